@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** A running etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok (which plays the kubelet). */
+export interface ControlPlane {
+  /** Path of a cluster administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  /** Path of the API server's audit log: one JSON object a line, one line a request, written in batches. */
+  readonly auditLog: string;
+  readonly stop: () => Promise<void>;
+}
+
+const programs = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"];
+
+/** The folder that `test/control-plane/install` fills. */
+export function controlPlaneFolder(): string {
+  return process.env.KUBEBUILDER_ASSETS ?? "/usr/local/kubebuilder/bin";
+}
+
+/** Undefined where the control plane is installed, else one line that says what is missing and what provides it. */
+export function missingControlPlane(): string | undefined {
+  const folder = controlPlaneFolder();
+  const missing = programs.filter((program) => !existsSync(join(folder, program)));
+  if (missing.length === 0) return undefined;
+  return `${missing.join(", ")} missing in ${folder}; test/control-plane/install builds it (needs Go, about 5 minutes, once)`;
+}
+
+/** Starts a control plane in a new temporary folder, about 3 s; `stop` ends it and removes the folder. */
+export async function startControlPlane(): Promise<ControlPlane> {
+  const folder = mkdtempSync(join(tmpdir(), "wave-control-plane-"));
+  const up = spawn(join(import.meta.dirname, "up"), [folder, "--workloads"], { stdio: ["ignore", "pipe", "pipe"] });
+  const exited = new Promise<void>((resolve) => up.once("exit", () => resolve()));
+  let errors = "";
+  up.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const stop = async () => {
+    up.kill("SIGTERM");
+    await exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  for await (const line of createInterface({ input: up.stdout })) {
+    if (line.startsWith("ready:")) {
+      return { kubeconfig: join(folder, "kubeconfig"), auditLog: join(folder, "audit.log"), stop };
+    }
+  }
+  await stop();
+  throw new Error(`the control plane did not start: ${errors}`);
+}
+
+/** One request as the API server's audit log tells it. */
+export interface AuditEvent {
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly userAgent?: string;
+  readonly objectRef?: { readonly resource: string; readonly namespace?: string; readonly name?: string };
+  readonly responseStatus?: { readonly code: number };
+  readonly requestReceivedTimestamp: string;
+}
+
+/** Every whole line of the audit log so far. */
+export function readAuditLog(path: string): AuditEvent[] {
+  const text = readFileSync(path, "utf8");
+  return text
+    .slice(0, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as AuditEvent);
+}

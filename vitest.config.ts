@@ -1,0 +1,20 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"] } },
+      {
+        test: {
+          name: "suites",
+          include: ["test/*/**/*.test.ts"],
+          globalSetup: "test/control-plane/global-setup.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // One API server serves all suites: more at once than this only makes them wait for it.
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});
