@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+/** The command that users run. */
+export const wave = join(import.meta.dirname, "../../bin/wave");
+
+/** A `bin/wave run` of its own process. */
+export interface WaveProcess {
+  readonly process: ChildProcess;
+  /** Everything that it has written so far, log lines as text. */
+  readonly log: () => string;
+  readonly metrics: () => Promise<string>;
+  /** Ends it and resolves with its exit code (null where a signal ended it). */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => (typeof address === "object" && address !== null ? resolve(address.port) : reject()));
+    });
+  });
+}
+
+/** Polls `probe` until it answers something other than undefined; an error in it counts as not yet. */
+export async function until<T>(what: string, probe: () => Promise<T | undefined>, timeoutMs = 30_000): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  let last: unknown;
+  while (performance.now() < deadline) {
+    try {
+      const answer = await probe();
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: last });
+}
+
+/** Starts `bin/wave run` with `args` and resolves when it says that it is ready. */
+export async function startWave(args: readonly string[]): Promise<WaveProcess> {
+  const [metricsPort, probePort] = [await freePort(), await freePort()];
+  const endpoints = [
+    `--metrics-bind-address=127.0.0.1:${metricsPort}`,
+    `--health-probe-bind-address=127.0.0.1:${probePort}`,
+  ];
+  const child = spawn(wave, ["run", ...endpoints, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  let text = "";
+  const keep = (chunk: Buffer) => {
+    text += chunk.toString();
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  const log = () => text;
+  await until("wave to be ready", async () => {
+    if (child.exitCode !== null) throw new Error(`wave exited with ${child.exitCode}: ${text}`);
+    const response = await fetch(`http://127.0.0.1:${probePort}/readyz`);
+    return response.ok ? true : undefined;
+  }).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw new Error(`wave did not become ready: ${text}`, { cause: error });
+  });
+  return {
+    process: child,
+    log,
+    metrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
+    stop: (signal = "SIGTERM") => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}

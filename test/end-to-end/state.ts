@@ -1,0 +1,67 @@
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { type WorkloadKind, workloadPath } from "./objects.ts";
+
+interface WorkloadState extends AnyObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly template: {
+      readonly metadata: { readonly annotations?: Record<string, string> };
+      readonly spec: { readonly schedulerName: string };
+    };
+  };
+}
+
+interface EventState extends AnyObject {
+  readonly reason: string;
+  readonly message: string;
+  readonly type: string;
+  readonly count?: number;
+  readonly involvedObject: { readonly kind: string; readonly name: string };
+  readonly source?: { readonly component?: string };
+}
+
+export type { EventState, WorkloadState };
+
+export function getWorkload(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
+  return cluster.api<WorkloadState>("GET", workloadPath(namespace, kind, name));
+}
+
+/** The hash in a workload's pod template; undefined where there is none yet. */
+export async function recordedHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
+  const { spec } = await getWorkload(cluster, namespace, kind, name);
+  return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
+}
+
+/** Waits until a workload records a hash other than `before`, and answers it. */
+export function newHash(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string, before?: string) {
+  return until(`a new hash on ${kind} ${name}`, async () => {
+    const hash = await recordedHash(cluster, namespace, kind, name);
+    return hash === before ? undefined : hash;
+  });
+}
+
+/** How many revisions Kubernetes has made of a workload: its ReplicaSets, or its ControllerRevisions. */
+export async function revisions(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
+  const { metadata } = await getWorkload(cluster, namespace, kind, name);
+  const plural = kind === "Deployment" ? "replicasets" : "controllerrevisions";
+  const owned = await cluster.list(`/apis/apps/v1/namespaces/${namespace}/${plural}`);
+  return owned.filter((object) => object.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)).length;
+}
+
+/** Waits until Kubernetes' own controller has seen the newest generation and made `count` revisions. */
+export function revisionsToBe(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string, count: number) {
+  return until(`${count} revisions of ${kind} ${name}`, async () => {
+    const { metadata, status } = (await getWorkload(cluster, namespace, kind, name)) as WorkloadState & {
+      status?: { observedGeneration?: number };
+    };
+    if (status?.observedGeneration !== metadata.generation) return undefined;
+    return (await revisions(cluster, namespace, kind, name)) === count ? true : undefined;
+  });
+}
+
+/** The Events that Wave has written on a workload. */
+export async function waveEvents(cluster: Cluster, namespace: string, name: string): Promise<EventState[]> {
+  const events = (await cluster.list(`/api/v1/namespaces/${namespace}/events`)) as readonly EventState[];
+  return events.filter(({ involvedObject, source }) => involvedObject.name === name && source?.component === "wave");
+}
