@@ -5,6 +5,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Counter {
   /** Adds `by`, 1 unless given. Throws a RangeError for less than 0. */
   inc(labels?: Labels, by?: number): void;
+  /** Calls `refresh` before each rendering: for what is counted elsewhere. */
+  collect(refresh: () => void): void;
 }
 
 /** A number that goes up and down. */
@@ -51,7 +53,7 @@ export class MetricsRegistry {
         series.add(labels, by);
       };
       const metric: Metric = { type: "counter", help, labelNames, refresh: [], lines: () => series.lines() };
-      return { metric, face: { inc } };
+      return { metric, face: { inc, collect: (refresh) => metric.refresh.push(refresh) } };
     });
   }
 

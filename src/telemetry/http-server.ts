@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listenError, parseBindAddress } from "./bind-address.ts";
+import type { MetricsRegistry } from "./metrics.ts";
+
+/** A server that listens. */
+export interface HttpEndpoint {
+  /** The port listened on, also where the kernel chose it. */
+  readonly port: number;
+  /** Stops listening and ends every connection at once. */
+  close(): Promise<void>;
+}
+
+/** What has to be well, by name; each says undefined where it is, else why not, in one line. */
+export type Checks = Readonly<Record<string, () => string | undefined>>;
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+const plainText = "text/plain; charset=utf-8";
+const prometheusText = "text/plain; version=0.0.4; charset=utf-8";
+
+/**
+ * Serves the registry's metrics at `/metrics`. `address` is in Go's form (`:8080`, `127.0.0.1:8080`).
+ * Rejects with one line that names the flag where it cannot listen there.
+ */
+export function serveMetrics(options: {
+  readonly address: string;
+  readonly registry: MetricsRegistry;
+}): Promise<HttpEndpoint> {
+  return serve(options.address, "--metrics-bind-address", (path) =>
+    path === "/metrics" ? { status: 200, type: prometheusText, body: options.registry.render() } : undefined,
+  );
+}
+
+/**
+ * Serves `/healthz` and `/readyz`: 200 and `ok`, or 503 and the reasons. With `?verbose` each check is listed, in the
+ * API server's form (https://kubernetes.io/docs/reference/using-api/health-checks/).
+ * Rejects with one line that names the flag where it cannot listen there.
+ */
+export function serveProbes(options: {
+  readonly address: string;
+  readonly ready: Checks;
+  readonly healthy: Checks;
+}): Promise<HttpEndpoint> {
+  return serve(options.address, "--health-probe-bind-address", (path, query) => {
+    if (path === "/readyz") return probe("readyz", options.ready, query.has("verbose"));
+    if (path === "/healthz") return probe("healthz", options.healthy, query.has("verbose"));
+    return undefined;
+  });
+}
+
+function probe(name: string, checks: Checks, verbose: boolean): Answer {
+  const results = Object.entries(checks).map(([check, run]) => ({ check, problem: run() }));
+  const failed = results.filter((result) => result.problem !== undefined);
+  const status = failed.length === 0 ? 200 : 503;
+  if (verbose) {
+    const lines = results.map(({ check, problem }) =>
+      problem === undefined ? `[+]${check} ok` : `[-]${check} failed: ${problem}`,
+    );
+    lines.push(`${name} check ${failed.length === 0 ? "passed" : "failed"}`);
+    return { status, type: plainText, body: `${lines.join("\n")}\n` };
+  }
+  const body = failed.length === 0 ? "ok" : `${failed.map((f) => `${f.check}: ${f.problem}`).join("\n")}\n`;
+  return { status, type: plainText, body };
+}
+
+type Route = (path: string, query: URLSearchParams) => Answer | undefined;
+
+function serve(address: string, flag: string, route: Route): Promise<HttpEndpoint> {
+  const where = parseBindAddress(address);
+  if (where === undefined) throw new Error(`${address} is not an address such as :8080 or 127.0.0.1:8080 (${flag})`);
+  const server = createServer({ requestTimeout: 10_000 }, (request, response) => answer(request, response, route));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(address, flag, error)));
+    server.listen(where.port, where.host, () => {
+      const bound = server.address();
+      resolve({ port: bound === null || typeof bound === "string" ? where.port : bound.port, close });
+    });
+  });
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, route: Route): void {
+  const { status, type, body } = answerTo(request, route);
+  response.writeHead(status, {
+    "Content-Type": type,
+    "Content-Length": Buffer.byteLength(body),
+    ...(status === 405 && { Allow: "GET, HEAD" }),
+  });
+  response.end(body);
+}
+
+function answerTo(request: IncomingMessage, route: Route): Answer {
+  const method = request.method ?? "";
+  if (method !== "GET" && method !== "HEAD")
+    return { status: 405, type: plainText, body: `${method} is not allowed here\n` };
+  const [path = "", query] = (request.url ?? "").split("?", 2);
+  return route(path, new URLSearchParams(query)) ?? { status: 404, type: plainText, body: "not found\n" };
+}

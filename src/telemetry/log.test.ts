@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { createLogger, type LoggerOptions, logLevels } from "./log.ts";
+
+function loggerInto(lines: string[], options: Partial<LoggerOptions> = {}) {
+  return createLogger({
+    format: "json",
+    level: "debug",
+    clock: new FakeClock(),
+    write: (line) => lines.push(line),
+    ...options,
+  });
+}
+
+describe("a JSON logger", () => {
+  it("writes time, level and message, then the fields in their order", () => {
+    const lines: string[] = [];
+    loggerInto(lines).info("patched", { workload: "Deployment/default/web", ms: 3.5, first: true, left: undefined });
+    expect(lines).toEqual([
+      '{"time":"2026-01-01T00:00:00.000Z","level":"info","msg":"patched","workload":"Deployment/default/web","ms":3.5,"first":true}\n',
+    ]);
+  });
+
+  it("keeps its own three fields when a caller uses their names", () => {
+    const lines: string[] = [];
+    loggerInto(lines).warn("true", { msg: "false", level: "none", time: "never" });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "warn", msg: "true", msg_: "false", level_: "none" });
+  });
+
+  it("writes numbers that JSON does not know as text", () => {
+    const lines: string[] = [];
+    loggerInto(lines).info("x", { a: Number.NaN, b: Infinity });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ a: "NaN", b: "Infinity" });
+  });
+
+  it("gives back every message and field unchanged, whatever they hold, from one line each", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
+        const lines: string[] = [];
+        loggerInto(lines).error(message, { value });
+        expect(lines).toHaveLength(1);
+        expect(lines[0]).toMatch(/^[^\p{Cc}\u2028\u2029]*\n$/u);
+        expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: message, value });
+      }),
+    );
+  });
+});
+
+describe("a text logger", () => {
+  it("is read by a person: time, level, message, key=value, quoted where the end would be unclear", () => {
+    const lines: string[] = [];
+    const log = loggerInto(lines, { format: "text" });
+    log.info("patched", { workload: "Deployment/default/web", why: "a key changed", n: 2, empty: "", none: undefined });
+    log.error("gave up", { of: 'a="b"' });
+    expect(lines).toEqual([
+      '2026-01-01T00:00:00.000Z INFO  patched workload=Deployment/default/web why="a key changed" n=2 empty=""\n',
+      '2026-01-01T00:00:00.000Z ERROR gave up of="a=\\"b\\""\n',
+    ]);
+  });
+
+  it("lets nothing that it is given start a line or steer the terminal", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
+        const lines: string[] = [];
+        loggerInto(lines, { format: "text" }).info(message, { value });
+        expect(lines[0]).toMatch(/^[^\p{Cc}\u2028\u2029]*\n$/u);
+      }),
+      { examples: [["a\nb", "\u001b[31m"]] },
+    );
+  });
+
+  it("colours the level only when it is told to", () => {
+    const lines: string[] = [];
+    loggerInto(lines, { format: "text", color: true }).warn("x");
+    loggerInto(lines, { format: "text" }).warn("x");
+    expect(lines).toEqual([
+      "2026-01-01T00:00:00.000Z \u001b[33mWARN \u001b[0m x\n",
+      "2026-01-01T00:00:00.000Z WARN  x\n",
+    ]);
+  });
+});
+
+describe("a logger's level", () => {
+  it.each(logLevels.map((level, index) => ({ level, written: logLevels.slice(index) })))(
+    "$level writes $written",
+    ({ level, written }) => {
+      const lines: string[] = [];
+      const log = loggerInto(lines, { level });
+      for (const each of logLevels) log[each]("x");
+      expect(lines.map((line) => JSON.parse(line).level)).toEqual(written);
+    },
+  );
+});
