@@ -1,0 +1,116 @@
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "./http-server.ts";
+import { MetricsRegistry } from "./metrics.ts";
+import { parseExposition } from "./parse-exposition.ts";
+
+const open: HttpEndpoint[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((endpoint) => endpoint.close()));
+});
+
+async function metrics(registry = new MetricsRegistry()): Promise<string> {
+  const endpoint = await serveMetrics({ address: "127.0.0.1:0", registry });
+  open.push(endpoint);
+  return `http://127.0.0.1:${endpoint.port}`;
+}
+
+async function probes(ready: Checks, healthy: Checks = {}): Promise<string> {
+  const endpoint = await serveProbes({ address: "127.0.0.1:0", ready, healthy });
+  open.push(endpoint);
+  return `http://127.0.0.1:${endpoint.port}`;
+}
+
+describe("the metrics endpoint", () => {
+  it("serves what the registry holds, with Prometheus' content type", async () => {
+    const registry = new MetricsRegistry();
+    registry.counter("edits_total", "Edits.").inc();
+    const response = await fetch(`${await metrics(registry)}/metrics`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(parseExposition(await response.text()).get("edits_total")?.samples[0]?.value).toBe(1);
+  });
+
+  it("answers HEAD with the same head and no body", async () => {
+    const response = await fetch(`${await metrics()}/metrics`, { method: "HEAD" });
+    expect(response.status).toBe(200);
+    expect(Number(response.headers.get("content-length"))).toBeGreaterThan(0);
+    expect(await response.text()).toBe("");
+  });
+
+  it.each([
+    { path: "/", method: "GET", status: 404 },
+    { path: "/metrics/x", method: "GET", status: 404 },
+    { path: "/metrics", method: "POST", status: 405 },
+  ])("answers $method $path with $status", async ({ path, method, status }) => {
+    const response = await fetch((await metrics()) + path, { method });
+    expect(response.status).toBe(status);
+  });
+
+  it("says in one line which port is in use and which flag chose it", async () => {
+    const { port } = new URL(await metrics());
+    await expect(serveMetrics({ address: `127.0.0.1:${port}`, registry: new MetricsRegistry() })).rejects.toThrow(
+      `cannot listen on 127.0.0.1:${port}: the port is in use (--metrics-bind-address)`,
+    );
+    await expect(serveProbes({ address: `127.0.0.1:${port}`, ready: {}, healthy: {} })).rejects.toThrow(
+      `cannot listen on 127.0.0.1:${port}: the port is in use (--health-probe-bind-address)`,
+    );
+  });
+
+  it("listens on every address where none is given", async () => {
+    const endpoint = await serveMetrics({ address: ":0", registry: new MetricsRegistry() });
+    open.push(endpoint);
+    const response = await fetch(`http://127.0.0.1:${endpoint.port}/metrics`);
+    expect(response.status).toBe(200);
+  });
+
+  it("closes at once, also with a connection that says nothing", async () => {
+    const endpoint = await serveMetrics({ address: "127.0.0.1:0", registry: new MetricsRegistry() });
+    const socket = connect(endpoint.port, "127.0.0.1");
+    await new Promise((resolve) => socket.once("connect", resolve));
+    const ended = new Promise((resolve) => socket.once("close", resolve));
+    await endpoint.close();
+    await ended;
+    await expect(fetch(`http://127.0.0.1:${endpoint.port}/metrics`)).rejects.toThrow();
+  });
+});
+
+describe("the probes", () => {
+  it("say ok while every check is well", async () => {
+    const url = await probes({ caches: () => undefined });
+    for (const path of ["/healthz", "/readyz"]) {
+      const response = await fetch(url + path);
+      expect([response.status, await response.text()]).toEqual([200, "ok"]);
+    }
+  });
+
+  it("ask each time, and say what is wrong", async () => {
+    let reason: string | undefined = "not synced yet: secrets";
+    const url = await probes({ caches: () => reason, webhook: () => "does not serve" });
+    const before = await fetch(`${url}/readyz`);
+    expect([before.status, await before.text()]).toEqual([
+      503,
+      "caches: not synced yet: secrets\nwebhook: does not serve\n",
+    ]);
+    reason = undefined;
+    expect(await (await fetch(`${url}/readyz`)).text()).toBe("webhook: does not serve\n");
+  });
+
+  it("list each check when asked to be verbose", async () => {
+    const url = await probes({ caches: () => undefined, webhook: () => "does not serve" }, { leader: () => undefined });
+    const ready = await fetch(`${url}/readyz?verbose`);
+    expect([ready.status, await ready.text()]).toEqual([
+      503,
+      "[+]caches ok\n[-]webhook failed: does not serve\nreadyz check failed\n",
+    ]);
+    const healthy = await fetch(`${url}/healthz?verbose=1`);
+    expect([healthy.status, await healthy.text()]).toEqual([200, "[+]leader ok\nhealthz check passed\n"]);
+  });
+
+  it("keep readiness and health apart", async () => {
+    const url = await probes({ caches: () => "no" }, { leader: () => undefined });
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+});
