@@ -1,0 +1,28 @@
+/** What every annotation of Wave begins with. */
+export const annotationPrefix = "wave.pusher.com/";
+
+/** On a workload: "true" opts it in. */
+export const updateOnConfigChange = "wave.pusher.com/update-on-config-change";
+
+/** On a pod template, written by Wave: the hash of the configuration that its Pods see. */
+export const configHash = "wave.pusher.com/config-hash";
+
+/** On a workload: ConfigMaps that it reads by other ways than its pod template, `name` or `namespace/name`, by commas. */
+export const extraConfigMaps = "wave.pusher.com/extra-configmaps";
+
+/** On a workload: Secrets that it reads by other ways than its pod template, `name` or `namespace/name`, by commas. */
+export const extraSecrets = "wave.pusher.com/extra-secrets";
+
+/** On a workload, written by Wave: the schedulerName to restore when its configuration is complete ("" is a value). */
+export const schedulingDisabled = "wave.pusher.com/scheduling-disabled";
+
+/** On a ConfigMap or Secret: the namespaces whose workloads may name it in `extra-…`, by commas, or "*". */
+export const sharedWith = "wave.pusher.com/shared-with";
+
+/** Every annotation that Wave knows on the metadata of a workload. */
+export const workloadAnnotations: readonly string[] = [
+  updateOnConfigChange,
+  extraConfigMaps,
+  extraSecrets,
+  schedulingDisabled,
+];

@@ -1,0 +1,127 @@
+import { hash } from "node:crypto";
+import type { ConfigMap, Secret } from "kubernetes-types/core/v1";
+import { sharedWith } from "./annotations.ts";
+import type { ConfigKind, ConfigName } from "./references.ts";
+
+/** A ConfigMap or Secret as the API server sends it. */
+export type ConfigObject = ConfigMap | Secret;
+
+/**
+ * A ConfigMap or Secret without its values: what caches keep. Tens of thousands of these must fit, so it is flat; read
+ * it with {@link digestOf} and {@link keysOf}.
+ */
+export interface Config extends ConfigName {
+  /** The namespaces that its annotation grants it to, or "*"; undefined where it has no such annotation. */
+  readonly sharedWith: readonly string[] | undefined;
+  /** The keys of `data`, sorted, then those of `binaryData`, sorted. JSON.parse shares these strings between objects. */
+  readonly keys: readonly string[];
+  /** Where the keys of `binaryData` begin. */
+  readonly binaryFrom: number;
+  /** The SHA-256 of each value in the order of the keys, 32 bytes each, one byte a character. */
+  readonly digests: string;
+}
+
+const digestLength = 32;
+
+/** What of an object is looked at: environment variables see only `data`. */
+export type Parts = "data" | "data and binaryData";
+
+/**
+ * The digests of an object; its values are not kept. A Secret's values are decoded first.
+ *
+ * Throws an Error that names the object, never a value, where it is malformed.
+ */
+export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
+  const { namespace, name, annotations } = object.metadata ?? {};
+  if (typeof name !== "string" || typeof namespace !== "string") throw new Error(`${kind} without name or namespace`);
+  const malformed = (what: string) => new Error(`${kind} "${namespace}/${name}" is malformed: ${what}`);
+  const binary = "binaryData" in object ? object.binaryData : undefined;
+  const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
+  const [binaryKeys, binaryDigests] = digest(
+    kind === "ConfigMap" ? binary : undefined,
+    "base64",
+    "binaryData",
+    malformed,
+  );
+  return {
+    kind,
+    namespace,
+    name,
+    sharedWith: listed(annotations?.[sharedWith]),
+    keys: binaryKeys.length === 0 ? keys : [...keys, ...binaryKeys],
+    binaryFrom: keys.length,
+    digests: digests + binaryDigests,
+  };
+}
+
+/** The digest of a key's value; undefined where the object, or that part of it, has no such key. */
+export function digestOf(config: Config, key: string, parts: Parts = "data and binaryData"): string | undefined {
+  const index = config.keys.indexOf(key);
+  if (index === -1 || (parts === "data" && index >= config.binaryFrom)) return undefined;
+  return config.digests.slice(index * digestLength, (index + 1) * digestLength);
+}
+
+/** The keys of an object, or of its `data` alone. */
+export function keysOf(config: Config, parts: Parts = "data and binaryData"): readonly string[] {
+  return parts === "data" ? config.keys.slice(0, config.binaryFrom) : config.keys;
+}
+
+/** Whether nothing that Wave looks at differs between two states of one object. */
+export function sameConfig(a: Config, b: Config): boolean {
+  return (
+    a.kind === b.kind &&
+    a.namespace === b.namespace &&
+    a.name === b.name &&
+    a.digests === b.digests &&
+    a.binaryFrom === b.binaryFrom &&
+    sameStrings(a.keys, b.keys) &&
+    (a.sharedWith === undefined || b.sharedWith === undefined
+      ? a.sharedWith === b.sharedWith
+      : sameStrings(a.sharedWith, b.sharedWith))
+  );
+}
+
+/** Whether the object lets workloads of a namespace name it. */
+export function isSharedWith(config: Config, namespace: string): boolean {
+  return config.sharedWith?.some((entry) => entry === "*" || entry === namespace) ?? false;
+}
+
+type Malformed = (what: string) => Error;
+
+/** The sorted keys of a map, and the digests of their values in that order. */
+function digest(
+  map: Record<string, string> | null | undefined,
+  encoding: "utf8" | "base64",
+  field: string,
+  malformed: Malformed,
+): [readonly string[], string] {
+  if (map === undefined || map === null) return [[], ""];
+  if (typeof map !== "object" || Array.isArray(map)) throw malformed(`${field} is not a map`);
+  const keys = Object.keys(map).sort();
+  let digests = "";
+  for (const key of keys) {
+    const value: unknown = map[key];
+    if (typeof value !== "string") throw malformed(`${field} has a value that is not a string, at key "${key}"`);
+    // Decoding into a Buffer and hashing that in one call is faster than a Hash object.
+    digests += hash("sha256", encoding === "utf8" ? value : Buffer.from(value, encoding), "latin1");
+  }
+  return [keys, flat(digests)];
+}
+
+/** V8 keeps what `+=` makes as a tree that holds on to every part; this makes it one piece. */
+function flat(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
+}
+
+function listed(annotation: string | undefined): readonly string[] | undefined {
+  if (typeof annotation !== "string") return undefined;
+  return annotation
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .sort();
+}
+
+function sameStrings(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
+}

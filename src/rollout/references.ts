@@ -1,0 +1,29 @@
+/** The kinds that hold configuration. */
+export type ConfigKind = "ConfigMap" | "Secret";
+
+/** Which object is meant. */
+export interface ConfigName {
+  readonly kind: ConfigKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One way in which the Pods of a workload read an object. */
+export interface Reference extends ConfigName {
+  /**
+   * What looks at the object: environment variables see only `data`; files see `binaryData` too; "existence" means
+   * that the Pod cannot start without these keys, or without the object where `keys` is empty, but sees none of it.
+   */
+  readonly reads: "env" | "files" | "existence";
+  /** The keys that are read, sorted, or all that the object has. */
+  readonly keys: "all" | readonly string[];
+  /** Whether Pods start without the object and its keys. */
+  readonly optional: boolean;
+  /** Where it is written, for example `spec.template.spec.containers[0].env[1].valueFrom.secretKeyRef`. */
+  readonly path: string;
+}
+
+/** The key of a ConfigMap or Secret in stores and indexes: `ConfigMap/namespace/name`. */
+export function configKey({ kind, namespace, name }: ConfigName): string {
+  return `${kind}/${namespace}/${name}`;
+}
