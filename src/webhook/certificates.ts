@@ -1,0 +1,156 @@
+import {
+  createHash,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from "node:crypto";
+import { isIP } from "node:net";
+import * as der from "./der.ts";
+import { type KeyPair, readCertificate } from "./pem.ts";
+
+/**
+ * X.509 certificates of one fixed shape (RFC 5280): ECDSA on P-256 with SHA-256, made with node:crypto. A library for
+ * this would be the largest part of Wave in memory; docs/adr/0005-webhook-certificates.md has the figures.
+ */
+
+/** When a certificate is valid, in milliseconds since the epoch. */
+export interface Validity {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+const ids = {
+  ecdsaWithSha256: "1.2.840.10045.4.3.2",
+  commonName: "2.5.4.3",
+  subjectKeyIdentifier: "2.5.29.14",
+  keyUsage: "2.5.29.15",
+  subjectAltName: "2.5.29.17",
+  basicConstraints: "2.5.29.19",
+  authorityKeyIdentifier: "2.5.29.35",
+  extendedKeyUsage: "2.5.29.37",
+  serverAuth: "1.3.6.1.5.5.7.3.1",
+};
+
+/** Numbers of the bits of KeyUsage (RFC 5280, 4.2.1.3). */
+const usages = { digitalSignature: 0, keyCertSign: 5 };
+
+/** A new certificate authority that signs serving certificates only, not other authorities; its own issuer. */
+export function createAuthority(commonName: string, validity: Validity): KeyPair {
+  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const keyIdentifier = identifierOf(keys.publicKey);
+  return issue({
+    subject: commonName,
+    keys,
+    issuer: { commonName, key: keys.privateKey },
+    validity,
+    extensions: [
+      extension(
+        ids.basicConstraints,
+        der.sequence(der.booleanTrue(), der.unsignedInteger(Buffer.from([0]))),
+        "critical",
+      ),
+      extension(ids.keyUsage, der.namedBits(usages.digitalSignature, usages.keyCertSign), "critical"),
+      extension(ids.subjectKeyIdentifier, der.octetString(keyIdentifier)),
+      extension(ids.authorityKeyIdentifier, der.sequence(der.implicit(0, keyIdentifier))),
+    ],
+  });
+}
+
+/**
+ * A new key and a certificate by `authority` for a TLS server that is reached under `hosts`: DNS names and IP
+ * addresses, at least one. The caller keeps `validity` inside the authority's own.
+ */
+export function issueServingCertificate(authority: KeyPair, hosts: readonly string[], validity: Validity): KeyPair {
+  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const authorityKey = createPrivateKey(authority.key);
+  const authorityIdentifier = identifierOf(new X509Certificate(authority.certificate.pem).publicKey);
+  return issue({
+    // Clients look at the subjectAltName only; a fixed subject cannot exceed the 64 characters of a common name.
+    subject: "wave-webhook",
+    keys,
+    issuer: { commonName: authority.certificate.commonName, key: authorityKey },
+    validity,
+    extensions: [
+      extension(ids.basicConstraints, der.sequence(), "critical"),
+      extension(ids.keyUsage, der.namedBits(usages.digitalSignature), "critical"),
+      extension(ids.extendedKeyUsage, der.sequence(der.objectIdentifier(ids.serverAuth))),
+      extension(ids.subjectAltName, der.sequence(...hosts.map(generalName))),
+      extension(ids.subjectKeyIdentifier, der.octetString(identifierOf(keys.publicKey))),
+      extension(ids.authorityKeyIdentifier, der.sequence(der.implicit(0, authorityIdentifier))),
+    ],
+  });
+}
+
+interface Order {
+  readonly subject: string;
+  readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+  readonly issuer: { readonly commonName: string; readonly key: KeyObject };
+  readonly validity: Validity;
+  readonly extensions: readonly Buffer[];
+}
+
+/** Certificate, TBSCertificate: RFC 5280, 4.1. */
+function issue({ subject, keys, issuer, validity, extensions }: Order): KeyPair {
+  const algorithm = der.sequence(der.objectIdentifier(ids.ecdsaWithSha256));
+  const content = der.sequence(
+    der.explicit(0, der.unsignedInteger(Buffer.from([2]))), // version 3
+    der.unsignedInteger(randomBytes(16)),
+    algorithm,
+    name(issuer.commonName),
+    der.sequence(der.time(validity.notBefore), der.time(validity.notAfter)),
+    name(subject),
+    keys.publicKey.export({ type: "spki", format: "der" }),
+    der.explicit(3, der.sequence(...extensions)),
+  );
+  const signature = sign("sha256", content, issuer.key);
+  const bytes = der.sequence(content, algorithm, der.bitString(signature));
+  return {
+    certificate: readCertificate(toPem(bytes)),
+    key: keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
+}
+
+function name(commonName: string): Buffer {
+  return der.sequence(der.setOf(der.sequence(der.objectIdentifier(ids.commonName), der.utf8String(commonName))));
+}
+
+function extension(id: string, value: Buffer, critical?: "critical"): Buffer {
+  const parts = [der.objectIdentifier(id), ...(critical ? [der.booleanTrue()] : []), der.octetString(value)];
+  return der.sequence(...parts);
+}
+
+/** A name of a server as an entry of subjectAltName: an IP address in its 4 or 16 bytes, or a DNS name. */
+function generalName(host: string): Buffer {
+  switch (isIP(host)) {
+    case 4:
+      return der.implicit(7, Buffer.from(host.split(".").map(Number)));
+    case 6:
+      return der.implicit(7, ipv6Bytes(host));
+    default:
+      return der.implicit(2, Buffer.from(host, "ascii"));
+  }
+}
+
+function ipv6Bytes(address: string): Buffer {
+  // WHATWG URLs write every IPv6 address in one form: hexadecimal groups, at most one "::", no dotted end.
+  const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
+  const groups = (text: string) => (text === "" ? [] : text.split(":"));
+  const before = groups(head);
+  const after = groups(tail ?? "");
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
+  return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, "0")).join(""), "hex");
+}
+
+/** The 160 leftmost bits of SHA-256 over the public key, as RFC 7093 allows. */
+function identifierOf(publicKey: KeyObject): Buffer {
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  return createHash("sha256").update(spki).digest().subarray(0, 20);
+}
+
+function toPem(bytes: Buffer): string {
+  const lines = bytes.toString("base64").match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+}
