@@ -1,0 +1,72 @@
+/** Readers of a config object: one in most cases, and then without the cost of a Set. */
+type Readers = Reader | Set<Reader>;
+
+interface Reader {
+  readonly workload: string;
+  configs: readonly Read[];
+}
+
+interface Read {
+  readonly config: string;
+  readers: Readers;
+}
+
+/**
+ * Which workloads read which ConfigMaps and Secrets, both ways, whether these exist or not. Keys are strings of which
+ * each is held once.
+ */
+export class ReferenceIndex {
+  readonly #workloads = new Map<string, Reader>();
+  readonly #configs = new Map<string, Read>();
+
+  /** Replaces what a workload reads. Costs what it read and reads; setting the same keys again changes nothing. */
+  set(workloadKey: string, configKeys: readonly string[]): void {
+    const reader = this.#workloads.get(workloadKey) ?? { workload: workloadKey, configs: [] };
+    if (sameKeys(reader.configs, configKeys)) return;
+    const keys = new Set(configKeys);
+    for (const read of reader.configs) if (!keys.has(read.config)) this.#removeReader(read, reader);
+    reader.configs = Array.from(keys, (key) => this.#addReader(key, reader));
+    if (keys.size === 0) this.#workloads.delete(workloadKey);
+    else this.#workloads.set(workloadKey, reader);
+  }
+
+  /** Forgets a workload. Costs what it read. */
+  delete(workloadKey: string): void {
+    this.set(workloadKey, []);
+  }
+
+  /** The keys of the workloads that read an object. Do not change the index while you walk over them. */
+  workloadsOf(configKey: string): Iterable<string> {
+    const readers = this.#configs.get(configKey)?.readers;
+    if (readers === undefined) return [];
+    return readers instanceof Set ? readers.values().map(({ workload }) => workload) : [readers.workload];
+  }
+
+  /** How many workloads read something, and how many objects are read: nothing is left of what was removed. */
+  get size(): { readonly workloads: number; readonly configs: number } {
+    return { workloads: this.#workloads.size, configs: this.#configs.size };
+  }
+
+  #addReader(configKey: string, reader: Reader): Read {
+    const read = this.#configs.get(configKey);
+    if (read === undefined) {
+      const first = { config: configKey, readers: reader };
+      this.#configs.set(configKey, first);
+      return first;
+    }
+    if (read.readers instanceof Set) read.readers.add(reader);
+    else if (read.readers !== reader) read.readers = new Set([read.readers, reader]);
+    return read;
+  }
+
+  #removeReader(read: Read, reader: Reader): void {
+    if (read.readers instanceof Set) read.readers.delete(reader);
+    if (read.readers === reader || (read.readers instanceof Set && read.readers.size === 0)) {
+      this.#configs.delete(read.config);
+    }
+  }
+}
+
+function sameKeys(reads: readonly Read[], keys: readonly string[]): boolean {
+  return reads.length === keys.length && reads.every(({ config }, index) => config === keys[index]);
+}

@@ -1,0 +1,77 @@
+import type { KubeObject } from "../kube/api-types.ts";
+import type { ReflectorEvent } from "../kube/list-watch.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Store } from "./store.ts";
+
+/** What a reflector joins. */
+export interface ReflectorOptions<O extends KubeObject, T> {
+  /** For messages, as in "Secret". */
+  readonly kind: string;
+  readonly events: AsyncIterable<ReflectorEvent<O>>;
+  readonly store: Store<T>;
+  /**
+   * What to hold of an object; undefined for nothing. It may throw for a malformed object; an `Error` that it throws
+   * itself must name no value of the object, because its message is logged.
+   */
+  readonly transform: (object: O) => T | undefined;
+  /** Called each time that a list is complete. */
+  readonly onSynced?: () => void;
+  readonly log: Logger;
+}
+
+/**
+ * Carries each event into the store, transformed at once, so that nothing of the object outlives its event.
+ * Ends when the events end, and fails as they fail. A malformed object is logged by name and otherwise ignored: what the
+ * store holds of it stays.
+ */
+export async function runReflector<O extends KubeObject, T>(options: ReflectorOptions<O, T>): Promise<void> {
+  const { kind, events, store, onSynced, log } = options;
+  for await (const event of events) {
+    switch (event.type) {
+      case "init":
+        store.beginList();
+        break;
+      case "initDone":
+        store.endList();
+        onSynced?.();
+        break;
+      default: {
+        const name = nameOf(event.object);
+        if (name === undefined) log.warn("ignored an object without a name", { kind });
+        else if (event.type === "delete") store.delete(name.namespace, name.name);
+        else apply(event.object, name, options);
+      }
+    }
+  }
+}
+
+interface Name {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function apply<O extends KubeObject, T>(object: O, { namespace, name }: Name, options: ReflectorOptions<O, T>): void {
+  const { kind, store, transform, log } = options;
+  let value: T | undefined;
+  try {
+    value = transform(object);
+  } catch (error) {
+    store.keep(namespace, name);
+    log.warn("ignored a malformed object", { kind, namespace, name, error: describe(error) });
+    return;
+  }
+  if (value === undefined) store.delete(namespace, name);
+  else store.put(namespace, name, value);
+}
+
+/** Looks before it trusts the type: what a server sends is not checked until here. */
+function nameOf(object: { readonly metadata?: Partial<KubeObject["metadata"]> }): Name | undefined {
+  const { namespace = "", name } = object.metadata ?? {};
+  return typeof name === "string" && typeof namespace === "string" ? { namespace, name } : undefined;
+}
+
+/** A message of the run-time's own may quote what it stumbled over, a Secret's value for example: then only its class. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown";
+  return error.constructor === Error ? error.message : error.name;
+}
