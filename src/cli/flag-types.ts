@@ -1,0 +1,162 @@
+import { parseBindAddress } from "../telemetry/bind-address.ts";
+import { formatDuration, parseDuration } from "./duration.ts";
+
+/** One row of a command's table of flags. `--help`, the parser and the environment variables are made from it. */
+export interface Flag<V> {
+  /** The heading under which `--help` lists it. */
+  readonly group: string;
+  readonly help: string;
+  /** One letter that may stand for the name: `-n`. */
+  readonly short?: string;
+  /** What `--help` shows for the value; undefined for a flag that is on by being named. */
+  readonly placeholder: string | undefined;
+  readonly default: V;
+  /** The default as a person would write it; undefined where there is none to show. */
+  readonly shownDefault: string | undefined;
+  /** Completes "… is not". */
+  readonly allowed: string;
+  /** The value of a text, undefined where it is not allowed. */
+  readonly parse: (text: string) => V | undefined;
+}
+
+interface Row {
+  readonly group: string;
+  readonly help: string;
+  readonly short?: string;
+}
+
+/** On or off, as Go's strconv.ParseBool reads it. */
+export function bool(row: Row & { readonly default: boolean }): Flag<boolean> {
+  const truths = ["1", "t", "T", "true", "TRUE", "True"];
+  const falsehoods = ["0", "f", "F", "false", "FALSE", "False"];
+  return {
+    ...row,
+    placeholder: undefined,
+    shownDefault: row.default ? "true" : undefined,
+    allowed: "true or false",
+    parse: (text) => (truths.includes(text) ? true : falsehoods.includes(text) ? false : undefined),
+  };
+}
+
+/** A text that is not empty, of a form where one is given. `shownDefault` tells what happens without it. */
+export function text<D extends string | undefined = undefined>(
+  row: Row & {
+    readonly placeholder: string;
+    readonly default?: D;
+    readonly shownDefault?: string;
+    readonly allowed?: string;
+    readonly form?: RegExp;
+  },
+): Flag<string | D> {
+  const { form = /./s, allowed = "a text of at least one character", shownDefault = row.default, ...rest } = row;
+  return {
+    ...rest,
+    default: row.default as D,
+    shownDefault,
+    allowed,
+    parse: (value) => (form.test(value) ? value : undefined),
+  };
+}
+
+/** One word of a few. Without a default `shownDefault` tells what happens. */
+export function choice<const C extends string, D extends C | undefined>(
+  row: Row & { readonly of: readonly C[]; readonly default: D; readonly shownDefault?: string },
+): Flag<C | D> {
+  const { of, shownDefault = row.default, ...rest } = row;
+  return {
+    ...rest,
+    placeholder: of.join("|"),
+    shownDefault,
+    allowed: `one of ${of.join(", ")}`,
+    parse: (value) => of.find((word) => word === value),
+  };
+}
+
+/** A timer beyond this many milliseconds would fire at once (setTimeout's limit), so no duration may be longer. */
+const longestMs = 596 * 3_600_000;
+
+/** A duration in Go's form, in milliseconds. At least `minMs`, or 0 where `zero` tells what that means. */
+export function duration(row: Row & { readonly default: number; minMs: number; zero?: string }): Flag<number> {
+  const { minMs, zero, ...rest } = row;
+  const off = zero === undefined ? "" : `, or 0 for ${zero}`;
+  return {
+    ...rest,
+    placeholder: "DURATION",
+    shownDefault: formatDuration(row.default),
+    allowed: `a duration from ${formatDuration(minMs)} to 596h, such as 1500ms, 5m or 1h30m${off}`,
+    parse: (value) => {
+      const ms = parseDuration(value);
+      if (ms === 0 && zero !== undefined) return 0;
+      return ms !== undefined && ms >= minMs && ms <= longestMs ? ms : undefined;
+    },
+  };
+}
+
+/** A decimal number of at least 0. */
+export function rate(row: Row & { readonly default: number }): Flag<number> {
+  return {
+    ...row,
+    placeholder: "NUMBER",
+    shownDefault: String(row.default),
+    allowed: "a number of at least 0, such as 10 or 0.5",
+    parse: (value) => (/^(\d{1,9}\.?\d*|\.\d+)$/.test(value) ? Number(value) : undefined),
+  };
+}
+
+/** A whole number of at least 1. */
+export function count(row: Row & { readonly default: number }): Flag<number> {
+  return {
+    ...row,
+    placeholder: "NUMBER",
+    shownDefault: String(row.default),
+    allowed: "a whole number from 1 to 999999999",
+    parse: (value) => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined),
+  };
+}
+
+/** Where to listen, in Go's form; with `orOff`, `0` means nowhere and is given as undefined's stand-in "0". */
+export function bindAddress(row: Row & { readonly default: string; readonly orOff: boolean }): Flag<string> {
+  const { orOff, ...rest } = row;
+  return {
+    ...rest,
+    placeholder: "ADDRESS",
+    shownDefault: row.default,
+    allowed: `an address such as :8080, 127.0.0.1:8080 or [::1]:8080${orOff ? ", or 0 to turn it off" : ""}`,
+    parse: (value) => ((orOff && value === "0") || parseBindAddress(value) !== undefined ? value : undefined),
+  };
+}
+
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names */
+export const dnsLabel = /^(?!.{64})[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+/** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
+export const dnsSubdomain = /^(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** Names of namespaces, separated by commas, each once. Undefined: all. */
+export function namespaces(row: Row): Flag<readonly string[] | undefined> {
+  return {
+    ...row,
+    placeholder: "NAME,…",
+    default: undefined,
+    shownDefault: "all",
+    allowed: "a comma-separated list of names of namespaces, such as web,shop",
+    parse: (value) => {
+      const names = value.split(",").map((name) => name.trim());
+      return names.every((name) => dnsLabel.test(name)) ? [...new Set(names)].sort() : undefined;
+    },
+  };
+}
+
+/** An `https` URL of a host and perhaps a port: what a webhook configuration may hold, without a path. */
+export function httpsOrigin(row: Row): Flag<URL | undefined> {
+  return {
+    ...row,
+    placeholder: "URL",
+    default: undefined,
+    shownDefault: undefined,
+    allowed: "an https URL of a host and a port, such as https://127.0.0.1:9443",
+    parse: (value) => {
+      const url = URL.parse(value);
+      return url?.protocol === "https:" && [url.origin, `${url.origin}/`].includes(value) ? url : undefined;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Flag } from "./flag-types.ts";
+import { type FlagTable, variableOf } from "./parse-flags.ts";
+
+/** What `--help` tells of a command besides its flags. */
+export interface CommandHelp {
+  /** After "Usage: ". */
+  readonly usage: string;
+  readonly summary: string;
+  /** A command line, and what it is good for. */
+  readonly examples: readonly (readonly [command: string, purpose: string])[];
+  /** Paragraphs after the flags. */
+  readonly notes?: readonly string[];
+}
+
+const width = 100;
+const column = 34;
+
+/** The text of `wave COMMAND --help`: flags by group in the order of their table, lines of at most 100 columns. */
+export function renderHelp(help: CommandHelp, table: FlagTable): string {
+  const lines = [`Usage: ${help.usage}`, "", ...wrap(help.summary, 0)];
+  if (help.examples.length > 0) lines.push("", "Examples");
+  for (const [command, purpose] of help.examples) lines.push(...wrap(`# ${purpose}`, 2), `  ${command}`);
+  for (const group of new Set(Object.values(table).map((flag) => flag.group))) {
+    lines.push("", group);
+    for (const [name, flag] of Object.entries(table)) if (flag.group === group) lines.push(...flagLines(name, flag));
+  }
+  for (const note of help.notes ?? []) lines.push("", ...wrap(note, 0));
+  const example = Object.keys(table).find((name) => name.includes("-"));
+  if (example !== undefined)
+    lines.push(
+      "",
+      ...wrap(`An environment variable stands for each flag, ${variableOf(example)} for --${example}; a flag wins.`, 0),
+    );
+  return `${lines.join("\n")}\n`;
+}
+
+function flagLines(name: string, flag: Flag<unknown>): string[] {
+  const short = flag.short === undefined ? "" : `-${flag.short}, `;
+  const head = `  ${short}--${name}${flag.placeholder === undefined ? "" : ` ${flag.placeholder}`}`;
+  const shown = flag.shownDefault === undefined ? "" : ` (default ${flag.shownDefault})`;
+  const body = wrap(flag.help + shown, column);
+  if (head.length + 2 > column) return [head, ...body];
+  return [head.padEnd(column) + (body[0] ?? "").trimStart(), ...body.slice(1)];
+}
+
+function wrap(text: string, indent: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && indent + line.length + 1 + word.length > width) {
+      lines.push(" ".repeat(indent) + line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, " ".repeat(indent) + line];
+}

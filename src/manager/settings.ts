@@ -1,0 +1,51 @@
+import type { LogFormat, LogLevel } from "../telemetry/log.ts";
+
+/** How admission webhooks are served. */
+export interface WebhookSettings {
+  /** In Go's form: `:9443`. */
+  readonly bindAddress: string;
+  readonly tlsDirectory: string | undefined;
+  readonly serviceName: string;
+  /** Where the API server calls Wave when it runs outside the cluster. */
+  readonly url: URL | undefined;
+}
+
+/** How one replica of several is chosen to write. Durations in milliseconds. */
+export interface LeaderElectionSettings {
+  /** Name of the Lease. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+
+/** Everything that `wave run` was told, checked. */
+export interface Settings {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** Undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly crossNamespace: "granted" | "any" | "none";
+  /** Rollouts a second; 0 is no limit. */
+  readonly updateRate: number;
+  readonly updateBurst: number;
+  /** 0 is never. */
+  readonly syncPeriodMs: number;
+  /** Undefined: not served. */
+  readonly metricsBindAddress: string | undefined;
+  /** Undefined: not served. */
+  readonly healthProbeBindAddress: string | undefined;
+  /** Undefined: what suits where the log goes. */
+  readonly logFormat: LogFormat | undefined;
+  readonly logLevel: LogLevel;
+  readonly schedulingGate: boolean;
+  /** Undefined: off. */
+  readonly webhooks: WebhookSettings | undefined;
+  /** Undefined: this replica leads, alone. */
+  readonly leaderElection: LeaderElectionSettings | undefined;
+  /** The namespace of the Pod that Wave runs in; undefined outside a cluster. */
+  readonly podNamespace: string | undefined;
+  /** The flags that were given another value than their default, as `name=value`. */
+  readonly changed: readonly string[];
+}
