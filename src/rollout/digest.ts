@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
-import type { ConfigMap, Secret } from "kubernetes-types/core/v1";
+import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
 import { sharedWith } from "./annotations.ts";
 import type { ConfigKind, ConfigName } from "./references.ts";
+import { sameJson } from "./same-json.ts";
 
 /** A ConfigMap or Secret as the API server sends it. */
 export type ConfigObject = ConfigMap | Secret;
@@ -68,17 +69,7 @@ export function keysOf(config: Config, parts: Parts = "data and binaryData"): re
 
 /** Whether nothing that Wave looks at differs between two states of one object. */
 export function sameConfig(a: Config, b: Config): boolean {
-  return (
-    a.kind === b.kind &&
-    a.namespace === b.namespace &&
-    a.name === b.name &&
-    a.digests === b.digests &&
-    a.binaryFrom === b.binaryFrom &&
-    sameStrings(a.keys, b.keys) &&
-    (a.sharedWith === undefined || b.sharedWith === undefined
-      ? a.sharedWith === b.sharedWith
-      : sameStrings(a.sharedWith, b.sharedWith))
-  );
+  return sameJson(a, b);
 }
 
 /** Whether the object lets workloads of a namespace name it. */
@@ -102,8 +93,8 @@ function digest(
   for (const key of keys) {
     const value: unknown = map[key];
     if (typeof value !== "string") throw malformed(`${field} has a value that is not a string, at key "${key}"`);
-    // Decoding into a Buffer and hashing that in one call is faster than a Hash object.
-    digests += hash("sha256", encoding === "utf8" ? value : Buffer.from(value, encoding), "latin1");
+    // One call is faster than a Hash object; "binary" is Node's other name for latin1.
+    digests += hash("sha256", encoding === "utf8" ? value : Buffer.from(value, encoding), "binary");
   }
   return [keys, flat(digests)];
 }
@@ -120,8 +111,4 @@ function listed(annotation: string | undefined): readonly string[] | undefined {
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "")
     .sort();
-}
-
-function sameStrings(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((value, index) => value === b[index]);
 }

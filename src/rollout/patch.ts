@@ -1,7 +1,54 @@
-/** One operation of a JSON Patch (RFC 6902). */
-export type JsonPatchOperation =
-  | { readonly op: "test" | "add" | "replace"; readonly path: string; readonly value: unknown }
-  | { readonly op: "remove"; readonly path: string };
+import { configHash, updateOnConfigChange } from "./annotations.ts";
+import { annotationPath, type JsonPatch, type JsonPatchOperation } from "./json-patch.ts";
+import type { RolloutPlan } from "./plan.ts";
+import { openGate, testGate } from "./scheduling-gate.ts";
+import type { Workload } from "./workload.ts";
 
-/** A JSON Patch (RFC 6902). */
-export type JsonPatch = readonly JsonPatchOperation[];
+export type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
+
+const templateAnnotations = "/spec/template/metadata/annotations";
+
+/**
+ * The write that carries out a plan, undefined where there is nothing to write. It cannot overwrite a newer workload:
+ * it fails where that was replaced, its spec edited, or its opt-in or scheduling gate changed since it was read.
+ */
+export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | undefined {
+  switch (plan.outcome) {
+    case "ignore":
+    case "unchanged":
+    case "waiting":
+      return undefined;
+    case "cleanUp":
+      return [...testIdentity(workload), ...testGate(workload), ...openGate(workload)];
+    case "baseline":
+    case "roll":
+      return [
+        ...testIdentity(workload),
+        ...testOptIn,
+        ...testGate(workload),
+        ...writeHash(workload, plan.hash),
+        ...openGate(workload),
+      ];
+  }
+}
+
+/** Writes the hash into the pod template, where it is not there already. */
+export function writeHash(workload: Workload, hash: string): readonly JsonPatchOperation[] {
+  if (workload.recordedHash === hash) return [];
+  // "add" also replaces. A template has labels, which its selector matches, and so always has metadata.
+  if (!workload.hasTemplateAnnotations)
+    return [{ op: "add", path: templateAnnotations, value: { [configHash]: hash } }];
+  return [{ op: "add", path: `${templateAnnotations}/${annotationPath(configHash)}`, value: hash }];
+}
+
+function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperation[] {
+  return [
+    { op: "test", path: "/metadata/uid", value: uid },
+    { op: "test", path: "/metadata/generation", value: generation },
+  ];
+}
+
+/** Opting out raises the generation of a Deployment, but not of a StatefulSet or DaemonSet. */
+const testOptIn: readonly JsonPatchOperation[] = [
+  { op: "test", path: `/metadata/annotations/${annotationPath(updateOnConfigChange)}`, value: "true" },
+];

@@ -1,54 +1,112 @@
-import type { Config } from "./digest.ts";
-import type { ConfigView } from "./hash.ts";
-import type { ConfigKind, ConfigName } from "./references.ts";
+import { updateOnConfigChange } from "./annotations.ts";
+import { type Change, changesBetween } from "./changes.ts";
+import { grantedReferences } from "./cross-namespace.ts";
+import { type ConfigView, isOurHash } from "./hash.ts";
+import { describeChanges, describeWaiting } from "./messages.ts";
+import type { Policy } from "./policy.ts";
+import { hasGate, isGated } from "./scheduling-gate.ts";
+import { type Lookup, type Missing, missingFrom, viewThrough } from "./view.ts";
 import type { Warning } from "./warning.ts";
+import type { Workload } from "./workload.ts";
 
+export type { Change } from "./changes.ts";
+export type { Lookup, Missing } from "./view.ts";
 export type { Warning } from "./warning.ts";
 
-/** Finds an object in the cache, or in what was read live; undefined where it does not exist. */
-export type Lookup = (kind: ConfigKind, namespace: string, name: string) => Config | undefined;
-
-/** Something required that does not exist. */
-export interface Missing extends ConfigName {
-  /** The missing key of an object that exists; undefined where the object itself is missing. */
-  readonly key?: string;
-}
-
-/** What changed in one object since the last roll. */
-export interface Change extends ConfigName {
-  /** The keys that came, went or changed, sorted; empty where the object itself came or went. */
-  readonly keys: readonly string[];
-}
-
-/** What to do with a workload, why, and what a person should be told about it. */
-export type RolloutPlan = {
-  /** One line for a person. */
-  readonly reason: string;
-  readonly warnings: readonly Warning[];
-} & (
-  | { /** Not Wave's to roll: not opted in, or being deleted. */ readonly outcome: "ignore" }
-  | { /** Nothing to write. */ readonly outcome: "unchanged"; readonly view: ConfigView }
+/** What to do with a workload. */
+export type Decision =
+  /** Not Wave's to roll: it has not opted in, or is being deleted. */
+  | { readonly outcome: "ignore" }
+  /** Its Pods see what new ones would. */
+  | { readonly outcome: "unchanged"; readonly view: ConfigView }
+  /** No hash of this algorithm is recorded, or only the scheduling gate must be lifted: record the hash. */
+  | { readonly outcome: "baseline"; readonly hash: string; readonly view: ConfigView }
+  /** Its Pods see other configuration than new ones would; `changed` is undefined where nobody watched it change. */
   | {
-      /** No hash of this algorithm is recorded, or only the scheduling gate must be lifted: record the hash. */
-      readonly outcome: "baseline";
-      readonly hash: string;
-      readonly view: ConfigView;
-    }
-  | {
-      /** The Pods see other configuration than a new one would. */
       readonly outcome: "roll";
       readonly hash: string;
       readonly view: ConfigView;
-      /** What changed; undefined where it changed while nobody watched. */
       readonly changed: readonly Change[] | undefined;
     }
-  | {
-      /** Something required is missing: the workload keeps what it has. */
-      readonly outcome: "waiting";
-      /** Sorted, each once. */
-      readonly missing: readonly Missing[];
-      /** "closed" where the scheduling gate keeps its Pods pending. */
-      readonly gate: "closed" | "open";
-    }
-  | { /** The scheduling gate must be lifted although nothing is rolled. */ readonly outcome: "cleanUp" }
-);
+  /**
+   * Something required is missing (sorted, each once): the workload keeps what it has. The gate is "closed" where it
+   * keeps Pods pending.
+   */
+  | { readonly outcome: "waiting"; readonly missing: readonly Missing[]; readonly gate: "closed" | "open" }
+  /** The scheduling gate must be lifted although nothing is rolled. */
+  | { readonly outcome: "cleanUp" };
+
+/** What to do with a workload, why in one line, and what a person should be told about it. */
+export type RolloutPlan = Decision & { readonly reason: string; readonly warnings: readonly Warning[] };
+
+/**
+ * What to do with a workload: the one decision that the reconciler, admission, `explain` and `diff` all make. A
+ * workload is out of date when a Pod that it would create now could see other configuration than its Pods do.
+ *
+ * A workload that is paused, scaled to zero or updated only `OnDelete` is planned like any other: its hash must be
+ * right before it makes its next Pods, or these would be replaced as soon as it resumes.
+ *
+ * `previous` is what the workload was last seen to see; where it is what the recorded hash stands for, a roll can say
+ * what changed.
+ */
+export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, previous?: ConfigView): RolloutPlan {
+  const { mistakes, namespace } = workload;
+  if (workload.deleting) return { outcome: "ignore", reason: "is being deleted", warnings: [] };
+  if (policy.namespaces !== undefined && !policy.namespaces.includes(namespace)) {
+    return { outcome: "ignore", reason: `is in namespace "${namespace}", which Wave does not watch`, warnings: [] };
+  }
+  if (workload.optIn.state !== "in") return planOptedOut(workload);
+
+  const granted = grantedReferences(workload, lookup, policy);
+  const warnings = [...mistakes, ...granted.warnings];
+  const missing = missingFrom(granted.references, lookup);
+  if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
+  return { ...planComplete(workload, viewThrough(granted.references, lookup), previous), warnings };
+}
+
+type Reasoned = Decision & { readonly reason: string };
+
+function planOptedOut(workload: Workload): RolloutPlan {
+  const { optIn, mistakes } = workload;
+  const unclear: readonly Warning[] = optIn.state === "unclear" ? [unclearOptIn(optIn.value)] : [];
+  const warnings = [...unclear, ...mistakes];
+  if (hasGate(workload)) {
+    return { outcome: "cleanUp", reason: "has opted out: its scheduler is restored", warnings };
+  }
+  return { outcome: "ignore", reason: unclear[0]?.message ?? "has not opted in", warnings };
+}
+
+function unclearOptIn(value: string): Warning {
+  const shown = value.length <= 20 ? value : `${value.slice(0, 20)}…`;
+  return {
+    reason: "InvalidAnnotation",
+    message: `annotation ${updateOnConfigChange}: "${shown}" is neither "true" nor "false"; write "true" to opt in`,
+  };
+}
+
+function planIncomplete(workload: Workload, missing: readonly Missing[], policy: Policy): Reasoned {
+  const waiting = describeWaiting(missing, workload.namespace);
+  if (isGated(workload) && !policy.schedulingGate) {
+    return { outcome: "cleanUp", reason: `scheduling gates are off: its scheduler is restored; ${waiting}` };
+  }
+  return { outcome: "waiting", missing, gate: isGated(workload) ? "closed" : "open", reason: waiting };
+}
+
+function planComplete(workload: Workload, view: ConfigView, previous: ConfigView | undefined): Reasoned {
+  const { recordedHash: recorded, namespace } = workload;
+  const { hash } = view;
+  const gated = hasGate(workload);
+  const lifted = gated ? "configuration is complete and its scheduler is restored; " : "";
+  if (!gated && view.entries.length === 0) return { outcome: "unchanged", view, reason: "reads no configuration" };
+  if (recorded === undefined) return { outcome: "baseline", hash, view, reason: `${lifted}no hash is recorded yet` };
+  if (!isOurHash(recorded)) {
+    return { outcome: "baseline", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
+  }
+  if (recorded === hash) {
+    const reason = `${lifted}its Pods see the current configuration`;
+    return gated ? { outcome: "baseline", hash, view, reason } : { outcome: "unchanged", view, reason };
+  }
+  const changed = previous?.hash === recorded ? changesBetween(previous, view) : undefined;
+  const what = changed ? describeChanges(changed, namespace) : "configuration changed while Wave did not watch";
+  return { outcome: "roll", hash, view, changed, reason: lifted + what };
+}

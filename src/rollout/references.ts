@@ -1,3 +1,7 @@
+import { extraReferences } from "./extra-references.ts";
+import { podReferences } from "./pod-references.ts";
+import type { WorkloadObject } from "./workload.ts";
+
 /** The kinds that hold configuration. */
 export type ConfigKind = "ConfigMap" | "Secret";
 
@@ -8,22 +12,45 @@ export interface ConfigName {
   readonly name: string;
 }
 
-/** One way in which the Pods of a workload read an object. */
-export interface Reference extends ConfigName {
+/** What a source of configuration shows, and whether Pods start without it. */
+export interface Reading {
   /**
    * What looks at the object: environment variables see only `data`; files see `binaryData` too; "existence" means
    * that the Pod cannot start without these keys, or without the object where `keys` is empty, but sees none of it.
    */
   readonly reads: "env" | "files" | "existence";
-  /** The keys that are read, sorted, or all that the object has. */
+  /** The keys that are read, or all that the object has. */
   readonly keys: "all" | readonly string[];
   /** Whether Pods start without the object and its keys. */
   readonly optional: boolean;
-  /** Where it is written, for example `spec.template.spec.containers[0].env[1].valueFrom.secretKeyRef`. */
+}
+
+/** One way in which the Pods of a workload read an object. */
+export interface Reference extends ConfigName, Reading {
+  /**
+   * Where it is written, for example `spec.template.spec.containers[0].env[1].valueFrom.secretKeyRef`; after merging,
+   * the first such place.
+   */
   readonly path: string;
 }
 
 /** The key of a ConfigMap or Secret in stores and indexes: `ConfigMap/namespace/name`. */
 export function configKey({ kind, namespace, name }: ConfigName): string {
   return `${kind}/${namespace}/${name}`;
+}
+
+/**
+ * Every reference of a workload to configuration, one for each place where it is written: its pod template's and those
+ * of its `extra-…` annotations, whether it has opted in or not.
+ */
+export function collectReferences(object: WorkloadObject): readonly Reference[] {
+  const { namespace = "", annotations = {} } = object.metadata ?? {};
+  const podSpec = object.spec?.template?.spec;
+  // A StatefulSet's claim takes the place of a volume of the same name.
+  const claims = object.spec && "volumeClaimTemplates" in object.spec ? (object.spec.volumeClaimTemplates ?? []) : [];
+  const volumes = podSpec?.volumes?.filter(({ name }) => !claims.some((claim) => claim.metadata?.name === name)) ?? [];
+  return [
+    ...(podSpec ? podReferences({ ...podSpec, volumes }, namespace) : []),
+    ...extraReferences(annotations, namespace).references,
+  ];
 }

@@ -1,5 +1,10 @@
-import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1";
-import type { Reference } from "./references.ts";
+import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
+import { configHash, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
+import { extraReferences } from "./extra-references.ts";
+import { mergeReferences } from "./merge-references.ts";
+import { annotationMistakes } from "./mistakes.ts";
+import { collectReferences, type Reference } from "./references.ts";
+import { sameJson } from "./same-json.ts";
 import type { Warning } from "./warning.ts";
 
 /** The kinds of workload that Wave rolls, all of `apps/v1`. */
@@ -52,4 +57,76 @@ export interface Workload extends WorkloadName {
 /** The key of a workload in stores and queues: `Deployment/namespace/name`. */
 export function workloadKey({ kind, namespace, name }: WorkloadName): string {
   return `${kind}/${namespace}/${name}`;
+}
+
+/** What {@link workloadKey} was made of; throws an Error where the text is no such key. */
+export function parseWorkloadKey(key: string): WorkloadName {
+  const [kindName, namespace, name, ...rest] = key.split("/");
+  const kind = workloadKinds.find((known) => known === kindName);
+  if (kind === undefined || !namespace || !name || rest.length > 0)
+    throw new Error(`"${key}" is not the key of a workload`);
+  return { kind, namespace, name };
+}
+
+/**
+ * The slim form of a workload. It may lack its uid and generation, and its name where it has a generateName, as during
+ * its creation.
+ *
+ * Throws an Error that names the object where it is malformed.
+ */
+export function toWorkload(kind: WorkloadKind, object: WorkloadObject): Workload {
+  const { namespace, name, generateName } = object.metadata ?? {};
+  try {
+    return slim(kind, object);
+  } catch (cause) {
+    const called = name ?? generateName ?? "";
+    throw new Error(`${kind} "${namespace ?? ""}/${called}" is malformed: ${String(cause)}`, { cause });
+  }
+}
+
+/** Whether nothing that Wave looks at differs between two states of one workload. */
+export function sameWorkload(a: Workload, b: Workload): boolean {
+  return sameJson(a, b);
+}
+
+function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload {
+  if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
+  if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
+  if (spec?.template?.spec === undefined) throw new Error("it has no spec.template.spec");
+  const annotations = metadata.annotations ?? {};
+  const template = spec.template.metadata?.annotations;
+  const optIn = readOptIn(annotations[updateOnConfigChange]);
+  const optedIn = optIn.state === "in";
+  return {
+    kind,
+    namespace: metadata.namespace,
+    name: metadata.name ?? "",
+    uid: metadata.uid ?? "",
+    generation: metadata.generation ?? 0,
+    deleting: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
+    optIn,
+    references: optedIn ? mergeReferences(collectReferences({ metadata, spec })) : [],
+    recordedHash: template?.[configHash],
+    hasTemplateAnnotations: template !== undefined && template !== null,
+    schedulerName: spec.template.spec.schedulerName,
+    disabledScheduler: annotations[schedulingDisabled],
+    mistakes: [
+      ...annotationMistakes(annotations, template ?? {}),
+      ...(optedIn ? extraReferences(annotations, metadata.namespace).mistakes : []),
+    ],
+  };
+}
+
+/** Only "true" opts in: a person who writes anything else, but not what says no, is told. */
+function readOptIn(value: string | undefined): OptIn {
+  switch (value) {
+    case "true":
+      return { state: "in" };
+    case undefined:
+    case "false":
+    case "":
+      return { state: "out" };
+    default:
+      return { state: "unclear", value };
+  }
 }

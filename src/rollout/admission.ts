@@ -1,0 +1,162 @@
+import { configHash } from "./annotations.ts";
+import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
+import { describeWaiting } from "./messages.ts";
+import { writeHash } from "./patch.ts";
+import { type Lookup, planRollout, type RolloutPlan } from "./plan.ts";
+import type { Policy } from "./policy.ts";
+import { sameJson } from "./same-json.ts";
+import { closeGate, intendedScheduler, isGated, openGate, sameScheduler } from "./scheduling-gate.ts";
+import type { Warning } from "./warning.ts";
+import { toWorkload, type Workload, type WorkloadObject, workloadKinds } from "./workload.ts";
+
+/** What to do with a workload that is being created or updated. */
+export interface AdmissionPlan {
+  /** Changes the object as it is in the request; undefined where it stays as it is. */
+  readonly patch: JsonPatch | undefined;
+  /** What `kubectl` prints to the person who made the request. */
+  readonly warnings: readonly Warning[];
+  /**
+   * "hashed": the current hash is written; "kept": the recorded one is restored; "gated" and "ungated": its Pods wait
+   * for their configuration, or no longer do; "waiting": something is missing, but its Pods are not held; "unchanged";
+   * "ignored": not Wave's.
+   */
+  readonly outcome: "hashed" | "kept" | "gated" | "ungated" | "waiting" | "unchanged" | "ignored";
+  /** One line for a person. */
+  readonly reason: string;
+}
+
+/**
+ * What admission does with a workload, by the same {@link planRollout} as the reconciler:
+ *
+ * - Where a request makes new Pods (a CREATE, or an UPDATE of the pod template), these begin with the current hash, or
+ *   are kept from being scheduled while something required is missing.
+ * - Where it does not, no Pod is replaced or held because of it: the recorded hash stays, though configuration has moved
+ *   on, and comes back where the request left it out. When to roll is the controller's to decide.
+ * - A gate stays closed while something is missing, also where the request would open it.
+ *
+ * Planning the patched object again, as reinvocation does, changes nothing more.
+ *
+ * Throws an Error that names the object where it is malformed or no workload.
+ */
+export function planAdmission(
+  operation: "CREATE" | "UPDATE",
+  object: WorkloadObject,
+  oldObject: WorkloadObject | undefined,
+  lookup: Lookup,
+  policy: Policy,
+): AdmissionPlan {
+  const workload = admitted(object);
+  const plan = planRollout(workload, lookup, policy);
+  const before = operation === "UPDATE" && oldObject ? admitted(oldObject) : undefined;
+  const request: Request = {
+    workload,
+    before,
+    keepsPods: before !== undefined && oldObject !== undefined && sameTemplates(object, oldObject, workload, before),
+  };
+  const { outcome, operations } = mutate(plan, request, policy);
+  return {
+    patch: operations.length > 0 ? operations : undefined,
+    warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
+    outcome,
+    reason: plan.reason,
+  };
+}
+
+interface Request {
+  readonly workload: Workload;
+  /** Undefined where the workload is being created. */
+  readonly before: Workload | undefined;
+  /** Whether no Pod is replaced by the request, but for what Wave itself writes into the template. */
+  readonly keepsPods: boolean;
+}
+
+interface Mutation {
+  readonly outcome: AdmissionPlan["outcome"];
+  readonly operations: readonly JsonPatchOperation[];
+}
+
+function mutate(plan: RolloutPlan, request: Request, policy: Policy): Mutation {
+  const { workload, before } = request;
+  switch (plan.outcome) {
+    case "ignore":
+      return { outcome: "ignored", operations: [] };
+    case "cleanUp": {
+      const kept = workload.optIn.state === "in" ? keepHash(request) : [];
+      return { outcome: "ungated", operations: [...kept, ...openGate(workload, before)] };
+    }
+    case "waiting":
+      return mutateIncomplete(request, policy);
+    case "unchanged":
+      // It carries the current hash, or reads nothing and so needs none.
+      return workload.recordedHash === undefined ? named("kept", keepHash(request)) : named("unchanged", []);
+    case "baseline":
+    case "roll":
+      return mutateComplete(request, plan.hash);
+  }
+}
+
+function mutateComplete(request: Request, current: string): Mutation {
+  const { workload, before } = request;
+  const opened = openGate(workload, before);
+  // Pods that were held are replaced when their gate opens, so they begin with the current hash.
+  if (request.keepsPods && before !== undefined && !isGated(before)) {
+    if (workload.recordedHash === undefined || workload.recordedHash === before.recordedHash) {
+      return named(opened.length > 0 ? "ungated" : "kept", [...keepHash(request), ...opened]);
+    }
+  }
+  return named(opened.length > 0 ? "ungated" : "hashed", [...writeHash(workload, current), ...opened]);
+}
+
+function mutateIncomplete(request: Request, policy: Policy): Mutation {
+  const { workload, before, keepsPods } = request;
+  const held = before !== undefined && isGated(before);
+  const hash = keepHash(request);
+  if (policy.schedulingGate && (!keepsPods || held)) {
+    return { outcome: "gated", operations: [...hash, ...closeGate(workload, before)] };
+  }
+  // The request closes the gate of Pods that run, as `kubectl rollout undo` does when it goes back to a gated template.
+  if (isGated(workload)) return { outcome: "ungated", operations: [...hash, ...openGate(workload, before)] };
+  return { outcome: "waiting", operations: hash };
+}
+
+/** Restores the recorded hash where the request left it out, or changed it and nothing else of the template. */
+function keepHash({ workload, before, keepsPods }: Request): readonly JsonPatchOperation[] {
+  const recorded = before?.recordedHash;
+  if (recorded === undefined || (workload.recordedHash !== undefined && !keepsPods)) return [];
+  return writeHash(workload, recorded);
+}
+
+function named(outcome: AdmissionPlan["outcome"], operations: readonly JsonPatchOperation[]): Mutation {
+  return { outcome: operations.length > 0 ? outcome : "unchanged", operations };
+}
+
+/**
+ * Whether two states of a workload make the same Pods but for Wave's own hash and gate. The API server has defaulted
+ * both before it asks, so that equal means equal.
+ */
+function sameTemplates(a: WorkloadObject, b: WorkloadObject, workload: Workload, before: Workload): boolean {
+  const schedulers = sameScheduler(intendedScheduler(workload, before), intendedScheduler(before));
+  return schedulers && sameJson(withoutOurs(a), withoutOurs(b));
+}
+
+function withoutOurs({ spec }: WorkloadObject): unknown {
+  const { metadata, spec: podSpec, ...template } = spec?.template ?? {};
+  const { [configHash]: _hash, ...annotations } = metadata?.annotations ?? {};
+  const { schedulerName: _schedulerName, ...rest } = podSpec ?? {};
+  return { ...template, metadata: { ...metadata, annotations }, spec: rest };
+}
+
+function missingWarning(
+  { missing }: RolloutPlan & { readonly outcome: "waiting" },
+  { namespace }: Workload,
+  outcome: AdmissionPlan["outcome"],
+): Warning {
+  const effect = outcome === "gated" ? "its Pods stay Pending until then" : "it is not rolled until then";
+  return { reason: "ConfigurationMissing", message: `${describeWaiting(missing, namespace)}: ${effect}` };
+}
+
+function admitted(object: WorkloadObject): Workload {
+  const kind = workloadKinds.find((known) => known === object.kind);
+  if (kind === undefined) throw new Error(`${object.kind ?? "an object without kind"} is no workload that Wave knows`);
+  return toWorkload(kind, object);
+}

@@ -1,0 +1,50 @@
+import type { ConfigView, ViewEntry } from "./hash.ts";
+import { type ConfigName, configKey } from "./references.ts";
+
+/** What changed in one object since the last roll. */
+export interface Change extends ConfigName {
+  /**
+   * "changed": some of its keys; "created" and "deleted": the object itself; "added" and "removed": the workload began
+   * or ceased to read it.
+   */
+  readonly how: "changed" | "created" | "deleted" | "added" | "removed";
+  /** The keys that came, went or changed, sorted; empty where the object itself came or went. */
+  readonly keys: readonly string[];
+}
+
+/** What differs between two views, an entry an object, sorted by kind, namespace and name. */
+export function changesBetween(before: ConfigView, after: ConfigView): readonly Change[] {
+  const [old, current] = [byObject(before), byObject(after)];
+  const names = [...new Set([...old.keys(), ...current.keys()])].sort();
+  return names.flatMap((name) => changeOf(old.get(name), current.get(name)) ?? []);
+}
+
+function byObject(view: ConfigView): ReadonlyMap<string, readonly ViewEntry[]> {
+  return Map.groupBy(view.entries, configKey);
+}
+
+function changeOf(before: readonly ViewEntry[] = [], after: readonly ViewEntry[] = []): Change | undefined {
+  const [example] = after.length > 0 ? after : before;
+  if (example === undefined) return undefined;
+  const { kind, namespace, name } = example;
+  const object = { kind, namespace, name };
+  if (before.length === 0) return { ...object, how: "added", keys: [] };
+  if (after.length === 0) return { ...object, how: "removed", keys: [] };
+  const keys = [...new Set([...without(before, after), ...without(after, before)])].sort();
+  if (keys.includes("")) return { ...object, how: exists(after) ? "created" : "deleted", keys: [] };
+  return keys.length > 0 ? { ...object, how: "changed", keys } : undefined;
+}
+
+/** The keys of the entries that the others do not have in the same state. */
+function without(entries: readonly ViewEntry[], others: readonly ViewEntry[]): readonly string[] {
+  const same = new Set(others.map(state));
+  return entries.filter((entry) => !same.has(state(entry))).map(({ key }) => key);
+}
+
+function exists(entries: readonly ViewEntry[]): boolean {
+  return entries.some(({ digest }) => digest !== undefined);
+}
+
+function state({ key, digest }: ViewEntry): string {
+  return digest === undefined ? `${key}/absent` : `${key}/present ${digest}`;
+}

@@ -1,0 +1,49 @@
+import { annotationPrefix, configHash, sharedWith, workloadAnnotations } from "./annotations.ts";
+import type { Warning } from "./warning.ts";
+
+type Annotations = Readonly<Record<string, string>>;
+
+/**
+ * The annotations of Wave that stand where they do nothing, or whose name Wave does not know; each with what to write
+ * instead.
+ */
+export function annotationMistakes(onWorkload: Annotations, onTemplate: Annotations): readonly Warning[] {
+  return [
+    ...waveNames(onWorkload).flatMap((name) => mistakeOnWorkload(name) ?? []),
+    ...waveNames(onTemplate)
+      .filter((name) => name !== configHash)
+      .map((name) => `annotation ${name} has no effect on the pod template; write it on the workload's own metadata`),
+  ].map((message) => ({ reason: "InvalidAnnotation", message }));
+}
+
+function mistakeOnWorkload(name: string): string | undefined {
+  // The hash on the workload itself does nothing, but it is no mistake that a person made.
+  if (workloadAnnotations.includes(name) || name === configHash) return undefined;
+  if (name === sharedWith) return `annotation ${name} has no effect on a workload; write it on a ConfigMap or Secret`;
+  return `annotation ${name} is not known; did you mean ${nearest(name)}?`;
+}
+
+function waveNames(annotations: Annotations): readonly string[] {
+  return Object.keys(annotations)
+    .filter((name) => name.startsWith(annotationPrefix))
+    .sort();
+}
+
+function nearest(name: string): string {
+  const written = workloadAnnotations.map((known) => ({ known, distance: editDistance(name, known) }));
+  return written.reduce((best, other) => (other.distance < best.distance ? other : best)).known;
+}
+
+/** How many letters must be added, removed or replaced to turn one text into the other (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
