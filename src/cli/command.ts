@@ -1,0 +1,19 @@
+import type { Environment } from "./parse-flags.ts";
+
+/** What a command has of the world around it. */
+export interface Terminal {
+  readonly env: Environment;
+  readonly homeDir: string;
+  /** Writes to standard output. */
+  readonly write: (text: string) => void;
+  /** Writes to standard error: logs, and what went wrong. */
+  readonly writeError: (text: string) => void;
+  /** Whether a person reads standard error as it comes. */
+  readonly errorsToTerminal: boolean;
+}
+
+/**
+ * One command: does what its arguments say and resolves with the exit code. Throws a UsageError where they are wrong;
+ * any other error is a bug.
+ */
+export type Command = (args: readonly string[], terminal: Terminal) => Promise<number>;

@@ -1,0 +1,70 @@
+import { constants } from "node:os";
+import { systemClock } from "../lib/clock.ts";
+import { runManager } from "../manager/manager.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import { createLogger, type Logger } from "../telemetry/log.ts";
+import type { Terminal } from "./command.ts";
+import { readRunRequest } from "./settings.ts";
+import { version } from "./version.ts";
+
+/**
+ * `wave run`: the controller, until SIGTERM or SIGINT. Resolves with 0 after one of these, with 1 where it could not go
+ * on, which its last log line explains. A second signal ends the process at once.
+ */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const request = readRunRequest(args, terminal.env);
+  if (request.asks === "help") {
+    const { runHelp } = await import("./run-help.ts");
+    terminal.write(runHelp());
+    return 0;
+  }
+  if (request.asks === "version") {
+    terminal.write(`wave ${version()}\n`);
+    return 0;
+  }
+  const { settings } = request;
+  const log = createLogger({
+    format: settings.logFormat ?? (terminal.errorsToTerminal ? "text" : "json"),
+    level: settings.logLevel,
+    color: terminal.errorsToTerminal && terminal.env.NO_COLOR === undefined,
+    clock: systemClock,
+    write: terminal.writeError,
+  });
+  // Before main.ts's own: with a log, a bug belongs into it.
+  process.prependListener("uncaughtException", (error) => {
+    log.error(`bug: ${errorText(error)}`, { stack: error.stack });
+    process.exit(1);
+  });
+  const { env, homeDir } = terminal;
+  try {
+    await runManager(settings, {
+      clock: systemClock,
+      log,
+      signal: untilSignal(log),
+      env,
+      homeDir,
+      version: version(),
+    });
+    return 0;
+  } catch (error) {
+    log.error(errorText(error));
+    if (error instanceof Error) log.debug("where that came from", { stack: error.stack });
+    return 1;
+  }
+}
+
+/** Aborted by the first SIGTERM or SIGINT; the second one ends the process with the exit code of that signal. */
+function untilSignal(log: Logger): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (stop.signal.aborted) {
+      log.warn("ending at once, on a second signal", { signal: name });
+      process.exit(128 + constants.signals[name]);
+    }
+    log.info("stopping", { signal: name });
+    stop.abort();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return stop.signal;
+}
