@@ -14,6 +14,7 @@ export interface CommandHelp {
 
 const width = 100;
 const column = 34;
+const unbreakable = "\u00a0";
 
 /** The text of `wave COMMAND --help`: flags by group in the order of their table, lines of at most 100 columns. */
 export function renderHelp(help: CommandHelp, table: FlagTable): string {
@@ -37,7 +38,7 @@ export function renderHelp(help: CommandHelp, table: FlagTable): string {
 function flagLines(name: string, flag: Flag<unknown>): string[] {
   const short = flag.short === undefined ? "" : `-${flag.short}, `;
   const head = `  ${short}--${name}${flag.placeholder === undefined ? "" : ` ${flag.placeholder}`}`;
-  const shown = flag.shownDefault === undefined ? "" : ` (default ${flag.shownDefault})`;
+  const shown = flag.shownDefault === undefined ? "" : ` ${unbroken(`(default ${flag.shownDefault})`)}`;
   const body = wrap(flag.help + shown, column);
   if (head.length + 2 > column) return [head, ...body];
   return [head.padEnd(column) + (body[0] ?? "").trimStart(), ...body.slice(1)];
@@ -52,5 +53,10 @@ function wrap(text: string, indent: number): string[] {
       line = word;
     } else line = line === "" ? word : `${line} ${word}`;
   }
-  return [...lines, " ".repeat(indent) + line];
+  return [...lines, " ".repeat(indent) + line].map((each) => each.replaceAll(unbreakable, " "));
+}
+
+/** Short enough to stay on one line. */
+function unbroken(text: string): string {
+  return text.length > 24 ? text : text.replaceAll(" ", unbreakable);
 }

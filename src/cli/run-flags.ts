@@ -93,7 +93,7 @@ export const runFlags = {
   }),
   "webhook-tls-directory": text({
     group: admission,
-    placeholder: "DIRECTORY",
+    placeholder: "DIR",
     help: "Certificate and key to serve with, as tls.crt and tls.key, read again when they change. Else Wave makes its own.",
   }),
   "webhook-service-name": text({

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { startPart } from "./parts.ts";
+
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+describe("a part", () => {
+  it("runs until it is stopped, and stop waits for its end", async () => {
+    const events: string[] = [];
+    const part = startPart(
+      "caches",
+      async (signal) => {
+        events.push("runs");
+        await untilAborted(signal);
+        await new Promise((resolve) => setImmediate(resolve));
+        events.push("ended");
+      },
+      () => events.push("failed"),
+    );
+    await part.stop();
+    expect(events).toEqual(["runs", "ended"]);
+  });
+
+  it.each([
+    { how: "throws", run: () => Promise.reject(new Error("boom")), says: "boom" },
+    { how: "just ends", run: () => Promise.resolve(), says: "caches ended although nothing stopped it" },
+  ])("reports its failure once when it $how, and can still be stopped", async ({ run, says }) => {
+    const failures: unknown[] = [];
+    const part = startPart("caches", run, (error) => failures.push(error));
+    await new Promise((resolve) => setImmediate(resolve));
+    await part.stop();
+    expect(failures).toEqual([new Error(says)]);
+  });
+
+  it("does not call it a failure when stopping makes it throw", async () => {
+    const failures: unknown[] = [];
+    const part = startPart(
+      "caches",
+      async (signal) => {
+        await untilAborted(signal);
+        throw signal.reason;
+      },
+      (error) => failures.push(error),
+    );
+    await part.stop();
+    expect(failures).toEqual([]);
+  });
+});
