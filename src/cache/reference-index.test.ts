@@ -27,7 +27,7 @@ describe("ReferenceIndex", () => {
     const configs = fc.array(fc.constantFrom("c1", "c2", "c3", "c4", "c5"), { maxLength: 6 });
     const step = fc.record({ workload, configs: fc.option(configs, { nil: undefined }) });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 60, size: "max" }), (steps) => {
         const index = new ReferenceIndex();
         const brute = new Map<string, readonly string[]>();
         for (const each of steps) {

@@ -22,8 +22,8 @@ export class ReferenceIndex {
   /** Replaces what a workload reads. Costs what it read and reads; setting the same keys again changes nothing. */
   set(workloadKey: string, configKeys: readonly string[]): void {
     const reader = this.#workloads.get(workloadKey) ?? { workload: workloadKey, configs: [] };
-    if (sameKeys(reader.configs, configKeys)) return;
     const keys = new Set(configKeys);
+    if (sameKeys(reader.configs, keys)) return;
     for (const read of reader.configs) if (!keys.has(read.config)) this.#removeReader(read, reader);
     reader.configs = Array.from(keys, (key) => this.#addReader(key, reader));
     if (keys.size === 0) this.#workloads.delete(workloadKey);
@@ -67,6 +67,6 @@ export class ReferenceIndex {
   }
 }
 
-function sameKeys(reads: readonly Read[], keys: readonly string[]): boolean {
-  return reads.length === keys.length && reads.every(({ config }, index) => config === keys[index]);
+function sameKeys(reads: readonly Read[], keys: ReadonlySet<string>): boolean {
+  return reads.length === keys.size && reads.every(({ config }) => keys.has(config));
 }

@@ -85,7 +85,7 @@ class Rig {
 describe("WorkQueue under any interleaving", () => {
   it("loses nothing, never runs a key twice at once, and runs each key after its last add", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 80, size: "max" }), async (steps) => {
         const rig = new Rig();
         for (const each of steps) await rig.run(each);
         await rig.drain();
@@ -102,7 +102,7 @@ describe("WorkQueue under any interleaving", () => {
   it("gives out delayed keys in the order in which they fall due, however they were changed before", async () => {
     const delay = fc.record({ name: fc.integer({ min: 0, max: 40 }), ms: fc.integer({ min: 1, max: 1000 }) });
     await fc.assert(
-      fc.asyncProperty(fc.array(delay, { maxLength: 120 }), async (delays) => {
+      fc.asyncProperty(fc.array(delay, { maxLength: 120, size: "max" }), async (delays) => {
         const clock = new FakeClock();
         const queue = new WorkQueue({ clock });
         const due = new Map<string, number>();

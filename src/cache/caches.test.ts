@@ -1,0 +1,245 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { type Config, digestOf } from "../rollout/digest.ts";
+import type { Workload } from "../rollout/workload.ts";
+import type { LogFields, Logger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { cachesOver } from "./caches.ts";
+import { FakeWatch } from "./fake-watch.ts";
+import type { StoreChange } from "./store.ts";
+
+const started: AbortController[] = [];
+const kinds = ["configmaps", "secrets", "deployments", "statefulsets", "daemonsets"];
+
+function start(namespaces?: readonly string[]) {
+  const fake = new FakeWatch();
+  const lines: { level: string; message: string; fields: LogFields }[] = [];
+  const at =
+    (level: string) =>
+    (message: string, fields: LogFields = {}) =>
+      lines.push({ level, message, fields });
+  const log: Logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const workloadChanges: StoreChange<Workload>[] = [];
+  const configChanges: StoreChange<Config>[] = [];
+  const onWorkload = [(change: StoreChange<Workload>) => workloadChanges.push(change)];
+  const metrics = new MetricsRegistry();
+  const clock = new FakeClock();
+  const caches = cachesOver(fake.watch, {
+    namespaces,
+    clock,
+    log,
+    metrics,
+    onWorkloadChange: (change) => {
+      for (const listener of onWorkload) listener(change);
+    },
+    onConfigChange: (change) => configChanges.push(change),
+  });
+  const controller = new AbortController();
+  started.push(controller);
+  const running = caches.run(controller.signal);
+  return { fake, caches, lines, metrics, clock, onWorkload, workloadChanges, configChanges, controller, running };
+}
+
+const meta = (name: string, more: object = {}) => ({ name, namespace: "ns", uid: "u", resourceVersion: "1", ...more });
+const configMap = (name: string, data: Readonly<Record<string, string>>, more: object = {}) => ({
+  metadata: meta(name, more),
+  data,
+});
+const optIn = { "wave.pusher.com/update-on-config-change": "true" };
+
+function deployment(
+  name: string,
+  configMaps: readonly string[],
+  annotations: Readonly<Record<string, string>> = optIn,
+) {
+  const envFrom = configMaps.map((each) => ({ configMapRef: { name: each } }));
+  const template = { spec: { containers: [{ name: "main", image: "nginx", envFrom }] } };
+  return { metadata: meta(name, { annotations, generation: 1 }), spec: { template } };
+}
+
+afterEach(() => {
+  for (const controller of started.splice(0)) controller.abort();
+});
+
+describe("the caches", () => {
+  it("hold digests of configuration and workloads with the index of what these read", async () => {
+    const { fake, caches } = start();
+    await fake.feed("configmaps").list(configMap("c", { key: "value" }));
+    await fake.feed("secrets").list({ metadata: meta("s"), data: { key: "dmFsdWU=" } });
+    await fake.feed("deployments").list(deployment("web", ["c", "absent"]));
+    const config = caches.lookup("ConfigMap", "ns", "c");
+    const secret = caches.lookup("Secret", "ns", "s");
+    expect(config && digestOf(config, "key")).toHaveLength(32);
+    expect(secret && digestOf(secret, "key")).toBe(config && digestOf(config, "key"));
+    expect(JSON.stringify([config, secret])).not.toMatch(/"value|dmFs/);
+    expect(caches.workload("Deployment/ns/web")?.name).toBe("web");
+    expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["web"]);
+    expect([...caches.workloadsReading("ConfigMap/ns/c")]).toEqual(["Deployment/ns/web"]);
+    expect([...caches.workloadsReading("ConfigMap/ns/absent")]).toEqual(["Deployment/ns/web"]);
+    expect(caches.lookup("ConfigMap", "ns", "absent")).toBeUndefined();
+  });
+
+  it("announce a change of digests, and none for labels", async () => {
+    const { fake, configChanges } = start();
+    const feed = fake.feed("configmaps");
+    await feed.list(configMap("c", { key: "1" }));
+    configChanges.length = 0;
+    await feed.push({
+      type: "apply",
+      object: configMap("c", { key: "1" }, { labels: { a: "b" }, resourceVersion: "2" }),
+    });
+    expect(configChanges).toEqual([]);
+    await feed.push({ type: "apply", object: configMap("c", { key: "2" }) });
+    await feed.push({ type: "delete", object: configMap("c", { key: "2" }) });
+    expect(configChanges.map(({ key, after, initial }) => [key, after?.name, initial])).toEqual([
+      ["ConfigMap/ns/c", "c", false],
+      ["ConfigMap/ns/c", undefined, false],
+    ]);
+  });
+
+  it("hold no workload that does not concern Wave, and announce one that opts out as gone", async () => {
+    const { fake, caches, workloadChanges } = start();
+    const feed = fake.feed("deployments");
+    await feed.list(
+      deployment("in", ["c"]),
+      deployment("unclear", ["c"], { "wave.pusher.com/update-on-config-change": "yes" }),
+      deployment("gated", ["c"], { "wave.pusher.com/scheduling-disabled": "" }),
+      deployment("mistaken", ["c"], { "wave.pusher.com/update-on-config-chnage": "true" }),
+      deployment("out", ["c"], {}),
+      deployment("refused", ["c"], { "wave.pusher.com/update-on-config-change": "false" }),
+    );
+    expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["in", "unclear", "gated", "mistaken"]);
+    workloadChanges.length = 0;
+    await feed.push({ type: "apply", object: deployment("in", ["c"], {}) });
+    expect(workloadChanges.map(({ key, before, after }) => [key, before?.name, after])).toEqual([
+      ["Deployment/ns/in", "in", undefined],
+    ]);
+    expect([...caches.workloadsReading("ConfigMap/ns/c")]).toEqual([]);
+  });
+
+  it("follow what a workload reads, before they announce its change", async () => {
+    const { fake, caches, onWorkload } = start();
+    const announced: string[][] = [];
+    onWorkload.push(() => announced.push([...caches.workloadsReading("ConfigMap/ns/c")]));
+    const feed = fake.feed("daemonsets");
+    await feed.list(deployment("web", ["a", "b"]));
+    await feed.push({ type: "apply", object: deployment("web", ["b", "c"]) });
+    const readers = ["a", "b", "c"].map((name) => [...caches.workloadsReading(`ConfigMap/ns/${name}`)]);
+    expect(readers).toEqual([[], ["DaemonSet/ns/web"], ["DaemonSet/ns/web"]]);
+    await feed.list();
+    expect([...caches.workloadsReading("ConfigMap/ns/b")]).toEqual([]);
+    expect(announced).toEqual([[], ["DaemonSet/ns/web"], []]);
+  });
+
+  it("are synced when every kind was listed, tell so once, and stay so", async () => {
+    const { fake, caches, clock, lines, controller } = start();
+    let synced = false;
+    const waiting = caches.whenSynced(controller.signal).then(() => {
+      synced = true;
+    });
+    for (const kind of kinds) {
+      await clock.advance(100);
+      expect([caches.synced, synced]).toEqual([false, false]);
+      await fake.feed(kind).list();
+    }
+    await waiting;
+    await fake.feed("secrets").list({ metadata: meta("s") });
+    expect(caches.synced).toBe(true);
+    await caches.whenSynced(controller.signal);
+    const counts = { ConfigMap: 0, Secret: 0, Deployment: 0, StatefulSet: 0, DaemonSet: 0 };
+    expect(lines.filter(({ level }) => level === "info")).toEqual([
+      { level: "info", message: "caches synced", fields: { ...counts, ms: 500 } },
+    ]);
+  });
+
+  it("are not synced while one of the given namespaces was not listed", async () => {
+    const { fake, caches } = start(["one", "two"]);
+    for (const kind of kinds) await fake.feed(`${kind}/one`).list();
+    for (const kind of kinds) {
+      expect(caches.synced).toBe(false);
+      await fake.feed(`${kind}/two`).list();
+    }
+    expect(caches.synced).toBe(true);
+  });
+
+  it("stop waiting to be synced when the signal is aborted", async () => {
+    const { caches, controller } = start();
+    const waiting = caches.whenSynced(controller.signal);
+    controller.abort(new Error("stopped"));
+    await expect(waiting).rejects.toThrow("stopped");
+    await expect(caches.whenSynced(controller.signal)).rejects.toThrow("stopped");
+  });
+
+  it("watch all namespaces at once, and no release of Helm", () => {
+    const { fake } = start();
+    const seen = fake.watched.map(({ resource, namespace, fieldSelector }) => [
+      resource.plural,
+      namespace,
+      fieldSelector,
+    ]);
+    expect(seen).toEqual([
+      ["configmaps", undefined, undefined],
+      ["secrets", undefined, "type!=helm.sh/release.v1"],
+      ["deployments", undefined, undefined],
+      ["statefulsets", undefined, undefined],
+      ["daemonsets", undefined, undefined],
+    ]);
+  });
+
+  it("watch only the given namespaces, where a list of one leaves the others as they are", async () => {
+    const { fake, caches, metrics } = start(["one", "two"]);
+    expect(fake.watched.map(({ namespace }) => namespace)).toEqual(kinds.flatMap(() => ["one", "two"]));
+    await fake.feed("configmaps/one").list(configMap("c", {}, { namespace: "one" }));
+    await fake.feed("configmaps/two").list(configMap("c", {}, { namespace: "two" }));
+    await fake.feed("configmaps/one").list();
+    expect(caches.lookup("ConfigMap", "one", "c")).toBeUndefined();
+    expect(caches.lookup("ConfigMap", "two", "c")?.namespace).toBe("two");
+    expect(caches.lookup("ConfigMap", "three", "c")).toBeUndefined();
+    expect(metrics.render()).toContain('wave_cache_objects{kind="ConfigMap"} 1\n');
+  });
+
+  it("log a malformed object by name, never its value", async () => {
+    const { fake, lines } = start();
+    await fake.feed("secrets").list({ metadata: meta("bad"), data: { key: ["hunter2"] } });
+    const warnings = lines.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ fields }) => [fields.kind, fields.namespace, fields.name])).toEqual([
+      ["Secret", "ns", "bad"],
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("hunter2");
+  });
+
+  it("end cleanly when they are told to", async () => {
+    const { fake, running, controller } = start();
+    await fake.feed("secrets").list();
+    controller.abort();
+    await expect(running).resolves.toBeUndefined();
+  });
+
+  it("end with the error of a reflector that cannot go on, and end the others", async () => {
+    const clock = new FakeClock();
+    const fake = new FakeWatch();
+    const signals: AbortSignal[] = [];
+    const fail = () => {
+      throw new Error("a listener broke");
+    };
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    const caches = cachesOver(
+      (what, signal) => {
+        signals.push(signal);
+        return fake.watch(what, signal);
+      },
+      {
+        namespaces: undefined,
+        clock,
+        log,
+        metrics: new MetricsRegistry(),
+        onWorkloadChange: fail,
+        onConfigChange: fail,
+      },
+    );
+    const running = caches.run(new AbortController().signal);
+    void fake.feed("secrets").list({ metadata: meta("s") });
+    await expect(running).rejects.toThrow("a listener broke");
+    expect(signals.map(({ aborted }) => aborted)).toEqual(kinds.map(() => true));
+  });
+});

@@ -1,0 +1,82 @@
+import type { KubeObject } from "../kube/api-types.ts";
+import type { ReflectorEvent } from "../kube/list-watch.ts";
+import type { Resource } from "../kube/resources.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { runReflector } from "./reflector.ts";
+import { Store, type StoreOptions } from "./store.ts";
+
+/** What a reflector watches. */
+export interface Watched {
+  readonly resource: Resource;
+  /** Undefined for all namespaces. */
+  readonly namespace: string | undefined;
+  readonly fieldSelector: string | undefined;
+}
+
+/** Lists and watches for ever; ends when `signal` is aborted. */
+export type Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) => AsyncIterable<ReflectorEvent<O>>;
+
+/** A kind of object and what is held of it. */
+export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>, "kind"> {
+  readonly resource: Resource;
+  readonly fieldSelector?: string;
+  /** Undefined for all; else each has a reflector of its own, and no permission is needed elsewhere. */
+  readonly namespaces: readonly string[] | undefined;
+  /** See {@link runReflector}. */
+  readonly transform: (object: O) => T | undefined;
+  readonly log: Logger;
+}
+
+/** All objects of one kind: a store for each namespace that is watched, or one for all. */
+export class KindCache<O extends KubeObject, T> {
+  readonly kind: string;
+  readonly #options: KindCacheOptions<O, T>;
+  /** By namespace; under "" the one store for all. */
+  readonly #stores: ReadonlyMap<string, Store<T>>;
+
+  constructor(options: KindCacheOptions<O, T>) {
+    this.kind = options.resource.kind;
+    this.#options = options;
+    const { same, onChange } = options;
+    const stores = (options.namespaces ?? [""]).map((namespace) => {
+      return [namespace, new Store<T>({ kind: this.kind, same, onChange })] as const;
+    });
+    this.#stores = new Map(stores);
+  }
+
+  /** Whether each store is. */
+  get synced(): boolean {
+    return this.#stores.values().every(({ synced }) => synced);
+  }
+
+  get size(): number {
+    return this.#stores.values().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  get(namespace: string, name: string): T | undefined {
+    return (this.#stores.get("") ?? this.#stores.get(namespace))?.get(namespace, name);
+  }
+
+  values(): IteratorObject<T> {
+    return this.#stores.values().flatMap((store) => store.values());
+  }
+
+  /** The runs of its reflectors, each of which ends with the signal; `onSynced` is called after each complete list. */
+  run(watch: Watch, signal: AbortSignal, onSynced: () => void): Promise<void>[] {
+    const { resource, fieldSelector, transform, log } = this.#options;
+    return Array.from(this.#stores, ([namespace, store]) => {
+      const events = watch<O>({ resource, namespace: namespace || undefined, fieldSelector }, signal);
+      return runReflector({
+        kind: this.kind,
+        events,
+        store,
+        transform,
+        log,
+        onSynced: () => {
+          log.debug("list complete", { kind: this.kind, namespace: namespace || undefined, objects: store.size });
+          onSynced();
+        },
+      });
+    });
+  }
+}
