@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import {
+  type Authority,
+  advanceAuthority,
+  isAuthority,
+  type Lifetimes,
+  planAuthority,
+  trustedBy,
+} from "./authority.ts";
+
+const day = 86_400_000;
+const lifetimes: Lifetimes = { authorityMs: 300 * day, servingMs: 30 * day, overlapMs: 3_600_000, holdMs: 30_000 };
+const start = Date.UTC(2026, 0, 1);
+const at = (now: number, others: Authority["previous"] = []) => ({ now, others, lifetimes });
+const first = advanceAuthority(undefined, "create", at(start));
+const names = (authority: Authority) => trustedBy(authority).map(({ commonName }) => commonName);
+const plan = (authority: Authority | undefined, now: number, publishedMs = -1) =>
+  planAuthority(authority, now, publishedMs, lifetimes);
+
+describe("the authority", () => {
+  it("is created where there is none, valid from an hour before and named as Wave's", () => {
+    expect(plan(undefined, start)).toEqual({ action: "create", reason: "there is none yet" });
+    expect(first.current.certificate).toMatchObject({ notBefore: start - 3_600_000, notAfter: start + 300 * day });
+    expect(isAuthority(first.current.certificate)).toBe(true);
+  });
+
+  it("is kept until a third of its life is left", () => {
+    expect(plan(first, start)).toEqual({ action: "keep", until: start + 200 * day });
+    expect(plan(first, start + 200 * day - 1)).toMatchObject({ action: "keep" });
+    expect(plan(first, start + 200 * day)).toEqual({ action: "prepare", reason: "the current one expires soon" });
+  });
+
+  const prepared = advanceAuthority(first, "prepare", at(start + 200 * day));
+
+  it("gets a successor that is trusted besides it and does not sign yet", () => {
+    expect(prepared.current).toBe(first.current);
+    expect(names(prepared)).toEqual([first.current, prepared.next].map((pair) => pair?.certificate.commonName));
+  });
+
+  it("is succeeded only when the next one has been seen published for the whole overlap", () => {
+    const now = start + 201 * day;
+    expect(plan(prepared, now, -1)).toEqual({ action: "keep", until: start + 300 * day });
+    expect(plan(prepared, now, 3_599_999)).toEqual({ action: "keep", until: start + 300 * day });
+    expect(plan(prepared, now, 3_600_000)).toEqual({
+      action: "promote",
+      reason: "it has been trusted for long enough",
+    });
+  });
+
+  const promoted = advanceAuthority(prepared, "promote", at(start + 201 * day));
+
+  it("stays trusted after it was succeeded, without its key, until a change after it has expired", () => {
+    expect(promoted.current).toBe(prepared.next);
+    expect(promoted.next).toBeUndefined();
+    expect(promoted.previous).toEqual([first.current.certificate]);
+    const later = advanceAuthority(promoted, "prepare", at(start + 400 * day));
+    expect(later.previous).toEqual([]);
+    const sooner = advanceAuthority(promoted, "prepare", at(start + 299 * day));
+    expect(sooner.previous).toEqual([first.current.certificate]);
+  });
+
+  it("that has expired is succeeded at once, by the next one if there is one, and stays trusted", () => {
+    const late = start + 300 * day;
+    expect(plan(first, late)).toEqual({ action: "create", reason: "the current one has expired" });
+    expect(plan(prepared, late)).toEqual({ action: "promote", reason: "the current one has expired" });
+    const replaced = advanceAuthority(first, "create", at(late));
+    expect(replaced.previous).toEqual([first.current.certificate]);
+  });
+
+  it("made by a clock that is years ahead is valid by the right clock too", () => {
+    const ahead = advanceAuthority(first, "create", at(start + 5000 * day));
+    expect(ahead.current.certificate.notBefore).toBeLessThan(start);
+  });
+
+  it("made after its Secret was deleted leaves those trusted that still are", () => {
+    const expired = advanceAuthority(undefined, "create", at(start - 301 * day)).current.certificate;
+    const made = advanceAuthority(undefined, "create", at(start + day, [first.current.certificate, expired]));
+    expect(made.previous).toEqual([first.current.certificate]);
+    expect(made.current.certificate.fingerprint).not.toBe(first.current.certificate.fingerprint);
+  });
+});

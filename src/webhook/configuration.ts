@@ -1,0 +1,100 @@
+import type {
+  MutatingWebhook as PublishedWebhook,
+  WebhookClientConfig,
+} from "kubernetes-types/admissionregistration/v1.d.ts";
+import { annotationPrefix, schedulingDisabled, updateOnConfigChange } from "../rollout/annotations.ts";
+
+/** Which requests a webhook is called for; kubernetes-types leaves out half of it. */
+export interface WebhookRule {
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly operations: readonly string[];
+  readonly resources: readonly string[];
+  readonly scope: "Cluster" | "Namespaced" | "*";
+}
+
+/** One webhook of a MutatingWebhookConfiguration. */
+export interface MutatingWebhook extends Omit<PublishedWebhook, "rules"> {
+  readonly rules?: readonly WebhookRule[];
+}
+
+/** A MutatingWebhookConfiguration to be created. */
+export interface NewConfiguration {
+  readonly apiVersion: "admissionregistration.k8s.io/v1";
+  readonly kind: "MutatingWebhookConfiguration";
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly webhooks: readonly MutatingWebhook[];
+}
+
+/** Which workloads reach Wave, and how: the one place that says so, for Wave itself and for what installs it. */
+export interface ConfigurationOptions {
+  /** Of the object. */
+  readonly name: string;
+  /** How the API server reaches Wave; the caBundle in it as base64. */
+  readonly clientConfig: WebhookClientConfig;
+  /** Only these namespaces; undefined means all. */
+  readonly namespaces: readonly string[] | undefined;
+}
+
+/** Of the only webhook in the configuration; users see it in errors of the API server. */
+export const webhookName = "workloads.wave.pusher.com";
+
+/**
+ * True for a workload, as it is or as it was, that
+ * - carries the scheduling gate, or
+ * - says anything to Wave and does not plainly decline: an unclear value or a misspelt name shall get its warning.
+ *
+ * All others cost nothing: the API server does not call Wave for them.
+ */
+const concernsWave = [
+  "[object, oldObject].exists(o, o != null && has(o.metadata.annotations)",
+  ` && (${quoted(schedulingDisabled)} in o.metadata.annotations`,
+  ` || (${quoted(updateOnConfigChange)} in o.metadata.annotations`,
+  ` ? !(o.metadata.annotations[${quoted(updateOnConfigChange)}] in ['', 'false'])`,
+  ` : o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))))`,
+].join("");
+
+function quoted(text: string): string {
+  return `'${text}'`;
+}
+
+/**
+ * The registration of Wave's webhook. Every field is there, also where it is the API server's default, so that what is
+ * stored can be compared with it.
+ */
+export function webhookConfiguration({ name, clientConfig, namespaces }: ConfigurationOptions): NewConfiguration {
+  return {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name, labels: { "app.kubernetes.io/managed-by": "wave" } },
+    webhooks: [
+      {
+        name: webhookName,
+        admissionReviewVersions: ["v1"],
+        clientConfig,
+        rules: [
+          {
+            apiGroups: ["apps"],
+            apiVersions: ["v1"],
+            // Not their subresources: scaling and status never touch the pod template.
+            resources: ["daemonsets", "deployments", "statefulsets"],
+            operations: ["CREATE", "UPDATE"],
+            scope: "Namespaced",
+          },
+        ],
+        matchConditions: [{ name: "concerns-wave", expression: concernsWave }],
+        matchPolicy: "Equivalent",
+        namespaceSelector: namespaces
+          ? { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: [...namespaces] }] }
+          : {},
+        objectSelector: {},
+        // A webhook that is down blocks nobody; the controller then does what admission would have done.
+        failurePolicy: "Ignore",
+        timeoutSeconds: 5,
+        // Another webhook may add a container that reads configuration after Wave has looked.
+        reinvocationPolicy: "IfNeeded",
+        sideEffects: "None",
+      },
+    ],
+  };
+}

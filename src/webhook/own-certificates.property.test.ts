@@ -1,0 +1,192 @@
+import { X509Certificate } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { resourcePath, resources } from "../kube/resources.ts";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import type { Lifetimes } from "./authority.ts";
+import { authoritySecret } from "./authority-secret.ts";
+import type { CertificateSource } from "./certificate-source.ts";
+import { webhookConfiguration } from "./configuration.ts";
+import { MemoryApi } from "./memory-api.ts";
+import { ownCertificates } from "./own-certificates.ts";
+import { installedRegistration } from "./registration.ts";
+import type { ServedCertificate } from "./server.ts";
+
+const second = 1000;
+const lifetimes: Lifetimes = {
+  authorityMs: 3600 * second,
+  servingMs: 600 * second,
+  overlapMs: 120 * second,
+  holdMs: 20 * second,
+};
+/** How long an API server may go on by the caBundle that it knew before. */
+const lag = 15 * second;
+
+const service = { namespace: "wave", name: "wave-webhook" };
+const secretPath = resourcePath(resources.secrets, { namespace: "wave", name: "wave-webhook-authority" });
+const configurations = resourcePath(resources.mutatingWebhookConfigurations);
+const configurationPath = `${configurations}/wave-webhook`;
+
+interface Replica {
+  readonly clock: FakeClock;
+  source: CertificateSource;
+  startedAt: number;
+  served: ServedCertificate | undefined;
+  ready: boolean;
+  due: number;
+}
+
+/** Replicas with clocks of their own that keep one Secret and one registration, and an API server that calls them. */
+class Cluster {
+  readonly api = new MemoryApi();
+  readonly replicas: Replica[] = [];
+  readonly authorities = new Set<string>();
+  now = 0;
+  /** What the API server trusted, from when on. */
+  readonly #trust: { readonly since: number; readonly pem: string }[] = [];
+
+  async install(): Promise<void> {
+    const clientConfig = { service };
+    const body = webhookConfiguration({ name: service.name, clientConfig, namespaces: undefined });
+    await this.api.request({ method: "POST", path: configurations, body });
+    this.api.onWrite = () => this.check();
+  }
+
+  start(replica = this.#add()): void {
+    replica.source = ownCertificates({
+      secret: authoritySecret(this.api, { namespace: "wave", name: "wave-webhook-authority" }),
+      registration: installedRegistration(this.api, service),
+      hosts: ["wave-webhook.wave.svc"],
+      lifetimes,
+      clock: replica.clock,
+      log: silentLogger,
+    });
+    Object.assign(replica, { startedAt: this.now, served: undefined, ready: false, due: 0 });
+  }
+
+  /** Lets everyone whose time has come take steps, all at once, until they are content. */
+  async settle(): Promise<void> {
+    await Promise.all(
+      this.replicas.map(async (replica) => {
+        for (let tries = 0; replica.due <= replica.clock.monotonic(); tries++) {
+          expect(tries, "steps without end").toBeLessThan(50);
+          try {
+            const due = await replica.source.step(new AbortController().signal, async (served) => {
+              replica.served = served;
+            });
+            replica.ready = true;
+            replica.due = replica.clock.monotonic() + due;
+          } catch (error) {
+            if (!(error instanceof Error && "status" in error)) throw error;
+          }
+        }
+      }),
+    );
+    this.check();
+  }
+
+  /** A replica that was told of a change looks at once. */
+  wakeAll(): void {
+    for (const replica of this.replicas) replica.due = 0;
+  }
+
+  async advance(ms: number): Promise<void> {
+    this.now += ms;
+    for (const { clock } of this.replicas) await clock.advance(ms);
+  }
+
+  /** Every certificate that is shown to a caller is valid, and trusted by whatever caBundle the caller goes by. */
+  check(): void {
+    const object = this.api.objects.get(configurationPath) as ReturnType<typeof webhookConfiguration> | undefined;
+    const pem = Buffer.from(object?.webhooks[0]?.clientConfig.caBundle ?? "", "base64").toString();
+    if (this.#trust.at(-1)?.pem !== pem) this.#trust.push({ since: this.now, pem });
+    for (const { served, ready, startedAt, clock } of this.replicas) {
+      if (!ready || served === undefined) continue;
+      const certificate = parse(served.certificate);
+      expect(certificate.validToDate.getTime()).toBeGreaterThan(clock.wall());
+      const settled = startedAt + lag < this.now;
+      const goneBy = this.#trust.filter((_, index) => (this.#trust[index + 1]?.since ?? this.now) > this.now - lag);
+      for (const trust of settled ? goneBy : this.#trust.slice(-1)) {
+        const issuer = issuerAmong(trust.pem, certificate);
+        expect(issuer, "a served certificate is not trusted").toBeDefined();
+        if (issuer) this.authorities.add(issuer);
+      }
+    }
+  }
+
+  #add(): Replica {
+    const replica: Replica = {
+      clock: new FakeClock(),
+      source: { step: () => Promise.reject(new Error("not started")) },
+      startedAt: 0,
+      served: undefined,
+      ready: false,
+      due: 0,
+    };
+    this.replicas.push(replica);
+    return replica;
+  }
+}
+
+const parsed = new Map<string, X509Certificate>();
+function parse(pem: string): X509Certificate {
+  const certificate = parsed.get(pem) ?? new X509Certificate(pem);
+  parsed.set(pem, certificate);
+  return certificate;
+}
+
+/** The fingerprint of the authority in a bundle that signed the certificate; undefined where it is not there. */
+function issuerAmong(bundle: string, certificate: X509Certificate): string | undefined {
+  const blocks = bundle.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
+  const issuer = blocks.map(parse).find((one) => certificate.checkIssued(one));
+  return issuer !== undefined && certificate.verify(issuer.publicKey) ? issuer.fingerprint256 : undefined;
+}
+
+const event = fc.oneof(
+  { weight: 20, arbitrary: fc.record({ do: fc.constant("wait" as const), seconds: fc.integer({ min: 1, max: 60 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("restart" as const), replica: fc.nat({ max: 2 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete the Secret" as const) }) },
+);
+
+describe("own certificates", () => {
+  it("are trusted by the API server at every moment, whatever replicas do at once", async () => {
+    let rotations = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(event, { minLength: 150, maxLength: 250, size: "max" }),
+        fc.array(fc.nat({ max: 3 }), { minLength: 50, maxLength: 50 }),
+        fc.array(fc.integer({ min: -90, max: 90 }), { minLength: 3, maxLength: 3 }),
+        async (events, pauses, skews) => {
+          const cluster = new Cluster();
+          let request = 0;
+          cluster.api.pause = async () => {
+            for (let turns = pauses[request++ % pauses.length] ?? 0; turns > 0; turns--) await null;
+          };
+          await cluster.install();
+          for (const skew of skews) {
+            cluster.start();
+            cluster.replicas.at(-1)?.clock.jumpWall(skew * second);
+          }
+          await cluster.settle();
+          for (const happening of events) {
+            const replica = happening.do === "restart" ? cluster.replicas[happening.replica] : undefined;
+            if (happening.do === "wait") await cluster.advance(happening.seconds * second);
+            if (replica) cluster.start(replica);
+            if (happening.do === "delete the Secret" && cluster.api.objects.delete(secretPath)) cluster.wakeAll();
+            const writes = cluster.api.writes.length;
+            await cluster.settle();
+            if (cluster.api.writes.length > writes) {
+              cluster.wakeAll();
+              await cluster.settle();
+            }
+          }
+          rotations = Math.max(rotations, cluster.authorities.size);
+        },
+      ),
+      { numRuns: 25 },
+    );
+    // The property is about rotations, so there must have been some.
+    expect(rotations).toBeGreaterThan(2);
+  }, 60_000);
+});

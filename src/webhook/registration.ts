@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from "node:util";
+import type { KubeObject } from "../kube/api-types.ts";
+import type { ApiClient } from "../kube/client.ts";
+import { isNotFound } from "../kube/errors.ts";
+import { resourcePath, resources } from "../kube/resources.ts";
+import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
+import { type Certificate, readBundle, writeBundle } from "./pem.ts";
+
+/** A MutatingWebhookConfiguration as the API server stores it. */
+type StoredConfiguration = KubeObject & { readonly webhooks?: readonly MutatingWebhook[] };
+
+/** What the API server trusts, as it was read. */
+export interface Registered {
+  /** The certificates that every webhook of Wave's in it has in its caBundle. */
+  readonly trusted: readonly Certificate[];
+  readonly object: StoredConfiguration;
+}
+
+/** How the API server knows of this webhook: a MutatingWebhookConfiguration. */
+export interface Registration {
+  /** Its name. */
+  readonly name: string;
+  /** As it is now, undefined where there is none. */
+  read(signal: AbortSignal): Promise<Registered | undefined>;
+  /**
+   * Makes the API server trust exactly these certificates. Writes nothing where it does, and nothing where it must not
+   * (then undefined: there is no configuration in the cluster to be kept).
+   * @throws ApiError 409, 422 or 404 where the configuration is no longer as it was read.
+   */
+  publish(
+    before: Registered | undefined,
+    bundle: readonly Certificate[],
+    signal: AbortSignal,
+  ): Promise<Registered | undefined>;
+  /** Takes back what Wave registered itself; does nothing to what was installed. */
+  withdraw(signal: AbortSignal): Promise<void>;
+}
+
+/** The Service through which the API server reaches Wave in the cluster. */
+export interface ServiceName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * The configuration that was installed with Wave, named like its Service. Only the caBundle of the webhooks that point
+ * at that Service is written, by a patch that fails where the object is newer than what was read.
+ */
+export function installedRegistration(client: ApiClient, service: ServiceName): Registration {
+  const { name } = service;
+  const isOurs = ({ clientConfig }: MutatingWebhook) =>
+    clientConfig.service?.name === service.name && clientConfig.service.namespace === service.namespace;
+  const path = pathOf(name);
+  return {
+    name,
+    read: async (signal) => registered(await get(client, path, signal), isOurs),
+    async publish(before, bundle, signal) {
+      if (before === undefined) return undefined;
+      const { metadata, webhooks = [] } = before.object;
+      const caBundle = encode(bundle);
+      const wrong = webhooks.flatMap((webhook, index) =>
+        isOurs(webhook) && webhook.clientConfig.caBundle !== caBundle ? [index] : [],
+      );
+      if (wrong.length === 0) return before;
+      const patch = [
+        { op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion },
+        ...wrong.map((index) => ({ op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle })),
+      ];
+      const query = { fieldManager: "wave" };
+      return registered(
+        await client.request<StoredConfiguration>({
+          method: "PATCH",
+          path,
+          query,
+          body: patch,
+          contentType: "application/json-patch+json",
+          signal,
+        }),
+        isOurs,
+      );
+    },
+    withdraw: async () => {},
+  };
+}
+
+/** A configuration that Wave registers itself, to be called at this URL, and takes back when it ends. */
+export function ownRegistration(client: ApiClient, url: URL, namespaces: readonly string[] | undefined): Registration {
+  // Named after the URL: replicas with URLs of their own do not overwrite each other, nor what is installed in the cluster.
+  const name = `wave-${url.host
+    .toLowerCase()
+    .replace(/[^a-z0-9.]+/g, "-")
+    .replace(/^-+|-+$/g, "")}`;
+  const path = pathOf(name);
+  const isOurs = () => true;
+  return {
+    name,
+    read: async (signal) => registered(await get(client, path, signal), isOurs),
+    async publish(before, bundle, signal) {
+      const trust = bundle.length > 0 ? { caBundle: encode(bundle) } : {};
+      const clientConfig = { url: new URL("/mutate", url).href, ...trust };
+      const wanted = webhookConfiguration({ name, clientConfig, namespaces });
+      if (before !== undefined && isDeepStrictEqual(before.object.webhooks, wanted.webhooks)) return before;
+      const object = await client.request<StoredConfiguration>({
+        method: before ? "PUT" : "POST",
+        path: before ? path : pathOf(),
+        query: { fieldManager: "wave" },
+        body: before ? { ...before.object, webhooks: wanted.webhooks } : wanted,
+        signal,
+      });
+      return registered(object, isOurs);
+    },
+    async withdraw(signal) {
+      await client.request({ method: "DELETE", path, signal }).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+    },
+  };
+}
+
+const pathOf = (name?: string) => resourcePath(resources.mutatingWebhookConfigurations, { name });
+
+function get(client: ApiClient, path: string, signal: AbortSignal): Promise<StoredConfiguration | undefined> {
+  return client.request<StoredConfiguration>({ method: "GET", path, signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+}
+
+function encode(bundle: readonly Certificate[]): string {
+  return Buffer.from(writeBundle(bundle)).toString("base64");
+}
+
+function registered(
+  object: StoredConfiguration | undefined,
+  isOurs: (webhook: MutatingWebhook) => boolean,
+): Registered | undefined {
+  if (object === undefined) return undefined;
+  const bundles = (object.webhooks ?? []).filter(isOurs).map((webhook) => decode(webhook.clientConfig.caBundle));
+  const [first = [], ...others] = bundles;
+  const trusted = first.filter(({ fingerprint }) =>
+    others.every((bundle) => bundle.some((certificate) => certificate.fingerprint === fingerprint)),
+  );
+  return { trusted, object };
+}
+
+/** A caBundle that somebody broke trusts nobody; it is then put right. */
+function decode(caBundle: string | undefined): readonly Certificate[] {
+  try {
+    return readBundle(Buffer.from(caBundle ?? "", "base64").toString("utf8"));
+  } catch {
+    return [];
+  }
+}

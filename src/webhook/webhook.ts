@@ -1,0 +1,163 @@
+import type { ApiClient } from "../kube/client.ts";
+import { listWatch } from "../kube/list-watch.ts";
+import { type Resource, resources } from "../kube/resources.ts";
+import { type Clock, sleep } from "../lib/clock.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import { createReviewer } from "./admission.ts";
+import { defaultLifetimes, type Lifetimes } from "./authority.ts";
+import { authoritySecret } from "./authority-secret.ts";
+import type { CertificateSource } from "./certificate-source.ts";
+import { keepCertificates } from "./keeper.ts";
+import { ownCertificates } from "./own-certificates.ts";
+import { installedRegistration, ownRegistration, type Registration } from "./registration.ts";
+import { type AdmissionServer, type ServedCertificate, serveAdmission } from "./server.ts";
+import { tlsDirectory } from "./tls-directory.ts";
+
+/** What the webhook needs. */
+export interface WebhookOptions {
+  readonly client: ApiClient;
+  readonly policy: Policy;
+  /** In Go's form, such as ":9443". */
+  readonly bindAddress: string;
+  /** Where the Service is, and the Secret with the certificate authority. */
+  readonly namespace: string;
+  /** Of the Service and of the MutatingWebhookConfiguration installed with it; with "-authority", of the Secret. */
+  readonly serviceName: string;
+  /** Where the API server reaches a Wave outside the cluster, which then registers itself. */
+  readonly url: URL | undefined;
+  /** Holds certificate and key of somebody else's making. */
+  readonly tlsDirectory: string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly random?: () => number;
+  readonly lifetimes?: Lifetimes;
+  /** How long an installed webhook still serves after the signal, until API servers no longer call it. Default 3000. */
+  readonly lingerMs?: number;
+}
+
+/** The admission webhook with its certificates. */
+export interface Webhook {
+  /** Undefined while reviews are answered and the API server can trust the certificate; else why not. */
+  ready(): string | undefined;
+  /** The port that is listened on; undefined before. */
+  port(): number | undefined;
+  /**
+   * Serves until the signal, then answers what is under way and resolves. What goes wrong with the API server is logged
+   * and tried again.
+   * @throws Error in one line where it cannot listen.
+   */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Nothing happens before `run`. */
+export function createWebhook(options: WebhookOptions): Webhook {
+  const { client, namespace, serviceName, url, clock, log, random = Math.random } = options;
+  const registration = url
+    ? ownRegistration(client, url, options.policy.namespaces)
+    : installedRegistration(client, { namespace, name: serviceName });
+  const secretName = `${serviceName}-authority`;
+  const source = sourceOf(options, registration, secretName);
+  let server: AdmissionServer | undefined;
+  let problem: string | undefined = "it has no certificate yet";
+
+  async function run(signal: AbortSignal): Promise<void> {
+    const failed = new AbortController();
+    const running = AbortSignal.any([signal, failed.signal]);
+    let listenFailure: unknown;
+    let shown: ServedCertificate | undefined;
+
+    const serve = async (served: ServedCertificate) => {
+      if (served.certificate === shown?.certificate && served.key === shown.key) return;
+      if (server) server.setCertificate(served);
+      else {
+        try {
+          server = await serveAdmission({
+            address: options.bindAddress,
+            served,
+            review: createReviewer(options),
+            clock,
+            log,
+          });
+        } catch (error) {
+          listenFailure = error;
+          failed.abort();
+          throw error;
+        }
+        log.info("serving the webhook", { address: options.bindAddress, configuration: registration.name });
+      }
+      shown = served;
+    };
+    const onState = (now: string | undefined) => {
+      problem = now;
+    };
+
+    const changes = [
+      watch(options, resources.mutatingWebhookConfigurations, registration.name, undefined, running),
+      ...(options.tlsDirectory ? [] : [watch(options, resources.secrets, secretName, namespace, running)]),
+    ];
+    await keepCertificates({ source, serve, changes, clock, log, random, onState }, running);
+    problem = "it is stopping";
+    if (listenFailure !== undefined) throw listenFailure;
+    await stop();
+  }
+
+  async function stop(): Promise<void> {
+    if (server === undefined) return;
+    try {
+      if (url) await registration.withdraw(AbortSignal.timeout(5000));
+      else await sleep(clock, options.lingerMs ?? 3000);
+    } catch (error) {
+      log.warn("the webhook's registration could not be taken back", {
+        name: registration.name,
+        error: errorText(error),
+      });
+    }
+    await server.close();
+  }
+
+  return { ready: () => problem, port: () => server?.port, run };
+}
+
+function sourceOf(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {
+  const { client, namespace, serviceName, url, clock, log, tlsDirectory: directory } = options;
+  if (directory !== undefined) return tlsDirectory({ directory, registration, clock, log });
+  return ownCertificates({
+    secret: authoritySecret(client, { namespace, name: secretName }),
+    registration,
+    hosts: url ? [url.hostname.replace(/^\[|\]$/g, "")] : serviceHosts(serviceName, namespace),
+    lifetimes: options.lifetimes ?? defaultLifetimes,
+    clock,
+    log,
+  });
+}
+
+/** The API server calls a Service as name.namespace.svc; the others are for people who look. */
+function serviceHosts(name: string, namespace: string): readonly string[] {
+  const host = `${name}.${namespace}.svc`;
+  return [host, `${host}.cluster.local`, `${name}.${namespace}`, name];
+}
+
+/** What happens to one object by name. */
+function watch(
+  { client, clock, log, metrics, random }: WebhookOptions,
+  resource: Resource,
+  name: string,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): AsyncIterable<unknown> {
+  return listWatch({
+    client,
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    fieldSelector: `metadata.name=${name}`,
+    clock,
+    log,
+    metrics,
+    ...(random ? { random } : {}),
+    signal,
+  });
+}
