@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const main = join(import.meta.dirname, "main.ts");
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A `wave` of its own process, on the sources, with nothing in its environment that a test does not put there. */
+function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [main, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH, HOME: "/does/not/exist", ...env },
+  });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const ended = new Promise<Ended>((resolve) => child.once("close", (code) => resolve({ code, out, err })));
+  return { child, ended };
+}
+
+/** A kubeconfig of an API server that nobody serves. */
+function unreachable(): string {
+  const file = join(mkdtempSync(join(tmpdir(), "wave-main-")), "kubeconfig");
+  const config = {
+    clusters: [{ name: "a", cluster: { server: "http://127.0.0.1:1" } }],
+    users: [{ name: "a", user: {} }],
+    contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+    "current-context": "a",
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+const wave = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => start(args, env).ended;
+
+describe("wave", () => {
+  it.each([[[]], [["help"]], [["--help"]], [["-h"]]])("shows its commands for %j", async (args) => {
+    const { code, out, err } = await wave(args);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^Usage: wave COMMAND \[flags\]$/m);
+    expect(out).toMatch(/^ {2}run {2,}watch a cluster/m);
+  });
+
+  it.each([[["help", "run"]], [["run", "--help"]], [["run", "-h", "--nonsense"]]])(
+    "shows the flags of run for %j",
+    async (args) => {
+      const { code, out, err } = await wave(args);
+      expect([code, err]).toEqual([0, ""]);
+      expect(out).toMatch(/^Usage: wave run/);
+      expect(out).toContain("--metrics-bind-address");
+    },
+  );
+
+  it.each([[["version"]], [["--version"]], [["run", "--version"]]])("shows its version for %j", async (args) => {
+    expect(await wave(args)).toEqual({ code: 0, out: expect.stringMatching(/^wave \d+\.\d+\.\d+\n$/), err: "" });
+  });
+
+  it.each([
+    { args: ["rnu"], says: 'wave: unknown command "rnu"; did you mean run?\n' },
+    { args: ["help", "deploy"], says: 'wave help: unknown command "deploy"; "wave help" lists those there are\n' },
+    { args: ["constructor"], says: 'wave: unknown command "constructor"; "wave help" lists those there are\n' },
+    { args: ["run", "--update-rat=1"], says: 'wave run: unknown flag "--update-rat"; did you mean --update-rate?\n' },
+  ])("ends with exit code 2 and one line for $args", async ({ args, says }) => {
+    expect(await wave(args)).toEqual({ code: 2, out: "", err: says });
+  });
+
+  it("names the environment variable that is wrong", async () => {
+    const { code, err } = await wave(["run"], { WAVE_SYNC_PERIOD: "often" });
+    expect(code).toBe(2);
+    expect(err).toMatch(/^wave run: WAVE_SYNC_PERIOD: "often" is not a duration .*\n$/);
+  });
+
+  it("is quiet when nobody reads its output any more", async () => {
+    const { child, ended } = start(["help", "run"]);
+    child.stdout.destroy();
+    expect(await ended).toMatchObject({ code: 0, err: "" });
+  });
+});
+
+describe("wave run", () => {
+  it("ends with exit code 1 and one line where the kubeconfig cannot be read", async () => {
+    const { code, err } = await wave(["run", "--kubeconfig=/does/not/exist", "--log-format=text"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^\S+ ERROR [^\n]*\/does\/not\/exist[^\n]*\n$/);
+  });
+
+  it("ends with exit code 1 and one line that names the flag where a port is in use", async () => {
+    await using server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    const { code, err } = await wave(
+      ["run", `--metrics-bind-address=127.0.0.1:${port}`, "--health-probe-bind-address=0", "--log-level=error"],
+      { KUBECONFIG: unreachable() },
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(err)).toMatchObject({
+      level: "error",
+      msg: `cannot listen on 127.0.0.1:${port}: the port is in use (--metrics-bind-address)`,
+    });
+  });
+});

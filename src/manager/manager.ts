@@ -1,0 +1,109 @@
+import { soleLeadership } from "../controller/leadership.ts";
+import { type ClusterConfig, loadClusterConfig } from "../kube/cluster-config.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "../telemetry/http-server.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { addProcessMetrics } from "../telemetry/process-metrics.ts";
+import { type Assembly, assemble } from "./assemble.ts";
+import { boundedStop } from "./bounded.ts";
+import { startPart } from "./parts.ts";
+import type { Settings } from "./settings.ts";
+
+/** What the manager has of the world around it. */
+export interface ManagerDependencies {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted when it is to stop. */
+  readonly signal: AbortSignal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  readonly version: string;
+}
+
+/** Less than the 30 s after which Kubernetes kills a Pod that was told to stop, so that the log says what was late. */
+const stopLimitMs = 25_000;
+
+/**
+ * Runs Wave until `signal` is aborted: probes and metrics, then caches, webhook, leader election, workers, and ends them
+ * in reverse. What is wrong with the cluster is logged and tried again for ever; rejects, with one line for a person,
+ * only where that cannot help: no usable kubeconfig, a port in use, a bug, or a stop that took too long.
+ */
+export async function runManager(settings: Settings, deps: ManagerDependencies): Promise<void> {
+  const failed = new AbortController();
+  const over = AbortSignal.any([deps.signal, failed.signal]);
+  const work = startAndStop(settings, deps, over, (error) => failed.abort(error));
+  await boundedStop({ work, stop: over, limitMs: stopLimitMs, clock: deps.clock });
+  if (failed.signal.aborted) throw failed.signal.reason;
+  deps.log.info("stopped");
+}
+
+/** The order of start and stop. `fail` is told when a part that runs beside the others ends by itself. */
+async function startAndStop(
+  settings: Settings,
+  deps: ManagerDependencies,
+  over: AbortSignal,
+  fail: (error: unknown) => void,
+): Promise<void> {
+  const { clock, log, version, env, homeDir } = deps;
+  const { kubeconfig, context } = settings;
+  const config = await loadClusterConfig({
+    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    env,
+    homeDir,
+  });
+  const metrics = new MetricsRegistry();
+  addProcessMetrics(metrics, version);
+  const assembly = await assemble(settings, config, { clock, log, metrics, version });
+  const { client, connection, caches, webhook, controller, elector } = assembly;
+
+  // Ends in reverse order, each when the one above it has ended.
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => client.close());
+  const start = (name: string, run: (signal: AbortSignal) => Promise<void>) => {
+    const part = startPart(name, run, fail);
+    stack.defer(() => part.stop());
+  };
+  for await (const endpoint of serveEndpoints(settings, metrics, assembly)) stack.defer(() => endpoint.close());
+  logStart(settings, config, deps);
+  try {
+    const server = await connection.establish(over);
+    log.info("connected to the API server", { server });
+    start("the watch of the cluster", (signal) => caches.run(signal));
+    await caches.whenSynced(over);
+    if (webhook !== undefined) start("the webhook", (signal) => webhook.run(signal));
+    if (elector === undefined) await controller.run(soleLeadership(over));
+    else await elector.run({ signal: over, lead: (leadership) => controller.run(leadership) });
+  } catch (error) {
+    if (!over.aborted) throw error; // what a step throws because it was told to stop is how it ends
+  }
+}
+
+/** Metrics and probes, where they are on, each as soon as it listens. */
+async function* serveEndpoints(
+  settings: Settings,
+  registry: MetricsRegistry,
+  { connection, caches, webhook, elector }: Assembly,
+): AsyncGenerator<HttpEndpoint> {
+  const { metricsBindAddress, healthProbeBindAddress } = settings;
+  if (metricsBindAddress !== undefined) yield await serveMetrics({ address: metricsBindAddress, registry });
+  if (healthProbeBindAddress === undefined) return;
+  const ready: Checks = {
+    "api-server": connection.problem,
+    caches: () => (caches.synced ? undefined : "not everything was listed yet"),
+    ...(webhook && { webhook: () => webhook.ready() }),
+  };
+  // A process whose event loop is stuck answers no probe at all, which fails it too.
+  const healthy: Checks = elector === undefined ? {} : { "leader-election": elector.healthy };
+  yield await serveProbes({ address: healthProbeBindAddress, ready, healthy });
+}
+
+function logStart(settings: Settings, config: ClusterConfig, { log, version }: ManagerDependencies): void {
+  log.info(`wave ${version} starting`, {
+    cluster: config.server.origin,
+    from: config.source,
+    namespaces: settings.namespaces?.join(",") ?? "all",
+    settings: settings.changed.length > 0 ? settings.changed.join(" ") : undefined,
+  });
+}
