@@ -54,6 +54,9 @@ const concernsWave = [
   ` : o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))))`,
 ].join("");
 
+/** False for what the controller writes: it has just decided, so asking again would only cost time. */
+const notByWave = "!has(request.options.fieldManager) || request.options.fieldManager != 'wave'";
+
 function quoted(text: string): string {
   return `'${text}'`;
 }
@@ -82,7 +85,10 @@ export function webhookConfiguration({ name, clientConfig, namespaces }: Configu
             scope: "Namespaced",
           },
         ],
-        matchConditions: [{ name: "concerns-wave", expression: concernsWave }],
+        matchConditions: [
+          { name: "concerns-wave", expression: concernsWave },
+          { name: "not-by-wave", expression: notByWave },
+        ],
         matchPolicy: "Equivalent",
         namespaceSelector: namespaces
           ? { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: [...namespaces] }] }

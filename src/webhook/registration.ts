@@ -23,7 +23,7 @@ export interface Registration {
   /** As it is now, undefined where there is none. */
   read(signal: AbortSignal): Promise<Registered | undefined>;
   /**
-   * Makes the API server trust exactly these certificates. Writes nothing where it does, and nothing where it must not
+   * Makes the API server trust exactly these certificates; none means that nothing is known about trust. Writes nothing where it does, and nothing where it must not
    * (then undefined: there is no configuration in the cluster to be kept).
    * @throws ApiError 409, 422 or 404 where the configuration is no longer as it was read.
    */
@@ -55,7 +55,7 @@ export function installedRegistration(client: ApiClient, service: ServiceName): 
     name,
     read: async (signal) => registered(await get(client, path, signal), isOurs),
     async publish(before, bundle, signal) {
-      if (before === undefined) return undefined;
+      if (before === undefined || bundle.length === 0) return before;
       const { metadata, webhooks = [] } = before.object;
       const caBundle = encode(bundle);
       const wrong = webhooks.flatMap((webhook, index) =>

@@ -65,7 +65,7 @@ export function tlsDirectory({ directory, registration, clock, log }: TlsDirecto
   };
 }
 
-/** Undefined where the caBundle is not Wave's to write: nobody said what to trust, or cert-manager writes it. */
+/** Undefined where the caBundle is not Wave's to write because cert-manager writes it. */
 function bundleFor(
   before: Registered | undefined,
   authorities: readonly Certificate[],
@@ -74,9 +74,9 @@ function bundleFor(
   if (before !== undefined) {
     const annotations = Object.keys(before.object.metadata.annotations ?? {});
     if (annotations.some((name) => name.startsWith("cert-manager.io/inject-"))) return undefined;
-    if (authorities.length === 0 && before.trusted.length > 0) return undefined;
   }
   const trusted = before?.trusted ?? [];
+  if (authorities.length === 0) return trusted;
   const isNew = ({ fingerprint }: Certificate) => !trusted.some((known) => known.fingerprint === fingerprint);
   return [...trusted.filter(({ notAfter }) => notAfter > now), ...authorities.filter(isNew)];
 }

@@ -1,0 +1,286 @@
+import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { ApiRequest } from "../kube/client.ts";
+import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { planAdmission } from "../rollout/admission.ts";
+import { type ConfigObject, toConfig } from "../rollout/digest.ts";
+import type { JsonPatchOperation } from "../rollout/json-patch.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { concernsNoPod, createReviewer } from "./admission.ts";
+import { MemoryApi } from "./memory-api.ts";
+import type { AdmissionRequest } from "./review.ts";
+
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
+const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
+
+/** An opted-in Deployment that reads ConfigMap "page" by a volume and Secret "db" by a variable. */
+function deployment(
+  change: { annotations?: Record<string, string>; hash?: string; image?: string; replicas?: number } = {},
+) {
+  const object = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: {
+      namespace: "shop",
+      name: "web",
+      annotations: { "wave.pusher.com/update-on-config-change": "true", ...change.annotations },
+    },
+    spec: {
+      replicas: change.replicas ?? 1,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        metadata: {
+          labels: { app: "web" },
+          annotations: { by: "hand", ...(change.hash ? { "wave.pusher.com/config-hash": change.hash } : {}) },
+        },
+        spec: {
+          schedulerName: "default-scheduler",
+          volumes: [{ name: "page", configMap: { name: "page" } }],
+          containers: [
+            {
+              name: "web",
+              image: change.image ?? "nginx",
+              env: [{ name: "PASSWORD", valueFrom: { secretKeyRef: { name: "db", key: "password" } } }],
+            },
+          ],
+        },
+      },
+    },
+  } satisfies Deployment;
+  return object;
+}
+
+const asks = (
+  operation: string,
+  object: object | undefined,
+  oldObject?: object,
+  change: Partial<AdmissionRequest> = {},
+): AdmissionRequest => ({
+  uid: "u",
+  operation,
+  kind: { group: "apps", version: "v1", kind: "Deployment" },
+  namespace: "shop",
+  name: "web",
+  subResource: "",
+  object: { ...object },
+  oldObject: oldObject && { ...oldObject },
+  ...change,
+});
+
+/** Counts what is asked of it. */
+class CountingApi extends MemoryApi {
+  readonly asked: string[] = [];
+  active = 0;
+  most = 0;
+  fail: ((request: ApiRequest) => Error | undefined) | undefined;
+
+  override async request<T>(request: ApiRequest): Promise<T> {
+    this.asked.push(`${request.method} ${request.path}`);
+    this.most = Math.max(this.most, ++this.active);
+    try {
+      const error = this.fail?.(request);
+      if (error) throw error;
+      return await super.request<T>(request);
+    } finally {
+      this.active--;
+    }
+  }
+}
+
+const page = "/api/v1/namespaces/shop/configmaps/page";
+const db = "/api/v1/namespaces/shop/secrets/db";
+const secretValue = Buffer.from("hunter2").toString("base64");
+let api: CountingApi;
+let metrics: MetricsRegistry;
+const review = (request: AdmissionRequest) =>
+  createReviewer({ client: api, policy, clock: new FakeClock(), log: silentLogger, metrics })(
+    request,
+    new AbortController().signal,
+  );
+const create = (namespace: string, plural: string, object: object) =>
+  api.request({
+    method: "POST",
+    path: `/api/v1/namespaces/${namespace}/${plural}`,
+    body: { metadata: { namespace }, ...object },
+  });
+const createBoth = async () => {
+  await create("shop", "configmaps", { metadata: { namespace: "shop", name: "page" }, data: { index: "hello" } });
+  await create("shop", "secrets", { metadata: { namespace: "shop", name: "db" }, data: { password: secretValue } });
+  api.asked.length = 0;
+};
+const hashIn = (patch: readonly JsonPatchOperation[] | undefined) =>
+  patch?.find(({ path }) => path === hashPath && path) as { value?: string } | undefined;
+
+beforeEach(() => {
+  api = new CountingApi();
+  metrics = new MetricsRegistry();
+});
+
+describe("admission", () => {
+  it("writes the hash of what exists at this moment, reading each object once and all at the same time", async () => {
+    await createBoth();
+    api.most = 0;
+    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    expect(patch).toEqual([{ op: "add", path: hashPath, value: expect.stringMatching(/^v2:[0-9a-f]{64}$/) }]);
+    expect(warnings).toEqual([]);
+    expect(api.asked.sort()).toEqual([`GET ${page}`, `GET ${db}`]);
+    expect(api.most).toBe(2);
+  });
+
+  it("gives the same hash as the decision by the same configuration, and no other for the same", async () => {
+    await createBoth();
+    const first = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
+    const configs = [
+      toConfig("ConfigMap", api.objects.get(page) as ConfigObject),
+      toConfig("Secret", api.objects.get(db) as ConfigObject),
+    ];
+    const planned = planAdmission(
+      "CREATE",
+      deployment(),
+      undefined,
+      (kind) => configs.find((c) => c.kind === kind),
+      policy,
+    );
+    expect(hashIn(planned.patch)?.value).toBe(first);
+    expect((await review(asks("CREATE", deployment({ hash: first ?? "" })))).patch).toBeUndefined();
+  });
+
+  it("keeps the Pods from being scheduled while something is missing, and says what", async () => {
+    await create("shop", "configmaps", { metadata: { namespace: "shop", name: "page" } });
+    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    expect(patch).toContainEqual({
+      op: "add",
+      path: "/spec/template/spec/schedulerName",
+      value: "wave.pusher.com/invalid",
+    });
+    expect(warnings.join()).toContain('Secret "db"');
+  });
+
+  it("reads nothing for an update that leaves the pod template and Wave's annotations alone", async () => {
+    const old = deployment({ hash: "v2:old" });
+    const { patch, warnings } = await review(asks("UPDATE", { ...deployment({ hash: "v2:old", replicas: 5 }) }, old));
+    expect({ patch, warnings, asked: api.asked }).toEqual({ patch: undefined, warnings: [], asked: [] });
+  });
+
+  it("gives the hash back to an update that leaves it out, and the current one to an update of the template", async () => {
+    await createBoth();
+    const old = deployment({ hash: "v2:old" });
+    expect((await review(asks("UPDATE", deployment(), old))).patch).toEqual([
+      { op: "add", path: hashPath, value: "v2:old" },
+    ]);
+    const updated = await review(asks("UPDATE", deployment({ hash: "v2:old", image: "nginx:2" }), old));
+    expect(hashIn(updated.patch)?.value).toMatch(/^v2:[0-9a-f]{64}$/);
+  });
+
+  it("reads no object of another namespace that the policy excludes, and does not tell whether it exists", async () => {
+    await createBoth();
+    const annotations = { "wave.pusher.com/extra-secrets": "other/key" };
+    const absent = await review(asks("CREATE", deployment({ annotations })));
+    await create("other", "secrets", { metadata: { namespace: "other", name: "key" }, data: {} });
+    const present = await review(asks("CREATE", deployment({ annotations })));
+    expect(absent).toEqual(present);
+    expect(absent.warnings).toEqual([expect.stringContaining('Secret "other/key" is not counted')]);
+  });
+
+  it.each([
+    [
+      "refuses",
+      new ApiError({ request: "get secrets/db in shop", status: 403, reason: "Forbidden", serverMessage: "no" }),
+      "get secrets/db in shop: 403 Forbidden: no",
+    ],
+    ["does not answer", new ConnectionError("get secrets/db in shop: no answer in 2 s"), "no answer in 2 s"],
+  ])("lets a workload through unchanged with a warning when the API server %s", async (_how, error, text) => {
+    await createBoth();
+    api.fail = ({ path }) => (path === db ? error : undefined);
+    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    expect(patch).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(/^Wave lets this through unchanged and looks at it later: /)]);
+    expect(warnings[0]).toContain(text);
+    expect(metrics.render()).toContain(
+      'wave_admission_reviews_total{kind="Deployment",operation="CREATE",outcome="unread"} 1',
+    );
+  });
+
+  it("gives the API server two seconds to answer, and stops asking when nobody waits any more", async () => {
+    await createBoth();
+    const seen: ApiRequest[] = [];
+    api.fail = (request) => void seen.push(request);
+    const gone = new AbortController();
+    await createReviewer({ client: api, policy, clock: new FakeClock(), log: silentLogger, metrics })(
+      asks("CREATE", deployment()),
+      gone.signal,
+    );
+    expect(seen).toHaveLength(2);
+    for (const { timeoutMs, signal, query } of seen) {
+      expect({ timeoutMs, signal }).toEqual({ timeoutMs: 2000, signal: gone.signal });
+      // A resourceVersion would let the API server answer from its cache.
+      expect(query).toBeUndefined();
+    }
+  });
+
+  it.each([
+    [
+      "another kind",
+      asks("CREATE", { kind: "Pod" }, undefined, { kind: { group: "", version: "v1", kind: "Pod" } }),
+      "CREATE Pod",
+    ],
+    ["another operation", asks("DELETE", undefined, deployment()), "DELETE Deployment"],
+    ["a subresource", asks("UPDATE", deployment(), deployment(), { subResource: "scale" }), "UPDATE Deployment scale"],
+  ])("lets %s pass with a warning about the webhook's rules", async (_what, request, text) => {
+    expect(await review(request)).toEqual({
+      patch: undefined,
+      warnings: [`Wave's webhook was called for "${text}" and has nothing to do with it: check its rules`],
+    });
+  });
+
+  it("says nothing of a value, whatever it says", async () => {
+    await createBoth();
+    const lines: string[] = [];
+    const note = (...what: readonly unknown[]) => void lines.push(JSON.stringify(what));
+    const log = { debug: note, info: note, warn: note, error: note };
+    const reviewer = createReviewer({ client: api, policy, clock: new FakeClock(), log, metrics });
+    for (const object of [deployment(), deployment({ annotations: { "wave.pusher.com/nonsense": "x" } })]) {
+      lines.push(JSON.stringify(await reviewer(asks("CREATE", object), new AbortController().signal)));
+    }
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.join() + metrics.render()).not.toMatch(new RegExp(`hello|hunter2|${secretValue}`));
+  });
+});
+
+describe("an update that concerns no Pod", () => {
+  const old = deployment({ hash: "v2:old" });
+  const gated = structuredClone(old);
+  gated.spec.template.spec.schedulerName = "wave.pusher.com/invalid";
+
+  it.each([
+    ["replicas", deployment({ hash: "v2:old", replicas: 2 }), old, true],
+    ["an annotation of somebody else", deployment({ hash: "v2:old", annotations: { a: "b" } }), old, true],
+    ["an annotation for Wave", deployment({ hash: "v2:old", annotations: { "wave.pusher.com/x": "b" } }), old, false],
+    ["the image", deployment({ hash: "v2:old", image: "b" }), old, false],
+    ["the hash", deployment({ hash: "v2:new" }), old, false],
+    ["the hash, to none", deployment(), old, false],
+    ["nothing where there is no hash", deployment(), deployment(), false],
+    ["nothing where it is gated", gated, gated, false],
+  ])("is one that changes %s: %#", (_what, object, oldObject, concernsNone) => {
+    expect(concernsNoPod(object, oldObject)).toBe(concernsNone);
+  });
+
+  it("is never patched by the decision, whatever the configuration", () => {
+    const changes = [
+      deployment({ hash: "v2:old", replicas: 2 }),
+      deployment({ hash: "v2:old", annotations: { a: "b" } }),
+    ];
+    const some = toConfig("ConfigMap", { metadata: { namespace: "shop", name: "page" }, data: { a: "1" } });
+    for (const object of changes) {
+      for (const lookup of [() => undefined, () => some]) {
+        for (const schedulingGate of [true, false]) {
+          const plan = planAdmission("UPDATE", object, old, lookup, { ...policy, schedulingGate });
+          expect(plan.patch).toBeUndefined();
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { resourcePath, resources } from "../kube/resources.ts";
+import { createAuthority } from "./certificates.ts";
+import { type NewConfiguration, webhookConfiguration } from "./configuration.ts";
+import { MemoryApi } from "./memory-api.ts";
+import { writeBundle } from "./pem.ts";
+import { installedRegistration, ownRegistration } from "./registration.ts";
+
+const { signal } = new AbortController();
+const validity = { notBefore: Date.now(), notAfter: Date.now() + 86_400_000 };
+const one = createAuthority("one", validity).certificate;
+const two = createAuthority("two", validity).certificate;
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const configurations = resourcePath(resources.mutatingWebhookConfigurations);
+const service = { namespace: "wave", name: "wave-webhook" };
+
+let api: MemoryApi;
+const stored = (name: string) => api.objects.get(`${configurations}/${name}`) as NewConfiguration | undefined;
+const caBundles = () => stored("wave-webhook")?.webhooks.map(({ clientConfig }) => clientConfig.caBundle);
+
+beforeEach(() => {
+  api = new MemoryApi();
+});
+
+describe("an installed registration", () => {
+  const registration = () => installedRegistration(api, service);
+  const install = async (...services: readonly { namespace: string; name: string }[]) => {
+    const { webhooks, ...rest } = webhookConfiguration({
+      name: "wave-webhook",
+      clientConfig: { service },
+      namespaces: undefined,
+    });
+    const body = {
+      ...rest,
+      webhooks: services.flatMap((s) => webhooks.map((w) => ({ ...w, clientConfig: { service: s } }))),
+    };
+    await api.request({ method: "POST", path: configurations, body });
+  };
+  const publish = async (...bundle: readonly (typeof one)[]) =>
+    registration().publish(await registration().read(signal), bundle, signal);
+
+  it("gets its caBundle by a patch, and no write where it is right", async () => {
+    await install(service);
+    expect((await registration().read(signal))?.trusted).toEqual([]);
+    expect((await publish(one, two))?.trusted).toEqual([one, two]);
+    expect(caBundles()).toEqual([base64(writeBundle([one, two]))]);
+    const writes = [...api.writes];
+    expect((await publish(one, two))?.trusted).toEqual([one, two]);
+    expect(api.writes).toEqual(writes);
+  });
+
+  it("is put right where somebody changed or broke its caBundle", async () => {
+    await install(service);
+    await publish(one);
+    for (const wrong of [
+      base64(writeBundle([two])),
+      base64("broken"),
+      base64("-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"),
+    ]) {
+      const body = [{ op: "replace", path: "/webhooks/0/clientConfig/caBundle", value: wrong }];
+      await api.request({ method: "PATCH", path: `${configurations}/wave-webhook`, body });
+      await publish(one);
+      expect(caBundles()).toEqual([base64(writeBundle([one]))]);
+    }
+  });
+
+  it("is changed only where it points at Wave's own Service", async () => {
+    await install({ ...service, namespace: "other" }, service, service);
+    expect((await publish(one))?.trusted).toEqual([one]);
+    expect(caBundles()).toEqual([undefined, base64(writeBundle([one])), base64(writeBundle([one]))]);
+  });
+
+  it("trusts only what all of Wave's webhooks in it trust", async () => {
+    await install(service, service);
+    await publish(one, two);
+    const body = [{ op: "replace", path: "/webhooks/1/clientConfig/caBundle", value: base64(writeBundle([two])) }];
+    await api.request({ method: "PATCH", path: `${configurations}/wave-webhook`, body });
+    expect((await registration().read(signal))?.trusted).toEqual([two]);
+  });
+
+  it("is not written from a state that is no longer the newest", async () => {
+    await install(service);
+    const old = await registration().read(signal);
+    await publish(one, two);
+    await expect(registration().publish(old, [one], signal)).rejects.toMatchObject({ status: 422 });
+    expect(caBundles()).toEqual([base64(writeBundle([one, two]))]);
+  });
+
+  it("that does not exist is nobody's to make, and one that exists is nobody's to remove", async () => {
+    expect(await publish(one)).toBeUndefined();
+    expect(api.writes).toEqual([]);
+    await install(service);
+    await registration().withdraw(signal);
+    expect(stored("wave-webhook")).toBeDefined();
+  });
+});
+
+describe("a registration of Wave's own", () => {
+  const registration = (url = "https://127.0.0.1:9443", namespaces?: readonly string[]) =>
+    ownRegistration(api, new URL(url), namespaces);
+
+  it.each([
+    ["https://127.0.0.1:9443", "wave-127.0.0.1-9443"],
+    ["https://[::1]:9443", "wave-1-9443"],
+    ["https://Wave.Example", "wave-wave.example"],
+  ])("for %s is named %s", (url, name) => {
+    expect(registration(url).name).toBe(name);
+  });
+
+  it("is made, kept as it should be, and removed", async () => {
+    const { name } = registration();
+    await registration().publish(undefined, [one], signal);
+    const made = stored(name);
+    expect(made?.webhooks[0]?.clientConfig).toEqual({
+      url: "https://127.0.0.1:9443/mutate",
+      caBundle: base64(writeBundle([one])),
+    });
+    const writes = [...api.writes];
+    await registration().publish(await registration().read(signal), [one], signal);
+    expect(api.writes).toEqual(writes);
+
+    const body = [{ op: "replace", path: "/webhooks/0/timeoutSeconds", value: 30 }];
+    await api.request({ method: "PATCH", path: `${configurations}/${name}`, body });
+    await registration().publish(await registration().read(signal), [one], signal);
+    expect(stored(name)?.webhooks).toEqual(made?.webhooks);
+
+    await registration().withdraw(signal);
+    await registration().withdraw(signal);
+    expect(stored(name)).toBeUndefined();
+  });
+
+  it("covers the namespaces that Wave looks at and no other", async () => {
+    await registration(undefined, ["a", "b"]).publish(undefined, [], signal);
+    expect(stored("wave-127.0.0.1-9443")?.webhooks[0]).toMatchObject({
+      clientConfig: { url: "https://127.0.0.1:9443/mutate" },
+      namespaceSelector: {
+        matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] }],
+      },
+    });
+  });
+});
