@@ -1,0 +1,69 @@
+/** Any JSON value. Values that are stored are never changed in place: whoever changes one builds a new one. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object; a field that is `undefined` counts as absent. */
+export interface JsonObject {
+  readonly [field: string]: Json | undefined;
+}
+
+/** A JSON object while it is being built. */
+export type MutableJsonObject = { [field: string]: Json | undefined };
+
+/** Whether `value` is a JSON object: neither null nor a list. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether `value` is a JSON list. */
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The value itself where it is an object, else an empty object. */
+export function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The value itself where it is a list, else an empty list. */
+export function listOf(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
+/** The value itself where it is a string, else an empty string. */
+export function stringOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The value at a path of field names, or undefined where the path ends early. */
+export function valueAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+  let current = value;
+  for (const field of path) {
+    if (!isObject(current)) return undefined;
+    current = current[field];
+  }
+  return current;
+}
+
+/** The fields of an object that are present, with their values. */
+export function fieldsOf(object: JsonObject): [string, Json][] {
+  return Object.entries(object).filter((field): field is [string, Json] => field[1] !== undefined);
+}
+
+/** Whether two JSON values are the same; the order of an object's fields does not matter, that of a list does. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const fields = fieldsOf(a);
+  return fields.length === fieldsOf(b).length && fields.every(([field, value]) => sameJson(value, b[field]));
+}
+
+/** The object without some of its fields. */
+export function without(object: JsonObject, ...fields: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
+}
+
+/** A copy that shares nothing with the original, so that what is stored cannot be reached from it. */
+export function copyOf<T extends Json>(value: T): T {
+  return structuredClone(value);
+}

@@ -1,0 +1,53 @@
+import { isList, isObject, type Json, type JsonObject, type MutableJsonObject, objectOf } from "./json.ts";
+import { badRequest } from "./status-error.ts";
+
+/** Maps that the API leaves out where they are empty. */
+const omittedWhenEmpty = new Set([
+  ...["labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "limits", "requests"],
+]);
+
+/** Free-form JSON of somebody else's making, which is stored as it came. */
+const raw = new Set(["fieldsV1"]);
+
+/**
+ * An object as the API server stores it: nulls, empty lists and empty maps are absent. That matters to a JSON Patch, which
+ * cannot add an annotation where there is no map of annotations.
+ */
+export function normalized(kind: string, object: JsonObject): JsonObject {
+  const result: MutableJsonObject = {};
+  for (const [field, value] of Object.entries(object)) {
+    const kept = kind === "ControllerRevision" && field === "data" ? value : normalizedField(field, value);
+    if (kept !== undefined) result[field] = kept;
+  }
+  return kind === "Secret" ? withStringData(result) : result;
+}
+
+function normalizedField(field: string, value: Json | undefined): Json | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (raw.has(field)) return value;
+  if (isList(value)) return value.length === 0 ? undefined : value.map((item) => normalizedField("", item) ?? item);
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).flatMap(([name, item]) => {
+    const kept = normalizedField(name, item);
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  return fields.length === 0 && omittedWhenEmpty.has(field) ? undefined : Object.fromEntries(fields);
+}
+
+/** A Secret's stringData is write-only: it lands in data, in base64, over what is there. */
+function withStringData({ stringData, ...secret }: JsonObject): JsonObject {
+  const data: MutableJsonObject = {};
+  for (const [key, value] of Object.entries(objectOf(secret.data))) data[key] = canonicalBase64(String(value));
+  for (const [key, value] of Object.entries(objectOf(stringData))) {
+    data[key] = Buffer.from(String(value)).toString("base64");
+  }
+  return Object.keys(data).length === 0 ? { ...secret, data: undefined } : { ...secret, data };
+}
+
+function canonicalBase64(text: string): string {
+  const compact = text.replaceAll(/[\r\n]/g, "");
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(compact)) {
+    throw badRequest('Secret in version "v1" cannot be handled as a Secret: illegal base64 data');
+  }
+  return compact;
+}

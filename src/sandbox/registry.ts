@@ -1,0 +1,197 @@
+import type { Clock } from "../lib/clock.ts";
+import { type Decoded, decode } from "./decode.ts";
+import { withDefaults } from "./defaults.ts";
+import { isList, type Json, type JsonObject, objectOf, sameJson, stringOf, without } from "./json.ts";
+import { type FieldManager, recordUpdate, withManagedFields, withoutManagedFields } from "./managed-fields.ts";
+import { type ApiObject, type ManagedFieldsEntry, timestamp } from "./object.ts";
+import { resources, type SandboxResource } from "./resources.ts";
+import { alreadyExists, badRequest, conflict, invalid, namespaceTerminating, notFound } from "./status-error.ts";
+import type { Storage } from "./storage.ts";
+import { mistakesInChange, mistakesOf } from "./validation.ts";
+
+/** What every verb works on. */
+export interface Registry {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  /** A number from 0 up to 1, for generated names. */
+  readonly random: () => number;
+  /** A new unique identifier. */
+  readonly uuid: () => string;
+}
+
+/** What a request says about its write besides the object. */
+export interface WriteOptions {
+  readonly fieldManager: string;
+  /** Everything is checked and answered as usual, and nothing is stored. */
+  readonly dryRun: boolean;
+  readonly subresource?: "status" | "scale" | undefined;
+  /** An unknown field is an error: `fieldValidation=Strict`. */
+  readonly strict: boolean;
+  /** Is told each warning for the person who sent the request. */
+  readonly warn: (text: string) => void;
+}
+
+/** Creates an object. https://kubernetes.io/docs/reference/using-api/api-concepts/ Throws a `StatusError`. */
+export function create(
+  registry: Registry,
+  resource: SandboxResource,
+  namespace: string | undefined,
+  body: Json,
+  options: WriteOptions,
+  applied?: readonly ManagedFieldsEntry[],
+): ApiObject {
+  const decoded = checkedDecode(resource, body, options);
+  const sent = objectOf(decoded.metadata);
+  checkNamespace(sent, namespace);
+  const generated = sent.name === undefined && sent.generateName !== undefined;
+  const name = generated ? `${sent.generateName}${randomSuffix(registry.random)}` : stringOf(sent.name);
+  if (resource.namespaced) checkNamespaceTakesObjects(registry.storage, resource, name, namespace);
+  const metadata = {
+    ...without(sent, "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink", "namespace"),
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    uid: registry.uuid(),
+    resourceVersion: "",
+    creationTimestamp: timestamp(registry.clock.wall()),
+    ...(resource.generation === undefined ? {} : { generation: 1 }),
+  } as ApiObject["metadata"];
+  const known = resource.subresources.includes("status") ? without(decoded, "status") : decoded;
+  const object = admitted(resource, undefined, { ...known, metadata } as ApiObject);
+  if (registry.storage.get(resource, namespace, name) !== undefined) throw alreadyExists(resource, name);
+  const owned =
+    applied === undefined
+      ? recordUpdate(undefined, object, writerOf(registry, options))
+      : withManagedFields(object, applied);
+  return options.dryRun ? owned : registry.storage.put(resource, owned);
+}
+
+/** Replaces an object, or its status alone. Throws a `StatusError`: 404, 409 where it was made against another version. */
+export function update(
+  registry: Registry,
+  resource: SandboxResource,
+  namespace: string | undefined,
+  name: string,
+  body: Json,
+  options: WriteOptions,
+  applied?: readonly ManagedFieldsEntry[],
+): ApiObject {
+  const decoded = checkedDecode(resource, body, options);
+  const sent = objectOf(decoded.metadata);
+  checkNamespace(sent, namespace);
+  if (sent.name !== undefined && sent.name !== name) {
+    throw badRequest(`the name of the object (${sent.name}) does not match the name on the URL (${name})`);
+  }
+  const live = registry.storage.get(resource, namespace, name);
+  if (live === undefined) throw notFound(resource, name);
+  if (sent.uid !== undefined && sent.uid !== live.metadata.uid) {
+    throw conflict(
+      resource,
+      name,
+      `Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${live.metadata.uid}`,
+    );
+  }
+  if (sent.resourceVersion !== undefined && sent.resourceVersion !== live.metadata.resourceVersion) {
+    throw conflict(resource, name);
+  }
+  const candidate =
+    options.subresource === "status" ? { ...live, status: decoded.status } : replacement(resource, live, decoded);
+  const object = withGeneration(resource, live, admitted(resource, live, candidate));
+  const owned =
+    applied === undefined
+      ? recordUpdate(live, object, writerOf(registry, options))
+      : withManagedFields(object, applied);
+  if (isNoOp(live, owned)) return live;
+  if (options.dryRun) return owned;
+  if (isFinished(owned)) {
+    registry.storage.remove(resource, namespace, name);
+    return owned;
+  }
+  return registry.storage.put(resource, owned);
+}
+
+/** Whether a deleted object has nothing left to wait for: no finalizer and no Pod that is still stopping. */
+export function isFinished({ metadata, kind, spec }: ApiObject): boolean {
+  if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
+  if (kind === "Namespace") return !isList(objectOf(spec).finalizers);
+  return (metadata.deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+/** Who owns what a request writes. */
+export function writerOf(registry: Registry, { fieldManager, subresource }: WriteOptions): FieldManager {
+  const time = timestamp(registry.clock.wall());
+  return { manager: fieldManager, operation: "Update", subresource, time };
+}
+
+function checkedDecode(resource: SandboxResource, body: Json, { strict, warn }: WriteOptions): JsonObject {
+  const { object, unknown }: Decoded = decode(resource, body);
+  if (unknown.length === 0) return object;
+  const problems = unknown.map((field) => `unknown field ${JSON.stringify(field)}`);
+  if (strict) {
+    const version = JSON.stringify(object.apiVersion);
+    const why = `strict decoding error: ${problems.join(", ")}`;
+    throw badRequest(`${resource.kind} in version ${version} cannot be handled as a ${resource.kind}: ${why}`);
+  }
+  for (const problem of problems) warn(problem);
+  return object;
+}
+
+function checkNamespace(sent: JsonObject, namespace: string | undefined): void {
+  if (sent.namespace === undefined || sent.namespace === namespace) return;
+  throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+function checkNamespaceTakesObjects(storage: Storage, resource: SandboxResource, name: string, namespace = ""): void {
+  const found = storage.get(resources.namespaces, undefined, namespace);
+  if (found === undefined) throw notFound(resources.namespaces, namespace);
+  if (found.metadata.deletionTimestamp !== undefined) throw namespaceTerminating(resource, name, namespace);
+}
+
+/** The new object with what only the server sets taken from the old one. */
+function replacement(resource: SandboxResource, live: ApiObject, decoded: JsonObject): ApiObject {
+  const kept = ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;
+  const system = Object.fromEntries(kept.map((field) => [field, live.metadata[field]]));
+  const { resourceVersion, managedFields, name, namespace, generateName } = live.metadata;
+  const fixed = { ...system, resourceVersion, managedFields, name, namespace, generateName };
+  const metadata = JSON.parse(JSON.stringify({ ...objectOf(decoded.metadata), ...fixed })) as ApiObject["metadata"];
+  const status = resource.subresources.includes("status") ? { status: live.status } : {};
+  const spec = live.kind === "Namespace" ? { spec: decoded.spec ?? live.spec } : {};
+  return { ...decoded, ...status, ...spec, metadata } as ApiObject;
+}
+
+/** With defaults and the labels that the server sets; throws 422 where the object breaks a rule of its kind. */
+function admitted(resource: SandboxResource, before: ApiObject | undefined, candidate: ApiObject): ApiObject {
+  const object = { ...withDefaults(resource.kind, candidate), metadata: candidate.metadata } as ApiObject;
+  const labelled = resource.kind === "Namespace" ? withNameLabel(object) : object;
+  const mistakes = mistakesOf(labelled);
+  if (before !== undefined) mistakes.push(...mistakesInChange(before, labelled));
+  if (mistakes.length > 0) throw invalid(resource, labelled.metadata.name, mistakes);
+  return labelled;
+}
+
+function withNameLabel(object: ApiObject): ApiObject {
+  const labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": object.metadata.name };
+  return { ...object, metadata: { ...object.metadata, labels } };
+}
+
+function withGeneration(resource: SandboxResource, before: ApiObject, after: ApiObject): ApiObject {
+  const changed = (resource.generation ?? []).some((field) =>
+    field === "annotations"
+      ? !sameJson(before.metadata.annotations ?? {}, after.metadata.annotations ?? {})
+      : !sameJson(before[field], after[field]),
+  );
+  if (!changed) return after;
+  return { ...after, metadata: { ...after.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
+}
+
+/** Whether a write changes nothing but the time in managedFields: the API server stores no such write. */
+function isNoOp(before: ApiObject, after: ApiObject): boolean {
+  if (!sameJson(withoutManagedFields(before), withoutManagedFields(after))) return false;
+  const timeless = (entries: readonly ManagedFieldsEntry[] = []) => entries.map((entry) => without(entry, "time"));
+  return sameJson(timeless(before.metadata.managedFields), timeless(after.metadata.managedFields));
+}
+
+/** Five characters as Kubernetes makes them: no vowels, nothing that looks like another. */
+export function randomSuffix(random: () => number): string {
+  const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+  return Array.from({ length: 5 }, () => alphabet[Math.floor(random() * alphabet.length)]).join("");
+}

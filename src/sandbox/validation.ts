@@ -1,0 +1,177 @@
+import { isObject, type Json, type JsonObject, listOf, objectOf, sameJson, stringOf, valueAt } from "./json.ts";
+import type { ApiObject } from "./object.ts";
+import { matchesLabelSelector } from "./selectors.ts";
+import type { Cause } from "./status-error.ts";
+
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$/;
+
+const subdomainRule =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const labelRule =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
+/** Kinds whose names are DNS labels; those of the others are DNS subdomains. */
+const labelNamed = new Set(["Namespace", "Service"]);
+const workloads = new Set(["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"]);
+
+function wrong(field: string, value: Json | undefined, why: string): Cause {
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(value ?? null)}: ${why}` };
+}
+
+function missing(field: string, why?: string): Cause {
+  return {
+    reason: "FieldValueRequired",
+    field,
+    message: why === undefined ? "Required value" : `Required value: ${why}`,
+  };
+}
+
+function forbidden(field: string, why: string): Cause {
+  return { reason: "FieldValueForbidden", field, message: `Forbidden: ${why}` };
+}
+
+/** What is wrong with an object of its kind, taken by itself. */
+export function mistakesOf(object: ApiObject): Cause[] {
+  const causes = nameMistakes(object);
+  causes.push(...labelMistakes("metadata.labels", object.metadata.labels));
+  for (const annotation of Object.keys(object.metadata.annotations ?? {})) {
+    if (!qualifiedName.test(annotation.toLowerCase())) {
+      causes.push(
+        wrong("metadata.annotations", annotation, "name part must consist of alphanumeric characters, '-', '_' or '.'"),
+      );
+    }
+  }
+  if (object.kind === "ConfigMap" || object.kind === "Secret") causes.push(...dataMistakes(object));
+  if (workloads.has(object.kind)) causes.push(...workloadMistakes(object));
+  if (object.kind === "Pod") causes.push(...containerMistakes("spec", objectOf(object.spec)));
+  if (object.kind === "Event") causes.push(...eventMistakes(object));
+  return causes;
+}
+
+function nameMistakes({ kind, metadata: { name } }: ApiObject): Cause[] {
+  if (name === "") return [missing("metadata.name", "name or generateName is required")];
+  const [rule, text] = labelNamed.has(kind) ? ([label, labelRule] as const) : ([subdomain, subdomainRule] as const);
+  if (!rule.test(name)) return [wrong("metadata.name", name, text)];
+  return name.length > 253 ? [wrong("metadata.name", name, "must be no more than 253 bytes")] : [];
+}
+
+function labelMistakes(field: string, labels: { readonly [label: string]: string } | undefined): Cause[] {
+  return Object.entries(labels ?? {}).flatMap(([name, value]) => [
+    ...(qualifiedName.test(name)
+      ? []
+      : [wrong(field, name, "name part must consist of alphanumeric characters, '-', '_' or '.'")]),
+    ...(labelValue.test(value)
+      ? []
+      : [
+          wrong(
+            field,
+            value,
+            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', at most 63",
+          ),
+        ]),
+  ]);
+}
+
+/** Names the key, never the value. */
+function dataMistakes(object: ApiObject): Cause[] {
+  return ["data", "binaryData"].flatMap((field) =>
+    Object.keys(objectOf(object[field]))
+      .filter((key) => !/^[-._a-zA-Z0-9]{1,253}$/.test(key))
+      .map((key) =>
+        wrong(`${field}[${key}]`, key, "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"),
+      ),
+  );
+}
+
+function workloadMistakes(object: ApiObject): Cause[] {
+  const selector = valueAt(object, "spec", "selector");
+  const labels = valueAt(object, "spec", "template", "metadata", "labels");
+  const causes: Cause[] = [];
+  const empty = !isObject(selector) || sameJson(selector, {});
+  if (empty) causes.push(missing("spec.selector"));
+  if (empty || !matchesLabelSelector(selector, objectOf(labels))) {
+    causes.push(wrong("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
+  }
+  const replicas = valueAt(object, "spec", "replicas");
+  if (typeof replicas === "number" && replicas < 0) {
+    causes.push(wrong("spec.replicas", replicas, "must be greater than or equal to 0"));
+  }
+  return [...causes, ...containerMistakes("spec.template.spec", objectOf(valueAt(object, "spec", "template", "spec")))];
+}
+
+function containerMistakes(path: string, spec: JsonObject): Cause[] {
+  const containers = listOf(spec.containers);
+  if (containers.length === 0) return [missing(`${path}.containers`)];
+  const volumes = new Set(listOf(spec.volumes).map((volume) => stringOf(objectOf(volume).name)));
+  return ["initContainers", "containers"].flatMap((field) =>
+    listOf(spec[field]).flatMap((item, index) => {
+      const container = objectOf(item);
+      const at = `${path}.${field}[${index}]`;
+      const causes: Cause[] = [];
+      if (stringOf(container.name) === "") causes.push(missing(`${at}.name`));
+      if (stringOf(container.image) === "") causes.push(missing(`${at}.image`));
+      listOf(container.volumeMounts).forEach((mount, position) => {
+        const name = stringOf(objectOf(mount).name);
+        const mountAt = `${at}.volumeMounts[${position}].name`;
+        if (!volumes.has(name)) {
+          causes.push({ reason: "FieldValueInvalid", field: mountAt, message: `Not found: ${JSON.stringify(name)}` });
+        }
+      });
+      return causes;
+    }),
+  );
+}
+
+function eventMistakes({ metadata, involvedObject }: ApiObject): Cause[] {
+  const namespace = stringOf(objectOf(involvedObject).namespace) || "default";
+  if (namespace === metadata.namespace) return [];
+  return [wrong("involvedObject.namespace", namespace, "does not match event.namespace")];
+}
+
+const statefulSetRule =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+const statefulSetMutable = new Set([
+  ...["replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"],
+  ...["persistentVolumeClaimRetentionPolicy", "minReadySeconds"],
+]);
+
+/** What is wrong with the change from `before` to `after`: fields that must stay as they are. */
+export function mistakesInChange(before: ApiObject, after: ApiObject): Cause[] {
+  switch (after.kind) {
+    case "ConfigMap":
+    case "Secret":
+      return immutableMistakes(before, after);
+    case "StatefulSet": {
+      const old = objectOf(before.spec);
+      const now = objectOf(after.spec);
+      const fields = new Set([...Object.keys(old), ...Object.keys(now)]);
+      const changed = [...fields].some((field) => !statefulSetMutable.has(field) && !sameJson(old[field], now[field]));
+      return changed ? [forbidden("spec", statefulSetRule)] : [];
+    }
+    case "Deployment":
+    case "DaemonSet":
+    case "ReplicaSet": {
+      const selector = valueAt(after, "spec", "selector");
+      if (sameJson(valueAt(before, "spec", "selector"), selector)) return [];
+      return [wrong("spec.selector", selector, "field is immutable")];
+    }
+    default:
+      return [];
+  }
+}
+
+function immutableMistakes(before: ApiObject, after: ApiObject): Cause[] {
+  const why = "field is immutable when `immutable` is set";
+  const causes: Cause[] = [];
+  if (before.kind === "Secret" && !sameJson(before.type, after.type))
+    causes.push(wrong("type", after.type, "field is immutable"));
+  if (before.immutable !== true) return causes;
+  if (after.immutable !== true) causes.push(forbidden("immutable", why));
+  for (const field of ["data", "binaryData"]) {
+    if (!sameJson(before[field], after[field])) causes.push(forbidden(field, why));
+  }
+  return causes;
+}
