@@ -83,6 +83,13 @@ describe("wave", () => {
     expect(err).toMatch(/^wave run: WAVE_SYNC_PERIOD: "often" is not a duration .*\n$/);
   });
 
+  it("shows a bug as one line and its stack, with exit code 1", async () => {
+    const broken = 'data:text/javascript,process.stdout.write=()=>{throw new Error("boom")}';
+    const { code, err } = await wave(["version"], { NODE_OPTIONS: `--import=${broken.replaceAll(" ", "%20")}` });
+    expect(code).toBe(1);
+    expect(err).toMatch(/^wave: bug: boom\nError: boom\n {4}at .*\n/);
+  });
+
   it("is quiet when nobody reads its output any more", async () => {
     const { child, ended } = start(["help", "run"]);
     child.stdout.destroy();

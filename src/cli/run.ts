@@ -1,6 +1,5 @@
 import { constants } from "node:os";
 import { systemClock } from "../lib/clock.ts";
-import { runManager } from "../manager/manager.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
@@ -36,6 +35,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     process.exit(1);
   });
   const { env, homeDir } = terminal;
+  const { runManager } = await import("../manager/manager.ts");
   try {
     await runManager(settings, {
       clock: systemClock,
