@@ -21,7 +21,7 @@ const adr = readFileSync(new URL("../../docs/adr/0002-hash.md", import.meta.url)
 const vectors: readonly Vector[] = JSON.parse(/```json\n(.*?)```/s.exec(adr)?.[1] ?? "[]");
 
 function digestOfText(value: string): string {
-  return createHash("sha256").update(value, "utf8").digest("latin1");
+  return createHash("sha256").update(value, "utf8").digest("binary");
 }
 
 function entryOf({ state, value = "", ...name }: Vector["entries"][number]): ViewEntry {

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { digestOf, isSharedWith, keysOf, sameConfig, toConfig } from "./digest.ts";
+
+function sha256(value: string | Buffer): string {
+  return createHash("sha256").update(value).digest("binary");
+}
+
+const metadata = { namespace: "shop", name: "db" };
+
+describe("toConfig", () => {
+  it("digests what a container gets: text of data, decoded bytes of binaryData and of Secrets", () => {
+    const bytes = Buffer.from([0, 255, 128]);
+    const map = toConfig("ConfigMap", { metadata, data: { text: "ü" }, binaryData: { raw: bytes.toString("base64") } });
+    const secret = toConfig("Secret", { metadata, data: { raw: bytes.toString("base64") } });
+    expect(digestOf(map, "text")).toBe(sha256("ü"));
+    expect(digestOf(map, "raw")).toBe(sha256(bytes));
+    expect(digestOf(secret, "raw")).toBe(sha256(bytes));
+    expect(digestOf(secret, "other")).toBeUndefined();
+  });
+
+  it("finds the digest of each of many keys", () => {
+    const data = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key-${50 - i}`, `value ${i}`]));
+    const config = toConfig("ConfigMap", { metadata, data });
+    for (const [key, value] of Object.entries(data)) expect(digestOf(config, key)).toBe(sha256(value));
+  });
+
+  it("shows environment variables the keys of data alone", () => {
+    const config = toConfig("ConfigMap", { metadata, data: { b: "1", a: "2" }, binaryData: { A: "", z: "" } });
+    expect(keysOf(config)).toEqual(["a", "b", "A", "z"]);
+    expect(keysOf(config, "data")).toEqual(["a", "b"]);
+    expect(digestOf(config, "z", "data")).toBeUndefined();
+    expect(digestOf(config, "a", "data")).toBe(sha256("2"));
+  });
+
+  it("takes an object without data as one without keys", () => {
+    expect(keysOf(toConfig("Secret", { metadata }))).toEqual([]);
+    expect(keysOf(toConfig("ConfigMap", JSON.parse(`{"metadata":{"namespace":"a","name":"b"},"data":null}`)))).toEqual(
+      [],
+    );
+  });
+
+  it("keeps no value", () => {
+    const config = toConfig("Secret", {
+      metadata,
+      data: { password: Buffer.from("hunter2hunter2").toString("base64") },
+    });
+    expect(JSON.stringify(config)).not.toContain("hunter2");
+    expect(JSON.stringify(config)).not.toContain(Buffer.from("hunter2").toString("base64").slice(0, 8));
+  });
+
+  it.each([
+    [`{"metadata":{"namespace":"shop","name":"db"},"data":{"password":["hunter2"]}}`, /"shop\/db".*"password"/],
+    [`{"metadata":{"namespace":"shop","name":"db"},"data":"hunter2"}`, /"shop\/db".*data is not a map/],
+    [`{"metadata":{"namespace":"shop","name":"db"},"data":["hunter2"]}`, /"shop\/db".*data is not a map/],
+    [`{"metadata":{"namespace":"shop"},"data":{}}`, /without name/],
+  ])("refuses what is malformed by name and never with a value: %s", (json, message) => {
+    const parse = () => toConfig("Secret", JSON.parse(json));
+    expect(parse).toThrow(message);
+    expect(parse).not.toThrow("hunter2");
+  });
+});
+
+describe("sameConfig", () => {
+  const object = { metadata, data: { a: "1", b: "2" } };
+  const config = toConfig("ConfigMap", object);
+
+  it("sees no difference in labels, annotations, resource versions and the order of keys", () => {
+    const labelled = {
+      metadata: { ...metadata, resourceVersion: "7", labels: { a: "b" }, annotations: { c: "d" } },
+      data: { b: "2", a: "1" },
+    };
+    expect(sameConfig(config, toConfig("ConfigMap", labelled))).toBe(true);
+  });
+
+  it.each([
+    ["a value", { metadata, data: { a: "1", b: "3" } }],
+    ["a key", { metadata, data: { a: "1", c: "2" } }],
+    ["a key more", { metadata, data: { a: "1", b: "2", c: "" } }],
+    ["the part a key is in", { metadata, data: { a: "1" }, binaryData: { b: "Mg==" } }],
+    ["a grant", { ...object, metadata: { ...metadata, annotations: { "wave.pusher.com/shared-with": "" } } }],
+    ["the name", { ...object, metadata: { ...metadata, name: "other" } }],
+  ])("sees a difference in %s", (_, other) => {
+    expect(sameConfig(config, toConfig("ConfigMap", other))).toBe(false);
+  });
+});
+
+describe("isSharedWith", () => {
+  function shared(annotation?: string) {
+    const annotations: Record<string, string> =
+      annotation === undefined ? {} : { "wave.pusher.com/shared-with": annotation };
+    return toConfig("Secret", { metadata: { ...metadata, annotations } });
+  }
+
+  it.each([
+    ["a, b", true],
+    ["b", true],
+    ["*", true],
+    ["a,*", true],
+    ["a", false],
+    ["bb", false],
+    ["", false],
+    [undefined, false],
+  ])("reads %j as: shared with namespace b is %s", (annotation, expected) => {
+    expect(isSharedWith(shared(annotation), "b")).toBe(expected);
+  });
+});
