@@ -44,6 +44,11 @@ function unreachable(): string {
   return file;
 }
 
+/** An environment in which Node runs this before main.ts. */
+function preloading(script: string): NodeJS.ProcessEnv {
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+}
+
 const wave = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => start(args, env).ended;
 
 describe("wave", () => {
@@ -84,14 +89,15 @@ describe("wave", () => {
   });
 
   it("shows a bug as one line and its stack, with exit code 1", async () => {
-    const broken = 'data:text/javascript,process.stdout.write=()=>{throw new Error("boom")}';
-    const { code, err } = await wave(["version"], { NODE_OPTIONS: `--import=${broken.replaceAll(" ", "%20")}` });
+    const { code, err } = await wave(["version"], preloading('process.stdout.write=()=>{throw new Error("boom")}'));
     expect(code).toBe(1);
     expect(err).toMatch(/^wave: bug: boom\nError: boom\n {4}at .*\n/);
   });
 
   it("is quiet when nobody reads its output any more", async () => {
-    const { child, ended } = start(["help", "run"]);
+    // Goes on a little after it has written, so that it hears of the closed pipe.
+    const slow = preloading("const exit=process.exit;process.exit=(code)=>{setTimeout(()=>exit(code),50)}");
+    const { child, ended } = start(["help", "run"], slow);
     child.stdout.destroy();
     expect(await ended).toMatchObject({ code: 0, err: "" });
   });
