@@ -162,11 +162,11 @@ describe("a mistake in the settings", () => {
     { args: ["now"], says: '"now" is not a flag' },
     {
       args: ["--leader-election", "--leader-election-namespace=a", "--leader-election-renew-deadline=15s"],
-      says: "--leader-election-renew-deadline (15s) must be shorter than --leader-election-lease-duration (15s)",
+      says: "--leader-election-lease-duration (15s) must be longer than --leader-election-renew-deadline (15s)",
     },
     {
       args: ["--leader-election", "--leader-election-namespace=a", "--leader-election-retry-period=9s"],
-      says: "--leader-election-retry-period (9s) times 1.2 must be shorter than --leader-election-renew-deadline (10s)",
+      says: "--leader-election-renew-deadline (10s) must be longer than 1.2 times --leader-election-retry-period (9s)",
     },
     {
       args: ["--health-probe-bind-address=:8080"],

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { mistakeInTimings } from "../manager/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../manager/settings.ts";
-import { formatDuration } from "./duration.ts";
 import { type Environment, type FlagValues, type Given, parseFlags } from "./parse-flags.ts";
 import { runFlags } from "./run-flags.ts";
 import { quoted, UsageError } from "./usage-error.ts";
@@ -96,20 +96,9 @@ function leaderElectionSettings(values: Values, podNamespace: string | undefined
     renewDeadlineMs: values["leader-election-renew-deadline"],
     retryPeriodMs: values["leader-election-retry-period"],
   };
-  refuseTimings(settings);
+  const mistake = mistakeInTimings(settings);
+  if (mistake !== undefined) throw new UsageError(mistake);
   return settings;
-}
-
-/** The rules of client-go: https://pkg.go.dev/k8s.io/client-go/tools/leaderelection#LeaderElectionConfig */
-function refuseTimings({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaderElectionSettings): void {
-  if (renewDeadlineMs >= leaseDurationMs)
-    throw new UsageError(
-      `--leader-election-renew-deadline (${formatDuration(renewDeadlineMs)}) must be shorter than --leader-election-lease-duration (${formatDuration(leaseDurationMs)})`,
-    );
-  if (retryPeriodMs * 1.2 >= renewDeadlineMs)
-    throw new UsageError(
-      `--leader-election-retry-period (${formatDuration(retryPeriodMs)}) times 1.2 must be shorter than --leader-election-renew-deadline (${formatDuration(renewDeadlineMs)})`,
-    );
 }
 
 function refusePositionals(positionals: readonly string[]): void {
