@@ -1,0 +1,77 @@
+import { errorText } from "../telemetry/error-text.ts";
+import type { Command, Terminal } from "./command.ts";
+import { nearest } from "./nearest.ts";
+import { quoted, UsageError } from "./usage-error.ts";
+import { version } from "./version.ts";
+
+interface CommandRow {
+  readonly summary: string;
+  /** Imported only when it is called: a controller needs not the memory of the other commands. */
+  readonly load: () => Promise<Command>;
+}
+
+const commands: Readonly<Record<string, CommandRow>> = {
+  run: {
+    summary: "watch a cluster and roll workloads when their configuration changes",
+    load: async () => (await import("./run.ts")).run,
+  },
+  help: { summary: "show what a command does and its flags: wave help run", load: async () => help },
+  version: {
+    summary: "show Wave's version",
+    load: async () => async (_args, terminal) => {
+      terminal.write(`wave ${version()}\n`);
+      return 0;
+    },
+  },
+};
+
+function overview(): string {
+  const rows = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+  return [
+    "Wave replaces Kubernetes Pods exactly when the ConfigMaps and Secrets that they see have changed.",
+    "",
+    "Usage: wave COMMAND [flags]",
+    "",
+    ...rows,
+    "",
+    '"wave COMMAND --help" shows the flags of a command.',
+    "",
+  ].join("\n");
+}
+
+async function help(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name] = args;
+  if (name !== undefined && name !== "help" && !name.startsWith("-"))
+    return (await commandNamed(name))(["--help"], terminal);
+  terminal.write(overview());
+  return 0;
+}
+
+function commandNamed(name: string): Promise<Command> {
+  const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (row !== undefined) return row.load();
+  const meant = nearest(name, Object.keys(commands));
+  throw new UsageError(
+    `unknown command ${quoted(name)}; ${meant === undefined ? '"wave help" lists those there are' : `did you mean ${meant}?`}`,
+  );
+}
+
+/** The exit code of `wave` with these arguments: 0, 1 where the command failed, 2 where it was called wrongly. */
+export async function wave(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [first, ...rest] = args;
+  const name = first === undefined || first === "--help" || first === "-h" ? "help" : first;
+  try {
+    const command = await commandNamed(name === "--version" || name === "-v" ? "version" : name);
+    return await command(rest, terminal);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const where = Object.hasOwn(commands, name) ? `wave ${name}` : "wave";
+    terminal.writeError(`${where}: ${error.message}\n`);
+    return 2;
+  }
+}
+
+/** What is shown of an error that nobody expected: one line, and the stack for those who mend it. */
+export function bugText(error: unknown): string {
+  return `wave: bug: ${errorText(error)}\n${error instanceof Error ? `${error.stack}\n` : ""}`;
+}
