@@ -8,9 +8,9 @@ import { Store, type StoreOptions } from "./store.ts";
 /** What a reflector watches. */
 export interface Watched {
   readonly resource: Resource;
-  /** Undefined for all namespaces. */
-  readonly namespace: string | undefined;
-  readonly fieldSelector: string | undefined;
+  /** All namespaces where it is absent. */
+  readonly namespace?: string;
+  readonly fieldSelector?: string;
 }
 
 /** Lists and watches for ever; ends when `signal` is aborted. */
@@ -64,8 +64,10 @@ export class KindCache<O extends KubeObject, T> {
   /** The runs of its reflectors, each of which ends with the signal; `onSynced` is called after each complete list. */
   run(watch: Watch, signal: AbortSignal, onSynced: () => void): Promise<void>[] {
     const { resource, fieldSelector, transform, log } = this.#options;
-    return Array.from(this.#stores, ([namespace, store]) => {
-      const events = watch<O>({ resource, namespace: namespace || undefined, fieldSelector }, signal);
+    return Array.from(this.#stores, ([name, store]) => {
+      const namespace = name === "" ? {} : { namespace: name };
+      const selector = fieldSelector === undefined ? {} : { fieldSelector };
+      const events = watch<O>({ resource, ...namespace, ...selector }, signal);
       return runReflector({
         kind: this.kind,
         events,
@@ -73,7 +75,7 @@ export class KindCache<O extends KubeObject, T> {
         transform,
         log,
         onSynced: () => {
-          log.debug("list complete", { kind: this.kind, namespace: namespace || undefined, objects: store.size });
+          log.debug("list complete", { kind: this.kind, ...namespace, objects: store.size });
           onSynced();
         },
       });

@@ -4,7 +4,7 @@ import { type Config, digestOf } from "../rollout/digest.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
-import { cachesOver } from "./caches.ts";
+import { cachesOver } from "./cluster-cache.ts";
 import { FakeWatch } from "./fake-watch.ts";
 import type { StoreChange } from "./store.ts";
 
