@@ -53,6 +53,6 @@ function mistake(annotation: string, entry: string, kind: ConfigKind): Warning {
   const shown = entry.length <= 80 ? entry : `${entry.slice(0, 80)}…`;
   return {
     reason: "InvalidAnnotation",
-    message: `annotation ${annotation}: "${shown}" is not the name of a ${kind}; write name or namespace/name, separated by commas`,
+    message: `annotation ${annotation}: ${JSON.stringify(shown)} is not the name of a ${kind}; write name or namespace/name, separated by commas`,
   };
 }

@@ -80,7 +80,7 @@ function unclearOptIn(value: string): Warning {
   const shown = value.length <= 20 ? value : `${value.slice(0, 20)}…`;
   return {
     reason: "InvalidAnnotation",
-    message: `annotation ${updateOnConfigChange}: "${shown}" is neither "true" nor "false"; write "true" to opt in`,
+    message: `annotation ${updateOnConfigChange}: ${JSON.stringify(shown)} is neither "true" nor "false"; write "true" to opt in`,
   };
 }
 

@@ -93,14 +93,29 @@ describe("collectReferences", () => {
     ]);
   });
 
-  it.each(["Upper", "a/b/c", "/a", "a/", "under_score", "a b", "-a", "a..b", "x".repeat(254), `${"n".repeat(64)}/a`])(
-    "takes %j in an extra annotation as a mistake that the message names, and the rest of it as written",
-    (entry) => {
-      const { references, mistakes } = workload({ annotations: { "wave.pusher.com/extra-secrets": `db,${entry}` } });
-      expect(references.map(({ name }) => name)).toEqual(["db"]);
-      expect(mistakes).toEqual([{ reason: "InvalidAnnotation", message: expect.stringContaining(entry.slice(0, 80)) }]);
-    },
-  );
+  it.each([
+    "Upper",
+    "a/b/c",
+    "/a",
+    "a/",
+    "under_score",
+    "a b",
+    "-a",
+    "a..b",
+    "a\nb",
+    "x".repeat(254),
+    `${"n".repeat(64)}/a`,
+  ])("takes %j in an extra annotation as a mistake that the message names, and the rest of it as written", (entry) => {
+    const { references, mistakes } = workload({ annotations: { "wave.pusher.com/extra-secrets": `db,${entry}` } });
+    expect(references.map(({ name }) => name)).toEqual(["db"]);
+    expect(mistakes).toEqual([
+      {
+        reason: "InvalidAnnotation",
+        message: expect.stringContaining(JSON.stringify(entry.slice(0, 80)).slice(0, -1)),
+      },
+    ]);
+    expect(mistakes[0]?.message).not.toContain("\n");
+  });
 });
 
 describe("merged references", () => {

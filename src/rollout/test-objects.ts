@@ -12,7 +12,8 @@ export interface Wanted {
   /** Beside the opt-in; undefined takes one away. */
   readonly annotations?: Readonly<Record<string, string | undefined>>;
   readonly templateAnnotations?: Readonly<Record<string, string>>;
-  readonly pod?: Partial<PodSpec>;
+  /** In place of what it has; undefined takes a field away. */
+  readonly pod?: { readonly [Field in keyof PodSpec]?: PodSpec[Field] | undefined };
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly spec?: Readonly<Record<string, unknown>>;
 }

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
+import { planAdmission } from "./admission.ts";
+import { viewOf } from "./hash.ts";
+import { invalidScheduler, isGated } from "./scheduling-gate.ts";
+import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
+import { toWorkload, type WorkloadObject } from "./workload.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+const gate = "wave.pusher.com/scheduling-disabled";
+const hash = "wave.pusher.com/config-hash";
+
+const scheduler = fc.constantFrom("default-scheduler", "custom", invalidScheduler);
+const wanted: fc.Arbitrary<Wanted> = fc.record({
+  annotations: fc.record({
+    [optIn]: fc.constantFrom("true", "true", "true", "false", undefined),
+    [gate]: fc.constantFrom(undefined, undefined, "", "custom", invalidScheduler),
+  }),
+  templateAnnotations: fc.constantFrom({}, { [hash]: viewOf([]).hash }, { [hash]: "untagged" }, { other: "x" }),
+  pod: fc
+    .tuple(fc.constantFrom({}, readsAll("ConfigMap", "web"), readsAll("ConfigMap", "web", true)), scheduler)
+    .map(([reads, schedulerName]) => ({ ...reads, schedulerName })),
+  spec: fc.constantFrom({}, { replicas: 2 }),
+});
+const lookup = fc.constantFrom(lookupOf(), lookupOf(configMap("web", { a: "1" })));
+const policy = fc.boolean().map((schedulingGate) => ({ ...defaultPolicy, schedulingGate }));
+
+function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
+  if (patch === undefined) return object;
+  const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+  return asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
+it("admission changes nothing more when it is asked again", () => {
+  fc.assert(
+    fc.property(wanted, fc.option(wanted, { nil: undefined }), lookup, policy, (to, from, find, rules) => {
+      const operation = from === undefined ? "CREATE" : "UPDATE";
+      const old = from && workloadObject(from);
+      const once = workloadObject(to);
+      const twice = patched(once, planAdmission(operation, once, old, find, rules).patch);
+      expect(planAdmission(operation, twice, old, find, rules).patch).toBeUndefined();
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+it("admission leaves a running workload's template as it was where the request does", () => {
+  fc.assert(
+    fc.property(wanted, lookup, policy, fc.constantFrom({}, { replicas: 5 }), (from, find, rules, spec) => {
+      const old = workloadObject(from);
+      fc.pre(!isGated(toWorkload("Deployment", old)));
+      const object = workloadObject({ ...from, spec });
+      const after = patched(object, planAdmission("UPDATE", object, old, find, rules).patch);
+      expect(after.spec?.template).toEqual(old.spec?.template);
+    }),
+    { numRuns: 1000 },
+  );
+});

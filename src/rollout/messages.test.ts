@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { type Change, changesBetween } from "./changes.ts";
+import { type ViewEntry, viewOf } from "./hash.ts";
+import { describeChanges, describeMissing, describeWaiting } from "./messages.ts";
+
+const db = { kind: "Secret", namespace: "shop", name: "db" } as const;
+const web = { kind: "ConfigMap", namespace: "shop", name: "web" } as const;
+
+describe("messages", () => {
+  it("name what is missing, the keys of an object together", () => {
+    expect(describeWaiting([{ ...db, key: "password" }], "shop")).toBe('waiting for Secret "db" (key "password")');
+    expect(describeMissing([web, { ...db, key: "a" }, { ...db, key: "b" }], "shop")).toBe(
+      'ConfigMap "web" and Secret "db" (keys "a" and "b")',
+    );
+  });
+
+  it("name the namespace of what is not in the workload's own", () => {
+    expect(describeMissing([db], "other")).toBe('Secret "shop/db"');
+  });
+
+  it("stay short enough for an Event whatever is missing", () => {
+    const name = "n".repeat(60);
+    const missing = Array.from({ length: 100 }, (_, i) => ({ ...db, name: `${name}${i % 20}`, key: `k${i}` }));
+    const message = describeWaiting(missing, "shop");
+    expect(message.length).toBeLessThan(1024);
+    expect(message).toContain("and 15 more");
+  });
+
+  it.each<[Partial<Change>, string]>([
+    [{ how: "changed", keys: ["a"] }, 'Secret "db" changed (key "a")'],
+    [{ how: "changed", keys: ["a", "b", "c"] }, 'Secret "db" changed (keys "a", "b" and "c")'],
+    [{ how: "created" }, 'Secret "db" was created'],
+    [{ how: "deleted" }, 'Secret "db" was deleted'],
+    [{ how: "added" }, 'Secret "db" is read now'],
+    [{ how: "removed" }, 'Secret "db" is no longer read'],
+  ])("tell a change %j", (change, text) => {
+    expect(describeChanges([{ ...db, how: "changed", keys: [], ...change }], "shop")).toBe(text);
+  });
+});
+
+describe("changesBetween", () => {
+  const entry = (key: string, digest: string | undefined, name = "db"): ViewEntry => ({ ...db, name, key, digest });
+  const changes = (before: ViewEntry[], after: ViewEntry[]) =>
+    changesBetween(viewOf(before), viewOf(after)).map(({ name, how, keys }) => `${name} ${how} ${keys}`);
+
+  it("names the keys that came, went or changed, and no others", () => {
+    const before = [
+      entry("", ""),
+      entry("came", undefined),
+      entry("changed", "1"),
+      entry("same", "1"),
+      entry("went", "1"),
+    ];
+    const after = [
+      entry("", ""),
+      entry("came", "1"),
+      entry("changed", "2"),
+      entry("same", "1"),
+      entry("went", undefined),
+    ];
+    expect(changes(before, after)).toEqual(["db changed came,changed,went"]);
+    expect(changes([entry("", ""), entry("a", "1")], [entry("", ""), entry("b", "1")])).toEqual(["db changed a,b"]);
+  });
+
+  it("says of an object that it came or went, not each of its keys", () => {
+    const [absent, present] = [[entry("", undefined)], [entry("", ""), entry("a", "1")]];
+    expect(changes(absent, present)).toEqual(["db created "]);
+    expect(changes(present, absent)).toEqual(["db deleted "]);
+  });
+
+  it("tells objects that the workload began or ceased to read", () => {
+    expect(changes([entry("a", "1", "old")], [entry("a", "1", "young")])).toEqual(["old removed ", "young added "]);
+  });
+
+  it("is empty between equal views", () => {
+    expect(changes([entry("a", "1")], [entry("a", "1")])).toEqual([]);
+  });
+});

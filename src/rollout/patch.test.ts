@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
+import type { Config } from "./digest.ts";
+import { patchFor } from "./patch.ts";
+import { planRollout } from "./plan.ts";
+import type { Policy } from "./policy.ts";
+import { invalidScheduler } from "./scheduling-gate.ts";
+import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
+import { toWorkload, type WorkloadObject } from "./workload.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+const gate = "wave.pusher.com/scheduling-disabled";
+const hash = "wave.pusher.com/config-hash";
+const pod = readsAll("ConfigMap", "web");
+const web = configMap("web", { a: "1" });
+
+function planned(object: WorkloadObject, configs: readonly Config[] = [web], policy: Partial<Policy> = {}) {
+  const workload = toWorkload("Deployment", object);
+  const plan = planRollout(workload, lookupOf(...configs), { ...defaultPolicy, ...policy });
+  return { plan, patch: patchFor(workload, plan) };
+}
+
+/** What the API server makes of a patch, from what this workload looks like to it by then. */
+function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
+  const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+  return asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
+/** The object after its own plan was carried out. */
+function carriedOut(wanted: Wanted, configs?: readonly Config[], policy?: Partial<Policy>): WorkloadObject {
+  const object = workloadObject(wanted);
+  return applied(object, planned(object, configs, policy).patch);
+}
+
+describe("patchFor", () => {
+  it.each<[string, Wanted, readonly Config[]]>([
+    ["ignore", { annotations: { [optIn]: "false" } }, []],
+    ["unchanged", {}, []],
+    ["waiting", { pod }, []],
+  ])("writes nothing for %s", (outcome, wanted, configs) => {
+    const { plan, patch } = planned(workloadObject(wanted), configs);
+    expect(plan.outcome).toBe(outcome);
+    expect(patch).toBeUndefined();
+  });
+
+  it.each<[string, Wanted]>([
+    ["without template annotations", { pod }],
+    ["with other template annotations", { pod, templateAnnotations: { other: "x" } }],
+    ["with an older hash", { pod, templateAnnotations: { [hash]: `v2:${"0".repeat(64)}`, other: "x" } }],
+  ])("writes the hash alone into a template %s", (_, wanted) => {
+    const before = workloadObject(wanted);
+    const { plan } = planned(before);
+    const expected = workloadObject({
+      ...wanted,
+      templateAnnotations: { ...wanted.templateAnnotations, [hash]: "hash" in plan ? plan.hash : "" },
+    });
+    expect(carriedOut(wanted)).toEqual(expected);
+    expect(planned(expected).plan.outcome).toBe("unchanged");
+  });
+
+  it.each<[string, Wanted]>([
+    ["was replaced by another of its name", { pod, metadata: { uid: "22222222-2222-2222-2222-222222222222" } }],
+    ["has another spec", { pod, metadata: { generation: 4 } }],
+    ["opted out", { pod, annotations: { [optIn]: "false" } }],
+    ["lost its opt-in", { pod, annotations: { [optIn]: undefined } }],
+  ])("fails where the workload %s since it was read", (_, now) => {
+    const { patch } = planned(workloadObject({ pod }));
+    expect(applied(workloadObject({ pod }), patch)).toBeDefined();
+    expect(() => applied(workloadObject(now), patch)).toThrow();
+  });
+
+  it("passes over labels, other annotations and status", () => {
+    const { patch } = planned(workloadObject({ pod }));
+    const now = workloadObject({ pod, annotations: { other: "x" }, metadata: { resourceVersion: "9" } });
+    expect(applied(now, patch)).toBeDefined();
+  });
+});
+
+describe("patchFor of a gated workload", () => {
+  const gated = (previous: string | undefined, annotations: Wanted["annotations"] = {}): Wanted => ({
+    pod: { ...pod, schedulerName: invalidScheduler },
+    annotations: { [gate]: previous, ...annotations },
+  });
+
+  it.each([
+    ["custom", "custom"],
+    ["default-scheduler", "default-scheduler"],
+    ["", undefined],
+    [undefined, undefined],
+    [invalidScheduler, undefined],
+  ])("restores the scheduler %j as %j, writes the hash and takes the gate away", (previous, restored) => {
+    const after = carriedOut(gated(previous));
+    expect(after.spec?.template?.spec?.schedulerName).toBe(restored);
+    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+    expect(after.spec?.template?.metadata?.annotations?.[hash]).toMatch(/^v2:/);
+    expect(planned(after).plan.outcome).toBe("unchanged");
+  });
+
+  it("leaves a scheduler that somebody restored as it is, and takes the annotation away", () => {
+    const after = carriedOut({ pod: { ...pod, schedulerName: "mine" }, annotations: { [gate]: "custom" } });
+    expect(after.spec?.template?.spec?.schedulerName).toBe("mine");
+    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+  });
+
+  it("changes no template that has its hash and scheduler", () => {
+    const ready = carriedOut({ pod });
+    const left = { ...ready, metadata: { ...ready.metadata, annotations: { [optIn]: "true", [gate]: "" } } };
+    expect(applied(left, planned(left).patch)).toEqual(ready);
+  });
+
+  it.each<[string, Wanted, readonly Config[], Partial<Policy>]>([
+    ["opted out", gated("custom", { [optIn]: "false" }), [web], {}],
+    ["waits while gates are off", gated("custom"), [], { schedulingGate: false }],
+  ])("restores the scheduler and writes no hash where it %s", (_, wanted, configs, policy) => {
+    const after = carriedOut(wanted, configs, policy);
+    expect(after.spec?.template?.spec?.schedulerName).toBe("custom");
+    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+    expect(after.spec?.template?.metadata?.annotations).toBeUndefined();
+    expect(planned(after, configs, policy).patch).toBeUndefined();
+  });
+
+  it("fails where the noted scheduler changed since it was read", () => {
+    const { patch } = planned(workloadObject(gated("custom")));
+    expect(() => applied(workloadObject(gated("other")), patch)).toThrow();
+  });
+});
