@@ -49,12 +49,12 @@ export class FakeLeaseServer {
         // As measured on kube-apiserver 1.36: without a uid, a PUT creates the Lease that was deleted.
         if (this.lease === undefined && uid === undefined) return this.#store(body.spec ?? {}, undefined);
         const stored = this.lease?.metadata;
-        if (stored === undefined || uid !== stored.uid || resourceVersion !== stored.resourceVersion) {
+        if (stored === undefined || (uid ?? stored.uid) !== stored.uid || resourceVersion !== stored.resourceVersion) {
           throw failure(method, 409, "Conflict");
         }
         if (JSON.stringify(this.lease?.spec) === JSON.stringify(body.spec) && this.lease !== undefined)
           return this.lease;
-        return this.#store(body.spec ?? {}, uid);
+        return this.#store(body.spec ?? {}, stored.uid);
       }
       default:
         throw failure(method, 405, "MethodNotAllowed");

@@ -1,4 +1,5 @@
 import type { Leadership } from "../controller/leadership.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -41,10 +42,11 @@ export class ProcessClock implements Clock {
     this.#stopped = true;
   }
 
-  /** SIGCONT: what fell due meanwhile runs now, late, the newest first. */
-  resume(): void {
+  /** SIGCONT: what fell due meanwhile, timers and answers, runs now, late and in any order. */
+  resume(newestFirst = false): void {
     this.#stopped = false;
-    for (const fire of this.#overdue.splice(0).reverse()) fire();
+    const overdue = this.#overdue.splice(0);
+    for (const fire of newestFirst ? overdue.reverse() : overdue) fire();
   }
 }
 
@@ -64,6 +66,8 @@ export class FakeReplica {
   readonly logged: string[] = [];
   readonly terms: ObservedTerm[] = [];
   writeMs = 5;
+  /** What the leader's work does once it is told to stop, after its write in flight. */
+  afterStop: (leadership: Leadership) => Promise<void> = async () => {};
   readonly #shutdown = new AbortController();
   readonly #done: Promise<void>;
 
@@ -74,6 +78,7 @@ export class FakeReplica {
     readonly rate?: number;
     readonly random?: () => number;
     readonly timings?: ElectionTimings;
+    readonly recorder?: EventRecorder;
     readonly onTerm?: (replica: FakeReplica) => void;
   }) {
     const random = o.random ?? (() => 0.5);
@@ -89,12 +94,14 @@ export class FakeReplica {
       name: "wave",
       identity: o.identity,
       random,
+      ...(o.recorder && { recorder: o.recorder }),
     });
     const lead = async (leadership: Leadership) => {
       const term = { leadership, inFlight: 0 };
       this.terms.push(term);
       o.onTerm?.(this);
       await this.#work(term);
+      await this.afterStop(leadership);
     };
     this.#done = this.elector.run({ signal: this.#shutdown.signal, lead });
   }

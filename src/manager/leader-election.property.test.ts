@@ -100,7 +100,7 @@ class Story {
 
   #resume(replica: FakeReplica): void {
     this.#stopped.delete(replica);
-    replica.clock.resume();
+    replica.clock.resume(this.#random() < 0.5);
   }
 
   #start(index: number): FakeReplica {

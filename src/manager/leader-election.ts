@@ -126,6 +126,8 @@ export function createElector(options: ElectorOptions): Elector {
   ): Promise<void> => {
     const current = beginTerm(clock, renewDeadlineMs, sentAt);
     const { leadership } = current;
+    // This process stood still between the write and its answer: somebody else may lead by now.
+    if (!leadership.valid()) return current.close();
     term = current;
     ledAt = sentAt.monotonic;
     report.began();
