@@ -51,8 +51,9 @@ type SubPaths = "all" | readonly string[];
 
 function narrowed(mounts: readonly VolumeMount[]): SubPaths {
   const paths: string[] = [];
-  for (const { subPath, subPathExpr } of mounts) {
-    const path = subPathExpr ? "" : normalized(subPath ?? "");
+  for (const { subPath = "" } of mounts) {
+    // A subPathExpr stands in place of a subPath, and what it comes to is known in the Pod alone: all counts.
+    const path = normalized(subPath);
     // The kubelet keeps a volume's files in a folder ..data and links to them: through it everything is seen.
     if (path === "" || path.startsWith("..")) return "all";
     paths.push(path);
