@@ -93,9 +93,10 @@ export function update(
   if (sent.resourceVersion !== undefined && sent.resourceVersion !== live.metadata.resourceVersion) {
     throw conflict(resource, name);
   }
-  const candidate =
-    options.subresource === "status" ? { ...live, status: decoded.status } : replacement(resource, live, decoded);
-  const object = withGeneration(resource, live, admitted(resource, live, candidate));
+  const ofStatus = options.subresource === "status";
+  const candidate = ofStatus ? withStatusOf(live, decoded) : replacement(resource, live, decoded);
+  const checked = admitted(resource, live, candidate);
+  const object = ofStatus ? checked : withGeneration(resource, live, checked);
   const owned =
     applied === undefined
       ? recordUpdate(live, object, writerOf(registry, options))
@@ -144,6 +145,14 @@ function checkNamespaceTakesObjects(storage: Storage, resource: SandboxResource,
   const found = storage.get(resources.namespaces, undefined, namespace);
   if (found === undefined) throw notFound(resources.namespaces, namespace);
   if (found.metadata.deletionTimestamp !== undefined) throw namespaceTerminating(resource, name, namespace);
+}
+
+/** The status subresource writes the status, and annotations, which do not count for the generation then. */
+function withStatusOf(live: ApiObject, decoded: JsonObject): ApiObject {
+  const { annotations: _, ...metadata } = live.metadata;
+  const annotations = objectOf(decoded.metadata).annotations;
+  const merged = (annotations === undefined ? metadata : { ...metadata, annotations }) as ApiObject["metadata"];
+  return { ...live, metadata: merged, status: decoded.status };
 }
 
 /** The new object with what only the server sets taken from the old one. */

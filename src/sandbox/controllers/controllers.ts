@@ -1,12 +1,42 @@
-import type { Registry } from "../registry.ts";
+import { create, type Registry } from "../registry.ts";
+import { resources } from "../resources.ts";
+import { type Controller, controllerManager, DelayedSteps, runControllers } from "./controller.ts";
+import { daemonSetController } from "./daemon-set.ts";
+import { deploymentController } from "./deployment.ts";
+import { garbageCollector } from "./garbage-collector.ts";
+import { kubeletController, nodeName } from "./kubelet.ts";
+import { namespaceController } from "./namespace.ts";
+import { OwnerIndex } from "./owner-index.ts";
+import { replicaSetController } from "./replica-set.ts";
+import { statefulSetController } from "./stateful-set.ts";
 
 /** How the controllers behave. */
 export interface ControllerOptions {
+  /** Whether Deployments, StatefulSets and DaemonSets get Pods. Without them owners and namespaces are cleaned up all the same. */
   readonly workloads: boolean;
+  /** How long a Pod takes to become ready and to stop, in milliseconds. */
   readonly podDelayMs: number;
 }
 
 /** Starts the controllers; the returned function stops them. */
-export function startControllers(_registry: Registry, _options: ControllerOptions): () => void {
-  return () => {};
+export function startControllers(registry: Registry, options: ControllerOptions): () => void {
+  const index = new OwnerIndex(registry.storage);
+  const steps = new DelayedSteps(registry.clock);
+  const controllers: Controller[] = [garbageCollector(registry, index), namespaceController(registry)];
+  if (options.workloads) {
+    create(registry, resources.nodes, undefined, { metadata: { name: nodeName } }, controllerManager);
+    controllers.push(
+      deploymentController(registry),
+      replicaSetController(registry),
+      statefulSetController(registry),
+      daemonSetController(registry),
+      kubeletController(registry, steps, options.podDelayMs),
+    );
+  }
+  const stop = runControllers(registry, controllers);
+  return () => {
+    stop();
+    steps.stop();
+    index.stop();
+  };
 }

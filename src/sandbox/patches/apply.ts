@@ -95,7 +95,8 @@ function agrees(live: Json, applied: Json | undefined, field: string): boolean {
 function applyConflict(conflicts: readonly Conflict[]): StatusError {
   const causes = conflicts.map(({ owner, field }): Cause => {
     const version = owner.operation === "Update" ? ` using ${owner.apiVersion}` : "";
-    const message = `conflict with ${JSON.stringify(owner.manager)}${version}`;
+    const part = owner.subresource === undefined ? "" : ` with subresource ${JSON.stringify(owner.subresource)}`;
+    const message = `conflict with ${JSON.stringify(owner.manager)}${part}${version}`;
     return { reason: "FieldManagerConflict", message, field: formatField(field) };
   });
   const list = causes.map(({ message, field }) => `${message}: ${field}`).join("\n");

@@ -44,8 +44,10 @@ const nobodys = new Set(
   .add("f:apiVersion")
   .add("f:kind");
 
-/** Objects that are always there, so that nobody owns the object as such. */
-const structural = new Set(["metadata", "spec", "status", "template", "strategy", "updateStrategy"]);
+/** What is always there, so that nobody owns it as such. */
+const structural = new Set([
+  ...["metadata", "spec", "status", "template", "strategy", "updateStrategy", "containers", "webhooks"],
+]);
 
 /** One part of a list or object with the part of a path that names it. */
 interface Child {
@@ -113,8 +115,8 @@ export function compareFields(before: Json | undefined, after: Json | undefined)
 }
 
 function isNewContainer(field: string, old: Json | undefined, children: readonly Child[]): boolean {
-  if (children.length === 0) return true;
-  return old === undefined && !structural.has(field);
+  if (structural.has(field)) return false;
+  return old === undefined || children.length === 0;
 }
 
 /** The fields that an applied configuration names: its values and the list items that hold them. */

@@ -1,0 +1,130 @@
+import { remove } from "../deletion.ts";
+import { objectOf, sameJson, valueAt } from "../json.ts";
+import type { ApiObject } from "../object.ts";
+import { create, type Registry, update } from "../registry.ts";
+import { resources } from "../resources.ts";
+import {
+  type Controller,
+  controlledBy,
+  controllerManager,
+  controllerReference,
+  liveObject,
+  objectKey,
+  selfOrOwner,
+} from "./controller.ts";
+import { writeDeploymentStatus } from "./deployment-status.ts";
+import { recordEvent } from "./events.ts";
+import { specNumber, statusNumber, templateOf } from "./pods.ts";
+import { sameTemplate, templateHash } from "./revisions.ts";
+import { boundsOf, nextReplicas, type Replicas } from "./rolling-update.ts";
+
+/** Counts the templates that a Deployment has had; on it and on its ReplicaSets. */
+export const revisionAnnotation = "deployment.kubernetes.io/revision";
+
+/** Rolls a Deployment's Pods through ReplicaSets. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/ */
+export function deploymentController(registry: Registry): Controller {
+  return {
+    concerned: selfOrOwner(resources.deployments, resources.replicaSets),
+    sync(key) {
+      const deployment = liveObject(registry, resources.deployments, key);
+      if (deployment === undefined) return;
+      const owned = controlledBy(registry, deployment, resources.replicaSets);
+      const existing = owned.find((replicaSet) => sameTemplate(templateOf(replicaSet), templateOf(deployment)));
+      const paused = objectOf(deployment.spec).paused === true;
+      const current = paused ? existing : (existing ?? createReplicaSet(registry, deployment));
+      const old = owned.filter((replicaSet) => replicaSet.metadata.uid !== current?.metadata.uid);
+      const revised = current === undefined || paused ? undefined : withRevision(registry, current, old);
+      if (revised !== undefined) scale(registry, deployment, revised, old);
+      else if (current !== undefined && old.every((replicaSet) => specNumber(replicaSet, "replicas") === 0)) {
+        // A paused Deployment still follows its number of replicas where no rollout is under way.
+        scaleTo(registry, deployment, current, specNumber(deployment, "replicas"));
+      }
+      forgetOldReplicaSets(registry, deployment, old);
+      writeDeploymentStatus(registry, objectKey(deployment), revised ?? current);
+    },
+  };
+}
+
+function createReplicaSet(registry: Registry, deployment: ApiObject): ApiObject {
+  const template = templateOf(deployment);
+  const hash = { "pod-template-hash": templateHash(template) };
+  const { metadata: templateMetadata, ...rest } = template;
+  const labels = { ...objectOf(objectOf(templateMetadata).labels), ...hash };
+  const selector = objectOf(valueAt(deployment, "spec", "selector"));
+  const { name, namespace } = deployment.metadata;
+  const body = {
+    metadata: {
+      name: `${name}-${hash["pod-template-hash"]}`,
+      labels,
+      ownerReferences: controllerReference(deployment) ?? [],
+    },
+    spec: {
+      replicas: 0,
+      selector: { ...selector, matchLabels: { ...objectOf(selector.matchLabels), ...hash } },
+      template: { ...rest, metadata: { ...objectOf(templateMetadata), labels } },
+    },
+  };
+  return create(registry, resources.replicaSets, namespace, body, controllerManager);
+}
+
+/** The current ReplicaSet carries the highest revision, also one that is taken up again. */
+function withRevision(registry: Registry, current: ApiObject, old: readonly ApiObject[]): ApiObject {
+  const highest = Math.max(0, ...old.map(revisionOf));
+  if (revisionOf(current) > highest) return current;
+  const annotations = { ...current.metadata.annotations, [revisionAnnotation]: String(highest + 1) };
+  const { namespace, name } = current.metadata;
+  const revised = { ...current, metadata: { ...current.metadata, annotations } };
+  return update(registry, resources.replicaSets, namespace, name, revised, controllerManager);
+}
+
+/** A ReplicaSet's revision; 0 where it has none yet. */
+export function revisionOf({ metadata }: ApiObject): number {
+  return Number(metadata.annotations?.[revisionAnnotation] ?? 0);
+}
+
+function scale(registry: Registry, deployment: ApiObject, current: ApiObject, old: readonly ApiObject[]): void {
+  const replicas = specNumber(deployment, "replicas");
+  const strategy = objectOf(objectOf(deployment.spec).strategy);
+  if (strategy.type === "Recreate") {
+    for (const replicaSet of old) scaleTo(registry, deployment, replicaSet, 0);
+    const running = old.some((replicaSet) => controlledBy(registry, replicaSet, resources.pods).length > 0);
+    if (!running) scaleTo(registry, deployment, current, replicas);
+    return;
+  }
+  const next = nextReplicas(replicas, boundsOf(strategy, replicas), replicasOf(current), old.map(replicasOf));
+  for (const replicaSet of [current, ...old]) {
+    scaleTo(registry, deployment, replicaSet, next.get(replicaSet.metadata.name) ?? 0);
+  }
+}
+
+function replicasOf(replicaSet: ApiObject): Replicas {
+  const desired = specNumber(replicaSet, "replicas");
+  // A ReplicaSet that has not seen its own change yet still counts Pods that it will delete.
+  const available = Math.min(desired, statusNumber(replicaSet, "availableReplicas"));
+  return { name: replicaSet.metadata.name, desired, available };
+}
+
+function scaleTo(registry: Registry, deployment: ApiObject, replicaSet: ApiObject, replicas: number): void {
+  const { namespace, name } = replicaSet.metadata;
+  const live = registry.storage.get(resources.replicaSets, namespace, name);
+  if (live === undefined) return;
+  const from = specNumber(live, "replicas");
+  if (from === replicas) return;
+  const scaled = { ...live, spec: { ...objectOf(live.spec), replicas } };
+  if (sameJson(live, scaled)) return;
+  update(registry, resources.replicaSets, namespace, name, scaled, controllerManager);
+  const direction = replicas > from ? "up" : "down";
+  recordEvent(registry, deployment, {
+    component: "deployment-controller",
+    reason: "ScalingReplicaSet",
+    message: `Scaled ${direction} replica set ${name} from ${from} to ${replicas}`,
+  });
+}
+
+function forgetOldReplicaSets(registry: Registry, deployment: ApiObject, old: readonly ApiObject[]): void {
+  const empty = old.filter((item) => specNumber(item, "replicas") === 0 && statusNumber(item, "replicas") === 0);
+  const surplus = empty.length - specNumber(deployment, "revisionHistoryLimit");
+  for (const { metadata } of empty.toSorted((a, b) => revisionOf(a) - revisionOf(b)).slice(0, Math.max(0, surplus))) {
+    remove(registry, resources.replicaSets, metadata.namespace, metadata.name, undefined, false);
+  }
+}

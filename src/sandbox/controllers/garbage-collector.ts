@@ -1,0 +1,62 @@
+import { foregroundDeletion, remove } from "../deletion.ts";
+import type { ApiObject } from "../object.ts";
+import { type Registry, update } from "../registry.ts";
+import { type Controller, controllerManager } from "./controller.ts";
+import type { OwnerIndex, Place } from "./owner-index.ts";
+
+/**
+ * Deletes what belongs to owners that are gone, and before them what an owner deleted in the foreground waits for. Its keys
+ * are the UIDs of owners. https://kubernetes.io/docs/concepts/architecture/garbage-collection/
+ */
+export function garbageCollector(registry: Registry, index: OwnerIndex): Controller {
+  return {
+    concerned({ before, after }) {
+      const object = after ?? before;
+      if (object === undefined) return [];
+      const { uid, ownerReferences = [] } = object.metadata;
+      const owners = ownerReferences.map((owner) => owner.uid);
+      const isOwner = isHeld(object) || index.dependents(uid).length > 0;
+      return isOwner ? [uid, ...owners] : owners;
+    },
+    sync(uid) {
+      const place = index.place(uid);
+      const owner = place === undefined ? undefined : objectAt(registry, place);
+      if (owner !== undefined && !isHeld(owner)) return;
+      for (const dependent of index.dependents(uid)) {
+        const object = objectAt(registry, dependent);
+        if (object === undefined || object.metadata.deletionTimestamp !== undefined) continue;
+        if (owner === undefined && hasOtherOwner(index, object, uid)) withoutOwner(registry, dependent, object, uid);
+        else remove(registry, dependent.resource, dependent.namespace, dependent.name, undefined, false);
+      }
+      if (place !== undefined && index.dependents(uid).length === 0) release(registry, place);
+    },
+  };
+}
+
+function objectAt(registry: Registry, { resource, namespace, name }: Place): ApiObject | undefined {
+  return registry.storage.get(resource, namespace, name);
+}
+
+/** Whether an object waits for its dependents to go first. */
+function isHeld({ metadata }: ApiObject): boolean {
+  return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(foregroundDeletion);
+}
+
+function hasOtherOwner(index: OwnerIndex, { metadata }: ApiObject, gone: string): boolean {
+  return (metadata.ownerReferences ?? []).some(({ uid }) => uid !== gone && index.place(uid) !== undefined);
+}
+
+function withoutOwner(registry: Registry, { resource, namespace, name }: Place, object: ApiObject, gone: string): void {
+  const ownerReferences = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== gone);
+  const body = { ...object, metadata: { ...object.metadata, ownerReferences } };
+  update(registry, resource, namespace, name, body, controllerManager);
+}
+
+/** Lets an owner go that has no dependents left. */
+function release(registry: Registry, place: Place): void {
+  const owner = objectAt(registry, place);
+  if (owner === undefined || !isHeld(owner)) return;
+  const finalizers = (owner.metadata.finalizers ?? []).filter((finalizer) => finalizer !== foregroundDeletion);
+  const body = { ...owner, metadata: { ...owner.metadata, finalizers } };
+  update(registry, place.resource, place.namespace, place.name, body, controllerManager);
+}
