@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { describe, expect, it } from "vitest";
 
 const main = join(import.meta.dirname, "main.ts");
@@ -28,7 +30,18 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     err += chunk.toString();
   });
   const ended = new Promise<Ended>((resolve) => child.once("close", (code) => resolve({ code, out, err })));
-  return { child, ended };
+  /** The first line of its log that holds this text. */
+  const logged = async (text: string): Promise<string> => {
+    for await (const line of createInterface({ input: child.stderr })) if (line.includes(text)) return line;
+    throw new Error(`it ended without a word of "${text}": ${err}`);
+  };
+  return { child, ended, logged };
+}
+
+async function freePort(): Promise<number> {
+  await using server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
 }
 
 /** A kubeconfig of an API server that nobody serves. */
@@ -112,7 +125,7 @@ describe("wave run", () => {
 
   it("ends with exit code 1 and one line that names the flag where a port is in use", async () => {
     await using server = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
+    await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const { code, err } = await wave(
       ["run", `--metrics-bind-address=127.0.0.1:${port}`, "--health-probe-bind-address=0", "--log-level=error"],
@@ -123,5 +136,34 @@ describe("wave run", () => {
       level: "error",
       msg: `cannot listen on 127.0.0.1:${port}: the port is in use (--metrics-bind-address)`,
     });
+  });
+
+  it("goes on trying an API server that cannot be reached, says why in log and /readyz, and stops on SIGTERM", async () => {
+    const port = await freePort();
+    const args = ["run", "--metrics-bind-address=0", `--health-probe-bind-address=127.0.0.1:${port}`];
+    const { child, ended, logged } = start(args, { KUBECONFIG: unreachable() });
+    const trying = await logged("cannot be reached");
+    const probe = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      return [response.status, await response.text()];
+    };
+    expect(JSON.parse(trying)).toMatchObject({ level: "error", msg: expect.stringContaining("http://127.0.0.1:1 ") });
+    expect(await probe("/healthz")).toEqual([200, "ok"]);
+    expect(await probe("/readyz")).toEqual([
+      503,
+      expect.stringMatching(
+        /^api-server: .*cannot be reached: .*ECONNREFUSED.*\ncaches: not everything was listed yet\n$/,
+      ),
+    ]);
+    child.kill("SIGTERM");
+    const { code, err } = await ended;
+    expect(code).toBe(0);
+    expect(
+      err
+        .trimEnd()
+        .split("\n")
+        .slice(-2)
+        .map((line) => JSON.parse(line).msg),
+    ).toEqual(["stopping", "stopped"]);
   });
 });

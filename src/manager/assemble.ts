@@ -4,7 +4,6 @@ import { type Controller, createController } from "../controller/controller.ts";
 import { type ApiClient, createApiClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
-import { listWatch } from "../kube/list-watch.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -74,14 +73,6 @@ function assembleController(
 ): { readonly caches: Caches; readonly controller: Controller } {
   const caches: Caches = createCaches({
     ...connected,
-    watch: ({ resource, namespace, fieldSelector }, signal) =>
-      listWatch({
-        ...connected,
-        resource,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(fieldSelector === undefined ? {} : { fieldSelector }),
-        signal,
-      }),
     namespaces,
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),

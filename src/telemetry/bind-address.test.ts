@@ -20,10 +20,14 @@ describe("parseBindAddress", () => {
 });
 
 describe("listenError", () => {
-  it("names address, reason and flag, and keeps the cause", () => {
-    const cause = Object.assign(new Error("listen EACCES: permission denied"), { code: "EACCES" });
-    const error = listenError(":80", "--metrics-bind-address", cause);
-    expect(error.message).toBe("cannot listen on :80: this user may not listen on that port (--metrics-bind-address)");
-    expect(error.cause).toBe(cause);
+  it.each([
+    { code: "EACCES", reason: "this user may not listen on that port" },
+    { code: "EADDRNOTAVAIL", reason: "this machine does not have that address" },
+    { code: "EMFILE", reason: "listen EMFILE: what Node says" },
+  ])("names address, reason and flag for $code", ({ code, reason }) => {
+    const original = Object.assign(new Error(`listen ${code}: what Node says`), { code });
+    expect(listenError(":80", "--metrics-bind-address", original).message).toBe(
+      `cannot listen on :80: ${reason} (--metrics-bind-address)`,
+    );
   });
 });

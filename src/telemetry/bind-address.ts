@@ -1,3 +1,5 @@
+import { errorText } from "./error-text.ts";
+
 /** Where a server listens. Without a host: on every address of the machine, IPv6 and IPv4. */
 export interface BindAddress {
   readonly host: string | undefined;
@@ -16,11 +18,11 @@ export function parseBindAddress(text: string): BindAddress | undefined {
 }
 
 /**
- * The error of a server that could not listen, as one line that says where, why and which flag changes it; the
- * original is its cause.
+ * The error of a server that could not listen, as one line that says where, why and which flag changes it. It tells all
+ * that the original does, so that is not its cause and no message says everything twice.
  */
 export function listenError(address: string, flag: string, error: unknown): Error {
-  return new Error(`cannot listen on ${address}: ${listenReason(error)} (${flag})`, { cause: error });
+  return new Error(`cannot listen on ${address}: ${listenReason(error)} (${flag})`);
 }
 
 function listenReason(error: unknown): string {
@@ -28,5 +30,5 @@ function listenReason(error: unknown): string {
   if (code === "EADDRINUSE") return "the port is in use";
   if (code === "EACCES") return "this user may not listen on that port";
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "this machine does not have that address";
-  return code || "unknown reason";
+  return errorText(error);
 }
