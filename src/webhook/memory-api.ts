@@ -12,6 +12,7 @@ export class MemoryApi implements ApiClient {
   pause: () => Promise<void> = async () => {};
   /** Called after each write. */
   onWrite: () => void = () => {};
+  readonly #waiting = new Set<(value: unknown) => void>();
   #revision = 0;
 
   async request<T>(request: ApiRequest): Promise<T> {
@@ -19,6 +20,24 @@ export class MemoryApi implements ApiClient {
     const answer = structuredClone(this.#answer(request));
     await this.pause();
     return answer as T;
+  }
+
+  /** Says that something was written, from now on until the signal. */
+  async *changes(signal: AbortSignal): AsyncGenerator<undefined> {
+    let seen = this.writes.length;
+    while (!signal.aborted) {
+      if (seen < this.writes.length) {
+        seen = this.writes.length;
+        yield undefined;
+        continue;
+      }
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      this.#waiting.add(resolve);
+      signal.addEventListener("abort", resolve, { once: true });
+      await promise;
+      signal.removeEventListener("abort", resolve);
+      this.#waiting.delete(resolve);
+    }
   }
 
   stream(): Promise<never> {
@@ -67,6 +86,7 @@ export class MemoryApi implements ApiClient {
   #wrote(method: string, path: string): void {
     this.writes.push(`${method} ${path}`);
     this.onWrite();
+    for (const resolve of this.#waiting) resolve(undefined);
   }
 }
 

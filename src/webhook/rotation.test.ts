@@ -1,0 +1,173 @@
+import { once } from "node:events";
+import { Agent, request } from "node:https";
+import { afterEach, describe, expect, it } from "vitest";
+import { resourcePath, resources } from "../kube/resources.ts";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import type { Lifetimes } from "./authority.ts";
+import { authoritySecret } from "./authority-secret.ts";
+import { type NewConfiguration, webhookConfiguration } from "./configuration.ts";
+import { keepCertificates } from "./keeper.ts";
+import { MemoryApi } from "./memory-api.ts";
+import { ownCertificates } from "./own-certificates.ts";
+import { installedRegistration } from "./registration.ts";
+import { type AdmissionServer, type ServedCertificate, serveAdmission } from "./server.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const lifetimes: Lifetimes = { authorityMs: 24 * hour, servingMs: 6 * hour, overlapMs: hour, holdMs: minute / 2 };
+const service = { namespace: "wave", name: "wave-webhook" };
+const configurations = resourcePath(resources.mutatingWebhookConfigurations);
+const host = "wave-webhook.wave.svc";
+const review = JSON.stringify({ kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1", request: { uid: "u" } });
+
+/** Its clock starts at the true time, since a TLS client has no other. */
+function trueClock(): FakeClock {
+  const clock = new FakeClock();
+  clock.jumpWall(Date.now() - clock.wall());
+  return clock;
+}
+
+/** What a caller meets: a server with certificates that are kept. */
+interface Replica {
+  readonly port: number;
+  readonly certificates: Set<string>;
+  readonly stop: () => Promise<void>;
+}
+
+const running = new Set<Replica>();
+afterEach(async () => {
+  await Promise.all([...running].map((replica) => replica.stop()));
+  running.clear();
+});
+
+/** Starts a replica and resolves when it serves. */
+async function startReplica(api: MemoryApi, clock: FakeClock): Promise<Replica> {
+  const stop = new AbortController();
+  const certificates = new Set<string>();
+  const listening = Promise.withResolvers<AdmissionServer>();
+  let server: AdmissionServer | undefined;
+  const serve = async (served: ServedCertificate) => {
+    certificates.add(served.certificate);
+    if (server) return server.setCertificate(served);
+    const allow = async () => ({ patch: undefined, warnings: [] });
+    server = await serveAdmission({ address: "127.0.0.1:0", served, review: allow, clock, log: silentLogger });
+    listening.resolve(server);
+  };
+  const source = ownCertificates({
+    secret: authoritySecret(api, { namespace: "wave", name: "wave-webhook-authority" }),
+    registration: installedRegistration(api, service),
+    hosts: [host],
+    lifetimes,
+    clock,
+    log: silentLogger,
+  });
+  const options = { source, serve, clock, log: silentLogger, random: Math.random, onState: () => {} };
+  const kept = keepCertificates({ ...options, changes: [api.changes(stop.signal)] }, stop.signal);
+  const { port } = await listening.promise;
+  const replica = {
+    port,
+    certificates,
+    stop: async () => {
+      stop.abort();
+      await kept;
+      await server?.close();
+    },
+  };
+  running.add(replica);
+  return replica;
+}
+
+async function install(api: MemoryApi): Promise<void> {
+  const body = webhookConfiguration({ name: service.name, clientConfig: { service }, namespaces: undefined });
+  await api.request({ method: "POST", path: configurations, body });
+}
+
+/** What the API server trusts at this moment. */
+function published(api: MemoryApi): string {
+  const object = api.objects.get(`${configurations}/${service.name}`) as NewConfiguration | undefined;
+  return Buffer.from(object?.webhooks[0]?.clientConfig.caBundle ?? "", "base64").toString();
+}
+
+/** One review over a connection of its own, or of the agent's, that trusts exactly `ca`. */
+async function call({ port }: Replica, ca: string, agent: Agent | false = false): Promise<number | undefined> {
+  const headers = { "Content-Type": "application/json" };
+  const sent = request({
+    host: "127.0.0.1",
+    port,
+    servername: host,
+    ca,
+    agent,
+    method: "POST",
+    path: "/mutate",
+    headers,
+  });
+  sent.end(review);
+  const [response] = await once(sent, "response");
+  response.resume();
+  await once(response, "end");
+  return response.statusCode;
+}
+
+describe("rotation", () => {
+  it("of authorities and certificates over days fails no review, on new connections and on old ones", async () => {
+    const api = new MemoryApi();
+    const clock = trueClock();
+    await install(api);
+    const replicas = [await startReplica(api, clock), await startReplica(api, clock)];
+    await clock.advance(0);
+    const agents = replicas.map(() => new Agent({ keepAlive: true, maxSockets: 1, ca: published(api) }));
+    const authorities = new Set<string>();
+    for (let time = 0; time < 4 * 24 * hour; time += 20 * minute) {
+      const calls = replicas.flatMap((replica, index) => [
+        call(replica, published(api)),
+        call(replica, published(api), agents[index]),
+      ]);
+      await clock.advance(20 * minute);
+      expect(await Promise.all(calls)).toEqual(Array(4).fill(200));
+      authorities.add(published(api).slice(0, 500));
+    }
+    expect(authorities.size).toBeGreaterThan(4);
+    for (const { certificates } of replicas) expect(certificates.size).toBeGreaterThan(15);
+    for (const agent of agents) {
+      expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
+      agent.destroy();
+    }
+  }, 30_000);
+
+  it("starts at once with a machine that wakes up long after everything has expired", async () => {
+    const api = new MemoryApi();
+    const clock = trueClock();
+    await install(api);
+    const replica = await startReplica(api, clock);
+    await clock.advance(0);
+    const before = published(api);
+    clock.jumpWall(1000 * 24 * hour);
+    await clock.advance(minute);
+    expect(published(api)).not.toBe(before);
+    expect(replica.certificates.size).toBe(2);
+    expect(await call(replica, published(api).slice(0, published(api).indexOf("-----END") + 26))).toBe(200);
+  });
+
+  it("of a Secret that is deleted goes on without a failure, with one authority for all", async () => {
+    const api = new MemoryApi();
+    const clock = trueClock();
+    await install(api);
+    const replicas = [await startReplica(api, clock), await startReplica(api, clock), await startReplica(api, clock)];
+    await clock.advance(0);
+    const old = published(api);
+    await api.request({
+      method: "DELETE",
+      path: resourcePath(resources.secrets, { namespace: "wave", name: "wave-webhook-authority" }),
+    });
+    for (let seconds = 0; seconds < 60; seconds += 5) {
+      expect(await Promise.all(replicas.map((replica) => call(replica, published(api))))).toEqual([200, 200, 200]);
+      await clock.advance(5000);
+    }
+    expect(published(api)).toContain(old);
+    expect(published(api).match(/BEGIN/g)).toHaveLength(2);
+    expect(api.writes.filter((write) => write.startsWith("POST /api/v1"))).toHaveLength(2);
+    const [current = ""] = published(api).split(/(?<=-----END CERTIFICATE-----\n)/);
+    for (const replica of replicas) expect(await call(replica, current)).toBe(200);
+  });
+});

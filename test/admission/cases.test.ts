@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { workload, workloadKinds } from "../end-to-end/objects.ts";
+import { getWorkload, newHash, recordedHash, revisionsToBe, waveEvents } from "../end-to-end/state.ts";
+import { lifeOf, podsToBe, reads, rolledOut, type Scene, startScene, writtenByController } from "./admitted.ts";
+
+/** StatefulSets count twice: their default policy does not replace a Pod that never became ready by itself. */
+const rows = [
+  ...workloadKinds.map(({ kind }) => ({ kind, title: kind, spec: {} })),
+  {
+    kind: "StatefulSet" as const,
+    title: "StatefulSet with ordered Pods",
+    spec: { podManagementPolicy: "OrderedReady" },
+  },
+];
+
+describeOnControlPlane("admission with webhooks", (cluster) => {
+  const ns = "admission";
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await startScene(cluster, ns, { webhooks: true });
+  });
+  afterAll(async () => {
+    await scene?.wave.stop();
+  });
+  const gateOf = async (kind: (typeof rows)[number]["kind"], name: string) => {
+    const { metadata, spec } = await getWorkload(cluster, ns, kind, name);
+    return {
+      scheduler: spec.template.spec.schedulerName,
+      previous: metadata.annotations?.["wave.pusher.com/scheduling-disabled"],
+    };
+  };
+  const eventsOf = async (name: string) => (await waveEvents(cluster, ns, name)).map(({ reason }) => reason);
+
+  describe.for(rows)("of a $title", ({ kind, title, spec }) => {
+    const id = title.toLowerCase().replaceAll(" ", "-");
+
+    it("whose configuration exists has its hash from the first Pod on, and the controller writes nothing", async () => {
+      const name = `exists-${id}`;
+      await scene.namespace.configMap(name, { a: "1" });
+      await scene.namespace.create(workload(name, reads(name), { kind, spec }));
+      expect(await recordedHash(cluster, ns, kind, name)).toMatch(/^v2:[0-9a-f]{64}$/);
+      await rolledOut(scene, kind, name);
+      await scene.caughtUp();
+      expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 1, started: 1 });
+      expect(await writtenByController(scene, kind, name)).toBe(false);
+    });
+
+    it("rolls at once when an optional object is created later", async () => {
+      const name = `optional-${id}`;
+      await scene.namespace.create(workload(name, reads(name, true), { kind, spec }));
+      const absent = await recordedHash(cluster, ns, kind, name);
+      expect(absent).toMatch(/^v2:/);
+      await rolledOut(scene, kind, name);
+      await scene.namespace.configMap(name, { a: "1" });
+      await newHash(cluster, ns, kind, name, absent);
+      await revisionsToBe(cluster, ns, kind, name, 2);
+      await rolledOut(scene, kind, name);
+      expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 2, started: 2 });
+    });
+
+    it("waits for what it requires, and then starts once", async () => {
+      const name = `missing-${id}`;
+      await scene.namespace.create(workload(name, reads(name), { kind, spec }));
+      expect(await gateOf(kind, name)).toEqual({ scheduler: "wave.pusher.com/invalid", previous: "default-scheduler" });
+      await podsToBe(scene, name, "Pending");
+      await scene.caughtUp();
+      expect(await lifeOf(scene, kind, name)).toMatchObject({ started: 0 });
+
+      await scene.namespace.configMap(name, { a: "1" });
+      await newHash(cluster, ns, kind, name);
+      expect(await gateOf(kind, name)).toEqual({ scheduler: "default-scheduler", previous: undefined });
+      await podsToBe(scene, name, "Running");
+      await scene.caughtUp();
+      expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 2, started: 1 });
+      expect(await eventsOf(name)).toEqual(expect.arrayContaining(["SchedulingDisabled", "SchedulingEnabled"]));
+    });
+
+    it("keeps its gate closed while something is still missing, also when it is replaced", async () => {
+      const name = `held-${id}`;
+      const object = workload(name, reads(name), { kind, spec });
+      await scene.namespace.create(object);
+      await scene.cluster.kubectl(["-n", ns, "replace", "-f", "-"], JSON.stringify(object));
+      expect(await gateOf(kind, name)).toEqual({ scheduler: "wave.pusher.com/invalid", previous: "default-scheduler" });
+      await scene.caughtUp();
+      expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 1, started: 0 });
+    });
+  });
+
+  it("keeps the name of another scheduler while the Pods wait, and gives it back", async () => {
+    const name = "other-scheduler";
+    await scene.namespace.create(workload(name, { ...reads(name), schedulerName: "mine" }));
+    expect(await gateOf("Deployment", name)).toEqual({ scheduler: "wave.pusher.com/invalid", previous: "mine" });
+    await scene.namespace.configMap(name, {});
+    await newHash(cluster, ns, "Deployment", name);
+    expect(await gateOf("Deployment", name)).toEqual({ scheduler: "mine", previous: undefined });
+  });
+
+  it("holds only the new Pods when an update of the template brings in something missing", async () => {
+    const name = "brings-in";
+    await scene.namespace.configMap(name, { a: "1" });
+    await scene.namespace.create(workload(name, reads(name)));
+    await rolledOut(scene, "Deployment", name);
+    await scene.namespace.merge(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`, {
+      spec: { template: { spec: reads("brings-in-late") } },
+    });
+    expect(await gateOf("Deployment", name)).toMatchObject({ scheduler: "wave.pusher.com/invalid" });
+    await scene.caughtUp();
+    expect(await lifeOf(scene, "Deployment", name)).toMatchObject({ started: 1 });
+    await scene.namespace.configMap("brings-in-late", { a: "1" });
+    await podsToBe(scene, name, "Running");
+    await rolledOut(scene, "Deployment", name);
+    expect(await lifeOf(scene, "Deployment", name)).toEqual({ revisions: 3, started: 2 });
+  });
+
+  it("leaves a workload alone that has not opted in", async () => {
+    const { metadata, ...rest } = workload("out", reads("nothing-of-this-name"));
+    await scene.namespace.create({ ...rest, metadata: { name: metadata.name } });
+    const { spec } = await getWorkload(cluster, ns, "Deployment", "out");
+    expect(spec.template.metadata.annotations).toBeUndefined();
+    expect(spec.template.spec.schedulerName).toBe("default-scheduler");
+  });
+});
+
+describeOnControlPlane("the same without webhooks", (cluster) => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await startScene(cluster, "no-admission", { webhooks: false });
+  });
+  afterAll(async () => {
+    await scene?.wave.stop();
+  });
+
+  describe.for(workloadKinds)("a $kind", ({ kind }) => {
+    const id = kind.toLowerCase();
+
+    it("gets its hash by a first rollout, whether its configuration is there before or comes later", async () => {
+      const names = [`exists-${id}`, `missing-${id}`];
+      await scene.namespace.configMap(`exists-${id}`, { a: "1" });
+      for (const name of names) await scene.namespace.create(workload(name, reads(name), { kind }));
+      await scene.caughtUp();
+      await scene.namespace.configMap(`missing-${id}`, { a: "1" });
+      for (const name of names) {
+        await newHash(cluster, "no-admission", kind, name);
+        await revisionsToBe(cluster, "no-admission", kind, name, 2);
+      }
+      await rolledOut(scene, kind, `missing-${id}`);
+      expect(await lifeOf(scene, kind, `missing-${id}`)).toEqual({ revisions: 2, started: 2 });
+    });
+  });
+});

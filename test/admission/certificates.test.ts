@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { workload } from "../end-to-end/objects.ts";
+import { recordedHash } from "../end-to-end/state.ts";
+import { configurations, reads, type Scene, startScene } from "./admitted.ts";
+
+const ns = "admission-certificates";
+const secretPath = `/api/v1/namespaces/default/secrets/${ns}-authority`;
+
+interface Configuration {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly webhooks: readonly { readonly clientConfig: { readonly caBundle: string } }[];
+}
+
+describeOnControlPlane("the webhook's certificates", (cluster) => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await startScene(cluster, ns, { webhooks: true });
+    await scene.namespace.configMap("page", { a: "1" });
+  });
+  afterAll(async () => {
+    await scene?.wave.stop();
+  });
+  const configuration = () => cluster.api<Configuration>("GET", `${configurations}/${scene.configuration}`);
+  const caBundle = async () => (await configuration()).webhooks[0]?.clientConfig.caBundle;
+  const secret = () => cluster.api<{ data: Record<string, string> }>("GET", secretPath);
+  let names = 0;
+  /** Whether a workload that is created now comes back with its hash, without being stored. */
+  const admits = async () => {
+    const name = `web-${++names}`;
+    const path = `/apis/apps/v1/namespaces/${ns}/deployments?dryRun=All`;
+    const object = workload(name, reads("page"));
+    const answer = await cluster.api<{ spec: { template: { metadata: { annotations?: Record<string, string> } } } }>(
+      "POST",
+      path,
+      object,
+    );
+    return answer.spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] !== undefined;
+  };
+
+  it("are made by Wave itself: the API server trusts what the Secret says, and nothing is written after that", async () => {
+    expect(await admits()).toBe(true);
+    expect(await caBundle()).toBe((await secret()).data["ca.crt"]);
+    const { resourceVersion } = (await configuration()).metadata;
+    await scene.caughtUp();
+    expect((await configuration()).metadata.resourceVersion).toBe(resourceVersion);
+  });
+
+  it("are shared by a second replica, which takes what is there", async () => {
+    const before = (await secret()).data;
+    const other = await startScene(cluster, `${ns}-2`, { webhooks: true, args: [`--webhook-service-name=${ns}`] });
+    expect((await secret()).data).toEqual(before);
+    expect(await recordedHash(cluster, `${ns}-2`, "Deployment", "canary")).toMatch(/^v2:/);
+    await other.wave.stop();
+    // Told to stop, it takes back what it registered, and only that.
+    await expect(cluster.api("GET", `${configurations}/${other.configuration}`)).rejects.toThrow("404");
+    expect(await admits()).toBe(true);
+  });
+
+  it("are trusted again when somebody overwrites the caBundle", async () => {
+    const right = await caBundle();
+    const wrong = [{ op: "remove", path: "/webhooks/0/clientConfig/caBundle" }];
+    await cluster.api("PATCH", `${configurations}/${scene.configuration}`, wrong, "application/json-patch+json");
+    await until("the caBundle to be repaired", async () => ((await caBundle()) === right ? true : undefined));
+    await until("admission", async () => (await admits()) || undefined);
+  });
+
+  it("are made anew when the Secret is deleted, without one review that fails", async () => {
+    const before = (await secret()).data["tls.crt"];
+    const old = await caBundle();
+    await cluster.api("DELETE", secretPath);
+    const results = new Set<boolean>();
+    const after = await until("another authority", async () => {
+      results.add(await admits());
+      const { data } = await secret();
+      return data["tls.crt"] === before ? undefined : data;
+    });
+    for (let reviews = 0; reviews < 50; reviews++) results.add(await admits());
+    expect([...results]).toEqual([true]);
+    const bundle = Buffer.from((await caBundle()) ?? "", "base64").toString();
+    expect(bundle).toContain(Buffer.from(old ?? "", "base64").toString());
+    expect(bundle).toContain(Buffer.from(after["tls.crt"] ?? "", "base64").toString());
+  });
+
+  it("that are gone with their process block nobody", async () => {
+    await scene.wave.stop("SIGKILL");
+    expect(await admits()).toBe(false);
+    await cluster.api("DELETE", `${configurations}/${scene.configuration}`);
+  });
+});
