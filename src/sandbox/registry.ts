@@ -1,12 +1,13 @@
 import type { Clock } from "../lib/clock.ts";
 import { type Decoded, decode } from "./decode.ts";
 import { withDefaults } from "./defaults.ts";
-import { isList, type Json, type JsonObject, objectOf, sameJson, stringOf, without } from "./json.ts";
-import { type FieldManager, recordUpdate, withManagedFields, withoutManagedFields } from "./managed-fields.ts";
+import { isList, type Json, type JsonObject, objectOf, stringOf, without } from "./json.ts";
+import { type FieldManager, recordUpdate, withManagedFields } from "./managed-fields.ts";
 import { type ApiObject, type ManagedFieldsEntry, timestamp } from "./object.ts";
 import { resources, type SandboxResource } from "./resources.ts";
 import { alreadyExists, badRequest, conflict, invalid, namespaceTerminating, notFound } from "./status-error.ts";
 import type { Storage } from "./storage.ts";
+import { isNoOp, replacement, withGeneration, withStatusOf } from "./update-strategy.ts";
 import { mistakesInChange, mistakesOf } from "./validation.ts";
 
 /** What every verb works on. */
@@ -147,26 +148,6 @@ function checkNamespaceTakesObjects(storage: Storage, resource: SandboxResource,
   if (found.metadata.deletionTimestamp !== undefined) throw namespaceTerminating(resource, name, namespace);
 }
 
-/** The status subresource writes the status, and annotations, which do not count for the generation then. */
-function withStatusOf(live: ApiObject, decoded: JsonObject): ApiObject {
-  const { annotations: _, ...metadata } = live.metadata;
-  const annotations = objectOf(decoded.metadata).annotations;
-  const merged = (annotations === undefined ? metadata : { ...metadata, annotations }) as ApiObject["metadata"];
-  return { ...live, metadata: merged, status: decoded.status };
-}
-
-/** The new object with what only the server sets taken from the old one. */
-function replacement(resource: SandboxResource, live: ApiObject, decoded: JsonObject): ApiObject {
-  const kept = ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;
-  const system = Object.fromEntries(kept.map((field) => [field, live.metadata[field]]));
-  const { resourceVersion, managedFields, name, namespace, generateName } = live.metadata;
-  const fixed = { ...system, resourceVersion, managedFields, name, namespace, generateName };
-  const metadata = JSON.parse(JSON.stringify({ ...objectOf(decoded.metadata), ...fixed })) as ApiObject["metadata"];
-  const status = resource.subresources.includes("status") ? { status: live.status } : {};
-  const spec = live.kind === "Namespace" ? { spec: decoded.spec ?? live.spec } : {};
-  return { ...decoded, ...status, ...spec, metadata } as ApiObject;
-}
-
 /** With defaults and the labels that the server sets; throws 422 where the object breaks a rule of its kind. */
 function admitted(resource: SandboxResource, before: ApiObject | undefined, candidate: ApiObject): ApiObject {
   const object = { ...withDefaults(resource.kind, candidate), metadata: candidate.metadata } as ApiObject;
@@ -180,23 +161,6 @@ function admitted(resource: SandboxResource, before: ApiObject | undefined, cand
 function withNameLabel(object: ApiObject): ApiObject {
   const labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": object.metadata.name };
   return { ...object, metadata: { ...object.metadata, labels } };
-}
-
-function withGeneration(resource: SandboxResource, before: ApiObject, after: ApiObject): ApiObject {
-  const changed = (resource.generation ?? []).some((field) =>
-    field === "annotations"
-      ? !sameJson(before.metadata.annotations ?? {}, after.metadata.annotations ?? {})
-      : !sameJson(before[field], after[field]),
-  );
-  if (!changed) return after;
-  return { ...after, metadata: { ...after.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
-}
-
-/** Whether a write changes nothing but the time in managedFields: the API server stores no such write. */
-function isNoOp(before: ApiObject, after: ApiObject): boolean {
-  if (!sameJson(withoutManagedFields(before), withoutManagedFields(after))) return false;
-  const timeless = (entries: readonly ManagedFieldsEntry[] = []) => entries.map((entry) => without(entry, "time"));
-  return sameJson(timeless(before.metadata.managedFields), timeless(after.metadata.managedFields));
 }
 
 /** Five characters as Kubernetes makes them: no vowels, nothing that looks like another. */

@@ -4,7 +4,8 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { startControllers } from "./controllers/controllers.ts";
 import { createFaults, type Faults } from "./faults.ts";
-import { type ApiService, type HttpRequest, type SandboxRequest, serve } from "./http.ts";
+import { type ApiService, type SandboxRequest, serve } from "./http.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 import { create, type Registry } from "./registry.ts";
 import { resources } from "./resources.ts";
 import { Storage } from "./storage.ts";
@@ -109,7 +110,7 @@ async function createHttpServer(service: ApiService, tls: SandboxOptions["tls"])
     connections.add(socket);
     socket.on("close", () => connections.delete(socket));
   };
-  const onRequest = (request: HttpRequest, response: Parameters<typeof serve>[2]) => {
+  const onRequest = (request: HttpRequest, response: HttpResponse) => {
     // A connection that breaks in the middle of a body is the client's affair.
     request.on("error", () => {});
     response.on("error", () => {});
