@@ -170,4 +170,16 @@ describe("wave run", () => {
         .map((line) => JSON.parse(line).msg),
     ).toEqual(["stopping", "stopped"]);
   });
+
+  it("ends at once on a second signal, with the exit code of that signal", async () => {
+    const args = ["run", "--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0"];
+    const { child, ended, logged } = start(args, { KUBECONFIG: unreachable() });
+    await logged("cannot be reached");
+    // Stopped while both are sent, so that neither is dealt with before the other has come.
+    for (const signal of ["SIGSTOP", "SIGTERM", "SIGINT", "SIGCONT"] as const) child.kill(signal);
+    const { code, err } = await ended;
+    const last = JSON.parse(err.trimEnd().split("\n").at(-1) ?? "");
+    expect(last).toMatchObject({ level: "warn", msg: "ending at once, on a second signal" });
+    expect(code).toBe(last.signal === "SIGINT" ? 130 : 143);
+  });
 });
