@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import type { ApiClient, ApiRequest } from "../kube/client.ts";
+import { ApiError } from "../kube/errors.ts";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { toWorkload, type Workload } from "../rollout/workload.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import { createHeldPods } from "./held-pods.ts";
+import { soleLeadership } from "./leadership.ts";
+
+const gate = "wave.pusher.com/invalid";
+
+function statefulSet(schedulerName: string, change: { observed?: number; partition?: number; uid?: string } = {}) {
+  return {
+    apiVersion: "apps/v1" as const,
+    kind: "StatefulSet" as const,
+    metadata: { namespace: "shop", name: "db", uid: change.uid ?? "set", resourceVersion: "1", generation: 2 },
+    spec: {
+      serviceName: "db",
+      selector: {},
+      template: { spec: { schedulerName, containers: [] } },
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: change.partition ?? 0 } },
+    },
+    status: { replicas: 1, observedGeneration: change.observed ?? 2 },
+  };
+}
+
+function pod(name: string, change: { kind?: string; deleting?: boolean } = {}) {
+  const ownerReferences = [
+    { apiVersion: "apps/v1", kind: change.kind ?? "StatefulSet", name: "db", uid: "set", controller: true },
+  ];
+  const deletion = change.deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {};
+  return {
+    metadata: { namespace: "shop", name, uid: `uid-${name}`, resourceVersion: "7", ownerReferences, ...deletion },
+  };
+}
+
+/** An API server with these Pods held by a gate, and this StatefulSet. */
+function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof statefulSet> | undefined, valid = () => true) {
+  const state = { pods, owner, refuse: 0 };
+  const deleted: ApiRequest[] = [];
+  const asked: ApiRequest[] = [];
+  const client: ApiClient = {
+    async request<T>(request: ApiRequest): Promise<T> {
+      asked.push(request);
+      if (state.refuse > 0) {
+        state.refuse--;
+        throw new ApiError({ request: "list pods", status: 403, reason: "Forbidden", serverMessage: "" });
+      }
+      if (request.method === "DELETE") {
+        deleted.push(request);
+        state.pods = state.pods.filter(({ metadata }) => !request.path.endsWith(`/${metadata.name}`));
+        return {} as T;
+      }
+      if (request.path === "/api/v1/namespaces/shop/pods") return { items: state.pods } as T;
+      if (state.owner) return state.owner as T;
+      throw new ApiError({ request: "get", status: 404, reason: "NotFound", serverMessage: "" });
+    },
+    stream: () => Promise.reject(new Error("no watch is needed")),
+    close: async () => {},
+  };
+  const clock = new FakeClock();
+  const held = createHeldPods({ client, namespaces: ["shop"], clock, log: silentLogger, random: () => 1 });
+  const stop = new AbortController();
+  const done = held.run({ ...soleLeadership(stop.signal), valid });
+  const end = () => {
+    stop.abort();
+    return done;
+  };
+  return { state, deleted, asked, clock, held, end };
+}
+
+const slim = (schedulerName: string): Workload => toWorkload("StatefulSet", statefulSet(schedulerName));
+const opened = { key: "StatefulSet/shop/db", before: slim(gate), after: slim("default-scheduler"), initial: false };
+
+describe("Pods that an opened gate still holds", () => {
+  it("are deleted when a term begins, exactly as they were seen", async () => {
+    const { asked, deleted, clock, end } = start([pod("db-0")], statefulSet("default-scheduler"));
+    await clock.advance(0);
+    expect(deleted).toMatchObject([
+      { path: "/api/v1/namespaces/shop/pods/db-0", body: { preconditions: { uid: "uid-db-0", resourceVersion: "7" } } },
+    ]);
+    expect(asked[0]?.query).toEqual({ fieldSelector: `spec.schedulerName=${gate},spec.nodeName=` });
+    await end();
+  });
+
+  it("are deleted when a gate opens, as soon as the StatefulSet's controller has seen it and not before", async () => {
+    const { state, deleted, held, asked, clock, end } = start([], statefulSet(gate));
+    await clock.advance(60_000);
+    expect(asked).toHaveLength(1);
+    Object.assign(state, { pods: [pod("db-0")], owner: statefulSet("default-scheduler", { observed: 1 }) });
+    held.onWorkloadChange(opened);
+    await clock.advance(1000);
+    expect(deleted).toEqual([]);
+    state.owner = statefulSet("default-scheduler");
+    await clock.advance(5000);
+    expect(deleted).toHaveLength(1);
+    await end();
+  });
+
+  it.each([
+    ["whose gate is closed", [pod("db-0")], statefulSet(gate)],
+    ["whose workload is gone", [pod("db-0")], undefined],
+    ["whose workload is another of that name", [pod("db-0")], statefulSet("default-scheduler", { uid: "other" })],
+    ["below the partition of an update", [pod("db-0")], statefulSet("default-scheduler", { partition: 1 })],
+    [
+      "of a ReplicaSet, which its Deployment replaces",
+      [pod("db-0", { kind: "ReplicaSet" })],
+      statefulSet("default-scheduler"),
+    ],
+    ["that are being deleted", [pod("db-0", { deleting: true })], statefulSet("default-scheduler")],
+  ])("are left alone %s", async (_what, pods, owner) => {
+    const { deleted, clock, end } = start(pods, owner);
+    await clock.advance(60_000);
+    expect(deleted).toEqual([]);
+    await end();
+  });
+
+  it("are not deleted by a process that may no longer write", async () => {
+    const { deleted, clock, end } = start([pod("db-0")], statefulSet("default-scheduler"), () => false);
+    await clock.advance(10_000);
+    expect(deleted).toEqual([]);
+    await end();
+  });
+
+  it("are looked for only when a gate opens, not at other changes", async () => {
+    const { asked, held, clock, end } = start([], undefined);
+    await clock.advance(0);
+    held.onWorkloadChange({ ...opened, after: opened.before });
+    held.onWorkloadChange({ ...opened, before: opened.after });
+    held.onWorkloadChange({ ...opened, before: undefined });
+    held.onWorkloadChange({ ...opened, after: undefined });
+    await clock.advance(600_000);
+    expect(asked).toHaveLength(1);
+    await end();
+  });
+
+  it("are tried again with growing delay when the API server refuses", async () => {
+    const { state, asked, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
+    await clock.advance(0);
+    Object.assign(state, { refuse: 3, pods: [pod("db-0")] });
+    held.onWorkloadChange(opened);
+    await clock.advance(249);
+    expect(asked).toHaveLength(2);
+    await clock.advance(1 + 500 + 999);
+    expect({ asked: asked.length, deleted: deleted.length }).toEqual({ asked: 4, deleted: 0 });
+    await clock.advance(2);
+    expect(deleted).toHaveLength(1);
+    await end();
+  });
+});
