@@ -32,7 +32,10 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   /** The first line of its log that holds this text. */
   const logged = async (text: string): Promise<string> => {
     while (child.stderr.readable) {
-      const line = err.split("\n").find((each) => each.includes(text));
+      const line = err
+        .split("\n")
+        .slice(0, -1)
+        .find((each) => each.includes(text));
       if (line !== undefined) return line;
       await Promise.race([once(child.stderr, "data"), ended]);
     }

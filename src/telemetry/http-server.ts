@@ -69,7 +69,7 @@ function probe(name: string, checks: Checks, verbose: boolean): Answer {
 
 type Route = (path: string, query: URLSearchParams) => Answer | undefined;
 
-function serve(address: string, flag: string, route: Route): Promise<HttpEndpoint> {
+async function serve(address: string, flag: string, route: Route): Promise<HttpEndpoint> {
   const where = parseBindAddress(address);
   if (where === undefined) throw new Error(`${address} is not an address such as :8080 or 127.0.0.1:8080 (${flag})`);
   // Not by an import statement: that reads every export of node:http, of which WebSocket loads undici: 13 MiB resident.
