@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { makeNamespace } from "../end-to-end/objects.ts";
+import { faults, seeded, wreakHavoc } from "./chaos.ts";
+import { makeEditor } from "./editor.ts";
+import { startFleet } from "./fleet.ts";
+import { judge, readTimedAuditLog } from "./judge.ts";
+
+/**
+ * A short run with short timings by default. WAVE_CHAOS_SECONDS=300 makes it as long as that with the default timings
+ * (15, 10 and 2 s), WAVE_CHAOS_SEED repeats the choices of an earlier run.
+ */
+const seconds = Number(process.env.WAVE_CHAOS_SECONDS ?? 0);
+const timings = seconds > 0 ? { lease: 15, renew: 10, retry: 2 } : { lease: 5, renew: 3, retry: 1 };
+const seed = Number(process.env.WAVE_CHAOS_SEED ?? Date.now() % 1_000_000);
+const ns = "high-availability";
+
+describeOnControlPlane("three replicas whose leader is stopped, killed, suspended and cut off", (cluster) => {
+  const say = (line: string) => process.stderr.write(`chaos: ${line}\n`);
+
+  it(
+    "never have two writers, lose nothing, and roll each change exactly once",
+    async () => {
+      say(`WAVE_CHAOS_SEED=${seed}`);
+      const random = seeded(seed);
+      const namespace = await makeNamespace(cluster, ns);
+      const editor = await makeEditor(cluster, namespace, 3, random);
+      const fleet = await startFleet({ cluster, namespace: ns, size: 3, timings });
+      const end = new AbortController();
+      try {
+        const editing = editor.run(end.signal);
+        const done = await wreakHavoc({ fleet, timings, seconds, random, say }).finally(() => end.abort());
+        await editing;
+        await editor.settled((2 * timings.lease + 10) * 1_000);
+        expect(new Set(done)).toEqual(new Set(faults));
+
+        // One of the three leads, all of them are ready, and none is unwell.
+        const leading = async () => {
+          const texts = await Promise.all(fleet.replicas.map(({ wave }) => wave.metrics()));
+          return texts.map((text) => text.match(/^wave_leader (\d)$/m)?.[1]);
+        };
+        expect((await leading()).toSorted()).toEqual(["0", "0", "1"]);
+
+        // The audit log is written a moment late: what is asked for now is its end.
+        const last = `end-of-${seed}`;
+        await cluster.api("GET", `/api/v1/namespaces/${ns}/configmaps/${last}`).catch(() => {});
+        await until("the audit log to be written", async () =>
+          readTimedAuditLog(cluster.auditLog).some(({ objectRef }) => objectRef?.name === last) ? true : undefined,
+        );
+        const { terms, late, twoWriters, writes } = judge(readTimedAuditLog(cluster.auditLog), ns);
+        const edits = editor.edited.reduce((sum, row) => sum + row.edits, 0);
+        say(`${done.length} faults, ${terms.length} terms, ${edits} edits`);
+        expect({ late, twoWriters }).toEqual({ late: [], twoWriters: [] });
+        expect(terms.length).toBeGreaterThan(done.length);
+        // The first hash, and one write for each edit.
+        expect(Object.fromEntries(writes)).toEqual(
+          Object.fromEntries(editor.edited.map(({ target, edits }) => [target, edits + 1])),
+        );
+        for (const { hashes, edits } of editor.edited) expect(new Set(hashes).size).toBe(edits + 1);
+      } finally {
+        end.abort();
+        await fleet.close();
+      }
+    },
+    (seconds + 300) * 1_000,
+  );
+});

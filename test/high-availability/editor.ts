@@ -1,0 +1,90 @@
+import type { Cluster } from "../control-plane/cluster.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, type Namespace, workload, workloadKinds, workloadPath } from "../end-to-end/objects.ts";
+
+/** One workload and the ConfigMap of the same name that it reads. */
+export interface Edited {
+  readonly kind: (typeof workloadKinds)[number]["kind"];
+  readonly name: string;
+  /** "resource/name" as the audit log names the workload. */
+  readonly target: string;
+  edits: number;
+  /** Every hash that was seen on it, in order. */
+  readonly hashes: string[];
+  /** Whether its ConfigMap was edited and the workload still has the hash of before. */
+  pending: boolean;
+}
+
+/** Somebody who edits configuration all the time, each ConfigMap again as soon as its last edit was rolled. */
+export interface Editor {
+  readonly edited: readonly Edited[];
+  /** Edits until `signal` is aborted. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  /** Resolves when every edit is rolled; rejects after `timeoutMs`, naming what is not. */
+  readonly settled: (timeoutMs: number) => Promise<void>;
+}
+
+/** Makes `each` workloads of every kind, with a ConfigMap each. */
+export async function makeEditor(
+  cluster: Cluster,
+  namespace: Namespace,
+  each: number,
+  random: () => number,
+): Promise<Editor> {
+  const edited: Edited[] = [];
+  for (const { kind, plural } of workloadKinds) {
+    for (let index = 0; index < each; index++) {
+      const name = `${kind.toLowerCase()}-${index}`;
+      await namespace.configMap(name, { edit: "0" });
+      const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
+      await namespace.create(workload(name, podSpec, { kind, ...(kind !== "DaemonSet" && { spec: { replicas: 1 } }) }));
+      edited.push({ kind, name, target: `${plural}/${name}`, edits: 0, hashes: [], pending: true });
+    }
+  }
+
+  const look = async () => {
+    for (const { kind } of workloadKinds) {
+      for (const object of await cluster.list(workloadPath(namespace.name, kind))) {
+        const row = edited.find(({ name }) => name === object.metadata.name);
+        const hash = hashOf(object);
+        if (row === undefined || hash === undefined || row.hashes.at(-1) === hash) continue;
+        row.hashes.push(hash);
+        row.pending = false;
+      }
+    }
+  };
+
+  return {
+    edited,
+    run: async (signal) => {
+      while (!signal.aborted) {
+        await look();
+        const free = edited.filter(({ pending }) => !pending);
+        const row = free[Math.floor(random() * free.length)];
+        if (row !== undefined) {
+          row.pending = true;
+          row.edits++;
+          await namespace.edit("ConfigMap", row.name, { edit: String(row.edits) });
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    settled: async (timeoutMs) => {
+      await until(
+        "every edit to be rolled",
+        async () => {
+          await look();
+          const open = edited.filter(({ pending }) => pending).map(({ target }) => target);
+          if (open.length > 0) throw new Error(`not rolled: ${open.join(", ")}`);
+          return true;
+        },
+        timeoutMs,
+      );
+    },
+  };
+}
+
+function hashOf(object: unknown): string | undefined {
+  const { spec } = object as { spec?: { template?: { metadata?: { annotations?: Record<string, string> } } } };
+  return spec?.template?.metadata?.annotations?.["wave.pusher.com/config-hash"];
+}

@@ -1,0 +1,104 @@
+import { expect, it } from "vitest";
+import type { ApiClient } from "../../src/kube/client.ts";
+import { ApiError } from "../../src/kube/errors.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { createElector } from "../../src/manager/leader-election.ts";
+import { silentLogger } from "../../src/telemetry/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+
+const ns = "leader-election";
+const leases = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
+const timings = { leaseDurationMs: 2_000, renewDeadlineMs: 1_200, retryPeriodMs: 300 };
+
+type LeaseObject = AnyObject & { readonly spec: Record<string, unknown> };
+
+/** The API server's answers as an elector gets them. */
+function clientOf(cluster: Cluster): Pick<ApiClient, "request"> {
+  return {
+    request: async <T>({ method, path, body }: Parameters<ApiClient["request"]>[0]): Promise<T> => {
+      try {
+        return await cluster.api<T>(method, path, body);
+      } catch (error) {
+        const [, status = "0", answer = "{}"] = String(error).match(/: (\d{3}) (.*)$/s) ?? [];
+        const { reason = "", message = "" } = JSON.parse(answer) as { reason?: string; message?: string };
+        throw new ApiError({ request: `${method} ${path}`, status: Number(status), reason, serverMessage: message });
+      }
+    },
+  };
+}
+
+describeOnControlPlane("electors", (cluster) => {
+  const read = () => cluster.api<LeaseObject>("GET", `${leases}/wave`);
+  const stand = (identity: string) => {
+    const end = new AbortController();
+    const terms: { valid: () => boolean }[] = [];
+    const elector = createElector({
+      ...timings,
+      client: clientOf(cluster),
+      clock: systemClock,
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      namespace: ns,
+      name: "wave",
+      identity,
+    });
+    const run = elector.run({
+      signal: end.signal,
+      lead: async ({ stop, abort, valid }) => {
+        terms.push({ valid });
+        const over = AbortSignal.any([stop, abort]);
+        await new Promise<void>((resolve) => over.addEventListener("abort", () => resolve(), { once: true }));
+      },
+    });
+    const leads = async () => (terms.at(-1)?.valid() ? true : undefined);
+    const stop = () => {
+      end.abort();
+      return run;
+    };
+    return { terms, leads, stop };
+  };
+
+  it("create, renew, hand over and write again the Lease as the real API server accepts it", async () => {
+    await cluster.api("POST", "/api/v1/namespaces", { metadata: { name: ns } });
+    const a = stand("a");
+    await until("a to lead", a.leads);
+    const first = await read();
+    expect(first.spec).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 2, leaseTransitions: 0 });
+    const b = stand("b");
+    await until("a to renew", async () => ((await read()).spec.renewTime !== first.spec.renewTime ? true : undefined));
+    expect((await read()).spec.acquireTime).toBe(first.spec.acquireTime);
+    expect(b.terms).toHaveLength(0);
+
+    await a.stop();
+    const released = performance.now();
+    expect(await read()).toMatchObject({ spec: { leaseDurationSeconds: 1 } });
+    await until("b to lead", b.leads);
+    expect(performance.now() - released).toBeLessThan(1_000);
+    const second = await read();
+    expect(second.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+
+    // Deleted: the leader writes it again and leads on.
+    await cluster.api("DELETE", `${leases}/wave`);
+    const third = await until("the Lease to be there again", read);
+    expect(third.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+    expect(third.metadata.uid).not.toBe(second.metadata.uid);
+    expect(await b.leads()).toBe(true);
+    expect(b.terms).toHaveLength(1);
+
+    // Edited by somebody else: the leader meets a conflict and leads on.
+    const label = { metadata: { labels: { somebody: "else" } } };
+    await cluster.api("PATCH", `${leases}/wave`, label, "application/merge-patch+json");
+    const { renewTime } = (await read()).spec;
+    const renewed = await until("b to renew", async () => {
+      const lease = await read();
+      return lease.spec.renewTime === renewTime ? undefined : lease;
+    });
+    expect(renewed).toMatchObject({ metadata: { labels: { somebody: "else" } }, spec: { holderIdentity: "b" } });
+    expect(b.terms).toHaveLength(1);
+    await b.stop();
+    expect((await read()).spec.holderIdentity ?? "").toBe("");
+  });
+});
