@@ -158,7 +158,7 @@ describe("leader election, under any interleaving of faults", () => {
           expect(story.leaders).toBe(1);
         },
       ),
-      { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? 150) },
+      { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? 400) },
     );
   }, 60_000);
 });

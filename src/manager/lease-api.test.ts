@@ -55,7 +55,7 @@ describe("the requests of leader election", () => {
     const outcome = api.read(patience).catch((error: unknown) => error);
     await clock.advance(5_000);
     expect(await outcome).toBeInstanceOf(ConnectionError);
-    expect(String(await outcome)).toMatch("no answer within 5000 ms");
+    expect(String(await outcome)).toMatch("no answer within 5.0s");
     expect(clock.pending).toBe(0);
   });
 

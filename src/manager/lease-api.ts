@@ -94,7 +94,7 @@ async function within<T>(
 ): Promise<T> {
   signal?.throwIfAborted();
   const end = new AbortController();
-  const cancel = clock.timer(ms, () => end.abort(new ConnectionError(`no answer within ${Math.round(ms)} ms`)));
+  const cancel = clock.timer(ms, () => end.abort(new ConnectionError(`no answer within ${(ms / 1_000).toFixed(1)}s`)));
   const onAbort = () => end.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
   const ended = new Promise<never>((_, reject) => {
