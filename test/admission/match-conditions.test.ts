@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../src/lib/clock.ts";
+import { silentLogger } from "../../src/telemetry/log.ts";
+import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
+import { webhookConfiguration } from "../../src/webhook/configuration.ts";
+import type { AdmissionRequest } from "../../src/webhook/review.ts";
+import { type AdmissionServer, serveAdmission } from "../../src/webhook/server.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, type Namespace, workload, workloadPath } from "../end-to-end/objects.ts";
+import { configurations } from "./admitted.ts";
+
+const ns = "match-conditions";
+const optIn = "wave.pusher.com/update-on-config-change";
+const patchType = "application/strategic-merge-patch+json";
+
+describeOnControlPlane("the webhook configuration", (cluster) => {
+  let server: AdmissionServer;
+  let namespace: Namespace;
+  let other: Namespace;
+  let asked: AdmissionRequest[] = [];
+
+  beforeAll(async () => {
+    namespace = await makeNamespace(cluster, ns);
+    other = await makeNamespace(cluster, `${ns}-other`);
+    const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
+    const authority = createAuthority("authority", validity);
+    const { certificate, key } = issueServingCertificate(authority, ["127.0.0.1"], validity);
+    server = await serveAdmission({
+      address: "127.0.0.1:0",
+      served: { certificate: certificate.pem, key },
+      review: async (request) => {
+        asked.push(request);
+        return { patch: undefined, warnings: [`asked about ${request.name}`] };
+      },
+      clock: systemClock,
+      log: silentLogger,
+    });
+    const caBundle = Buffer.from(authority.certificate.pem).toString("base64");
+    const clientConfig = { url: `https://127.0.0.1:${server.port}/mutate`, caBundle };
+    const body = webhookConfiguration({ name: ns, clientConfig, namespaces: [ns] });
+    await cluster.api("POST", configurations, body);
+    // The API server takes a moment to learn of it.
+    await until("the API server to ask", async () => (await create({ [optIn]: "true" })) || undefined);
+  });
+  afterAll(async () => {
+    await cluster.api("DELETE", `${configurations}/${ns}`);
+    await server.close();
+  });
+
+  const object = (annotations: Record<string, string>) => {
+    const { metadata, ...rest } = workload("web", { containers: [container] });
+    return { ...rest, metadata: { name: metadata.name, annotations } };
+  };
+  /** Whether Wave is asked while this is done. */
+  const reaches = async (request: () => Promise<unknown>) => {
+    asked = [];
+    await request();
+    return asked.length > 0;
+  };
+  const create = (annotations: Record<string, string>) =>
+    reaches(() => cluster.api("POST", `${workloadPath(ns, "Deployment")}?dryRun=All`, object(annotations)));
+
+  it.each<[string, Record<string, string>, boolean]>([
+    ["opts in", { [optIn]: "true" }, true],
+    ["seems to opt in", { [optIn]: "yes" }, true],
+    ["misspells an annotation", { "wave.pusher.com/update-on-configchange": "true" }, true],
+    ["declines", { [optIn]: "false", "wave.pusher.com/extra-secrets": "a" }, false],
+    ["declines with nothing", { [optIn]: "" }, false],
+    ["declines and is still gated", { [optIn]: "false", "wave.pusher.com/scheduling-disabled": "" }, true],
+    ["has annotations of others", { "example.com/a": "true" }, false],
+    ["has no annotations", {}, false],
+  ])("lets Wave see a workload that %s: %j", async (_what, annotations, seen) => {
+    expect(await create(annotations)).toBe(seen);
+  });
+
+  it("lets Wave see what was opted in, but neither its scale nor its status nor what Wave itself writes", async () => {
+    await namespace.create(object({ [optIn]: "true" }));
+    const path = workloadPath(ns, "Deployment", "web");
+    const patch = (what: object, to = path) => reaches(() => cluster.api("PATCH", to, what, patchType));
+    const label = (value: string) => ({ metadata: { labels: { value } } });
+    expect(await patch(label("a"))).toBe(true);
+    expect(await patch(label("b"), `${path}?fieldManager=somebody`)).toBe(true);
+    expect(await patch(label("c"), `${path}?fieldManager=wave`)).toBe(false);
+    const scale = { spec: { replicas: 2 } };
+    expect(await reaches(() => cluster.api("PATCH", `${path}/scale`, scale, "application/merge-patch+json"))).toBe(
+      false,
+    );
+    expect(await patch({ status: { replicas: 1 } }, `${path}/status`)).toBe(false);
+    expect(await patch({ metadata: { annotations: { [optIn]: null } } })).toBe(true);
+    expect(await patch(label("d"))).toBe(false);
+  });
+
+  it("asks nothing about other namespaces and other kinds", async () => {
+    const opted = { [optIn]: "true" };
+    expect(await reaches(() => other.create(object(opted)))).toBe(false);
+    const pod = { metadata: { name: "web", annotations: opted }, spec: { containers: [container] } };
+    expect(await reaches(() => cluster.api("POST", `/api/v1/namespaces/${ns}/pods?dryRun=All`, pod))).toBe(false);
+  });
+
+  it("asks about each of the three kinds, with the object as apps/v1", async () => {
+    for (const kind of ["Deployment", "StatefulSet", "DaemonSet"] as const) {
+      const opted = workload("kind", { containers: [container] }, { kind });
+      expect(await reaches(() => cluster.api("POST", `${workloadPath(ns, kind)}?dryRun=All`, opted))).toBe(true);
+      expect(asked[0]).toMatchObject({
+        operation: "CREATE",
+        kind: { group: "apps", version: "v1", kind },
+        namespace: ns,
+        object: { apiVersion: "apps/v1", kind, metadata: { namespace: ns } },
+        oldObject: undefined,
+      });
+    }
+  });
+});
