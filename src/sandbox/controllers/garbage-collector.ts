@@ -1,4 +1,4 @@
-import { foregroundDeletion, remove } from "../deletion.ts";
+import { foregroundDeletion, type PropagationPolicy, remove } from "../deletion.ts";
 import type { ApiObject } from "../object.ts";
 import { type Registry, update } from "../registry.ts";
 import { type Controller, controllerManager } from "./controller.ts";
@@ -26,11 +26,16 @@ export function garbageCollector(registry: Registry, index: OwnerIndex): Control
         const object = objectAt(registry, dependent);
         if (object === undefined || object.metadata.deletionTimestamp !== undefined) continue;
         if (owner === undefined && hasOtherOwner(index, object, uid)) withoutOwner(registry, dependent, object, uid);
-        else remove(registry, dependent.resource, dependent.namespace, dependent.name, undefined, false);
+        else deleteDependent(registry, dependent, owner === undefined ? "Background" : "Foreground");
       }
       if (place !== undefined && index.dependents(uid).length === 0) release(registry, place);
     },
   };
+}
+
+/** What an owner waits for waits for its own dependents in turn. */
+function deleteDependent(registry: Registry, place: Place, propagationPolicy: PropagationPolicy): void {
+  remove(registry, place.resource, place.namespace, place.name, { propagationPolicy }, false);
 }
 
 function objectAt(registry: Registry, { resource, namespace, name }: Place): ApiObject | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isList, isObject, type Json, type JsonObject, sameJson, valueAt, without } from "../json.ts";
+import { isList, isObject, type Json, type JsonObject, objectOf, sameJson, valueAt, without } from "../json.ts";
 import type { ApiObject } from "../object.ts";
 import { create, type Registry } from "../registry.ts";
 import { resources } from "../resources.ts";
@@ -26,6 +26,11 @@ function sorted(value: Json): Json {
   );
 }
 
+/** Where a ControllerRevision says its hash. */
+function hashLabel({ kind }: ApiObject): string {
+  return kind === "DaemonSet" ? "controller-revision-hash" : "controller.kubernetes.io/hash";
+}
+
 /** One state of a StatefulSet's or DaemonSet's template, kept as a ControllerRevision. */
 export interface Revision {
   /** `web-5d8c7f9b6d` */
@@ -43,11 +48,11 @@ export function currentRevision(registry: Registry, workload: ApiObject): Revisi
   const latest = Math.max(0, ...all.map(({ revision }) => Number(revision)));
   const found = all.find(({ metadata }) => metadata.name === name);
   if (found === undefined) {
-    const { labels } = workload.metadata;
+    const { labels } = objectOf(template.metadata);
     const body = {
       metadata: {
         name,
-        labels: { ...labels, "controller.kubernetes.io/hash": hash },
+        labels: { ...objectOf(labels), [hashLabel(workload)]: hash },
         ownerReferences: controllerReference(workload) ?? [],
       },
       data: { spec: { template: { ...template, $patch: "replace" } } },
@@ -65,7 +70,7 @@ export function revisionNamed(registry: Registry, workload: ApiObject, name: str
   const object = registry.storage.get(resources.controllerRevisions, workload.metadata.namespace, name);
   const template = valueAt(object, "data", "spec", "template");
   if (object === undefined || !isObject(template)) return undefined;
-  const hash = object.metadata.labels?.["controller.kubernetes.io/hash"] ?? "";
+  const hash = object.metadata.labels?.[hashLabel(workload)] ?? "";
   return { name, hash, template: without(template, "$patch") };
 }
 

@@ -22,7 +22,6 @@ function applyOperation(target: Json, operation: JsonObject): Json {
     case "remove":
       return edit(target, path, removed);
     case "replace":
-      read(target, path);
       return edit(target, path, (parent, field) => replaced(parent, field, operation.value ?? null));
     case "test":
       if (!passes(target, path, operation.value ?? null)) throw unprocessablePatch();
@@ -91,8 +90,12 @@ function inserted(parent: Json, field: string, value: Json): Json {
   return parent.toSpliced(index, 0, value);
 }
 
+/** Unlike RFC 6902 the API server takes a replacement of a field that is not there as an addition. */
 function replaced(parent: Json, field: string, value: Json): Json {
-  if (isList(parent)) return parent.with(Number(field), value);
+  if (isList(parent)) {
+    if (child(parent, field) === undefined) throw unprocessablePatch();
+    return parent.with(Number(field), value);
+  }
   if (isObject(parent)) return { ...parent, [field]: value };
   throw unprocessablePatch();
 }

@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, inject } from "vitest";
+import { parse } from "yaml";
+import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { type Access, type Api, connect } from "./api.ts";
+
+/** One API server under test. */
+export interface Target {
+  readonly api: Api;
+  /** The path of a namespace of this test file's own, such as `/api/v1/namespaces/conformance-x`. */
+  readonly namespace: string;
+  readonly namespaceName: string;
+  readonly access: Access;
+  /** A path and resourceVersion whose history is lost. */
+  expired(): Promise<{ readonly path: string; readonly resourceVersion: string }>;
+}
+
+interface Kubeconfig {
+  readonly clusters: [{ cluster: { server: string; "certificate-authority-data": string } }];
+  readonly users: [{ user: { token: string } }];
+}
+
+/**
+ * Makes the same statements about the sandbox and, where this machine has one, about a real API server: what the sandbox
+ * does otherwise fails here.
+ */
+export function describeApiServers(about: string, statements: (target: () => Target) => void): void {
+  describe(`${about}, sandbox`, () => {
+    let sandbox: Sandbox;
+    let target: Target;
+    beforeAll(async () => {
+      sandbox = await startSandbox({ podDelayMs: 20 });
+      const expired = async () => {
+        sandbox.expireHistory();
+        return { path: `${target.namespace}/configmaps`, resourceVersion: "1" };
+      };
+      target = await newTarget({ server: new URL(sandbox.url) }, expired);
+    });
+    afterAll(async () => {
+      target.api.close();
+      await sandbox.close();
+    });
+    statements(() => target);
+  });
+
+  const controlPlane = inject("controlPlane");
+  if (controlPlane === undefined) return;
+  describe(`${about}, kube-apiserver`, () => {
+    let target: Target;
+    beforeAll(async () => {
+      const config = parse(readFileSync(controlPlane.kubeconfig, "utf8")) as Kubeconfig;
+      const { server, "certificate-authority-data": ca } = config.clusters[0].cluster;
+      const access: Access = {
+        server: new URL(server),
+        ca: Buffer.from(ca, "base64").toString(),
+        token: config.users[0].user.token,
+      };
+      target = await newTarget(access, () => newCustomResource(target.api));
+    });
+    afterAll(async () => {
+      await target.api.call("DELETE", target.namespace);
+      target.api.close();
+    });
+    statements(() => target);
+  });
+}
+
+async function newTarget(access: Access, expired: Target["expired"]): Promise<Target> {
+  const api = connect(access);
+  const body = { metadata: { generateName: "conformance-" } };
+  const { body: namespace } = await api.call("POST", "/api/v1/namespaces", { body });
+  const { name } = namespace.metadata;
+  return { api, access, namespaceName: name, namespace: `/api/v1/namespaces/${name}`, expired };
+}
+
+/** A kind that is younger than the first revisions, so that these are too old for it: a real compaction takes minutes. */
+async function newCustomResource(api: Api): Promise<{ path: string; resourceVersion: string }> {
+  const plural = `expireds${Math.random().toString(36).slice(2).replaceAll(/\d/g, "x")}`;
+  const group = "conformance.example.com";
+  await api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+    body: {
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        names: { kind: plural.charAt(0).toUpperCase() + plural.slice(1), plural },
+        scope: "Namespaced",
+        versions: [
+          {
+            name: "v1",
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+          },
+        ],
+      },
+    },
+  });
+  const path = `/apis/${group}/v1/${plural}`;
+  const initialEvents = {
+    sendInitialEvents: "true",
+    resourceVersionMatch: "NotOlderThan",
+    allowWatchBookmarks: "true",
+  };
+  // Its storage is there some time after its definition: its first watch that works says so.
+  await eventually(async () => {
+    const { status } = await api.call("GET", path, { query: { watch: "1", timeoutSeconds: "1", ...initialEvents } });
+    return status === 200;
+  });
+  return { path, resourceVersion: "1" };
+}
+
+/** Asks again until the answer is yes, or throws after 20 s. */
+export async function eventually(question: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!(await question())) {
+    if (performance.now() > deadline) throw new Error("it did not come true within 20 s");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
