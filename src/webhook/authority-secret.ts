@@ -63,6 +63,7 @@ export function authoritySecret(client: ApiClient, { namespace, name }: SecretNa
       const secret = await client.request<StoredSecret>({
         method: before ? "PUT" : "POST",
         path: before ? path : resourcePath(resources.secrets, { namespace }),
+        query: { fieldManager: "wave" },
         body: object,
         signal,
       });

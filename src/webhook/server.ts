@@ -6,6 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import { listenError, parseBindAddress } from "../telemetry/bind-address.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { type Body, BodyReader } from "./body.ts";
 import { type AdmissionAnswer, type AdmissionRequest, ReviewError, readReview, writeReview } from "./review.ts";
 
 /** Where the API server sends reviews: one path for all kinds, and one a kind as Wave has always had them. */
@@ -16,11 +17,8 @@ export const reviewPaths = [
   "/mutate-apps-v1-daemonset",
 ] as const;
 
-/**
- * The largest body that is read. An object has at most about 3 MiB (the API server's limit of a request) and an
- * UPDATE brings it twice.
- */
-const bodyLimit = 8 * 1024 * 1024;
+/** An object has at most about 3 MiB (the API server's limit of a request) and an UPDATE brings it twice. */
+const bodyLimits = { one: 8 * 1024 * 1024, all: 64 * 1024 * 1024 };
 
 /** What a TLS server shows: PEM texts; the certificate may be followed by its chain. */
 export interface ServedCertificate {
@@ -74,7 +72,8 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     keepAliveTimeout: 120_000,
   });
   const idle = trackIdle(server);
-  server.on("request", (request, response) => void answer(request, response, server, options));
+  const bodies = new BodyReader(bodyLimits);
+  server.on("request", (request, response) => void answer(request, response, server, bodies, options));
   server.on("tlsClientError", (error) => log.debug("a TLS handshake failed", { error: errorText(error) }));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(listenError(address, "--webhook-bind-address", error)));
@@ -120,16 +119,15 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   server: Server,
+  bodies: BodyReader,
   options: AdmissionServerOptions,
 ) {
   const refused = refusal(request);
   try {
-    const body = await readBody(request);
+    const body = await bodies.read(request as AsyncIterable<Buffer>);
     if (refused !== undefined) return reply(server, response, refused);
-    if (body === "too large") {
-      return reply(server, response, { status: 413, text: `the body is larger than ${bodyLimit} bytes` });
-    }
-    const review = readReview(body);
+    if (body.state !== "whole") return reply(server, response, bodyRefusals[body.state]);
+    const review = readReview(body.bytes);
     const text = writeReview(review.uid, await decide(review, response, options));
     reply(server, response, { status: 200, text, type: "application/json" });
   } catch (error) {
@@ -160,6 +158,11 @@ interface Reply {
   readonly allow?: string;
 }
 
+const bodyRefusals: Record<Exclude<Body["state"], "whole">, Reply> = {
+  "too large": { status: 413, text: `the body is larger than ${bodyLimits.one} bytes` },
+  "too many": { status: 503, text: "too many large reviews at once" },
+};
+
 function refusal({ method, url = "", headers }: IncomingMessage): Reply | undefined {
   const path = url.split("?", 1)[0];
   if (!reviewPaths.some((known) => known === path)) return { status: 404, text: "no such path" };
@@ -184,19 +187,4 @@ function reply(
     ...(server.listening ? {} : { Connection: "close" }),
   });
   response.end(body);
-}
-
-/**
- * The whole body. One that is too large is read to its end and thrown away, so that the client sees the answer instead
- * of a broken connection; one that never ends is cut off by the server's time limit.
- */
-async function readBody(request: IncomingMessage): Promise<Buffer | "too large"> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= bodyLimit) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  return size <= bodyLimit ? Buffer.concat(chunks, size) : "too large";
 }
