@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Json, JsonObject } from "./json.ts";
-import { StatusError, unsupportedMediaType } from "./status-error.ts";
+import { decodeProtobuf } from "./protobuf.ts";
+import { StatusError } from "./status-error.ts";
 
 /** A request as HTTP/1.1 or HTTP/2 brings it. */
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
@@ -39,7 +40,7 @@ export async function readBody(request: HttpRequest): Promise<Json | undefined> 
   }
   if (length === 0) return undefined;
   const type = header(request, "content-type");
-  if (type.includes("protobuf")) throw unsupportedMediaType();
+  if (type.includes("protobuf")) return decodeProtobuf(Buffer.concat(chunks));
   const text = Buffer.concat(chunks).toString();
   try {
     return JSON.parse(text) as Json;
