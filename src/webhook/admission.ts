@@ -9,7 +9,7 @@ import { objectsToRead } from "../rollout/cross-namespace.ts";
 import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
-import { type ConfigKind, type ConfigName, configKey } from "../rollout/references.ts";
+import { type ConfigKind, configKey } from "../rollout/references.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import { toWorkload, type WorkloadKind, type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
@@ -17,6 +17,7 @@ import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { AdmissionAnswer, AdmissionRequest, AdmittedObject } from "./review.ts";
 import type { Reviewer } from "./server.ts";
+import { sharedReads } from "./shared-reads.ts";
 
 /** What admission needs. */
 export interface AdmissionOptions {
@@ -25,8 +26,6 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** How long reading may take before the request is let through; well inside the API server's patience of 5 s. */
-  readonly readTimeoutMs?: number;
 }
 
 /**
@@ -48,9 +47,10 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     "Seconds from an admission review's arrival to its answer.",
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   );
-  return async (request, signal) => {
+  const read = sharedReads((key) => readConfig(options.client, key));
+  return async (request) => {
     const start = clock.monotonic();
-    const { outcome, ...answer } = await review(request, signal, options);
+    const { outcome, ...answer } = await review(request, read, options);
     seconds.observe((clock.monotonic() - start) / 1000);
     const kind = workloadKinds.find((known) => known === request.kind.kind) ?? "other";
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
@@ -65,7 +65,7 @@ type Outcome = ReturnType<typeof planAdmission>["outcome"] | "unread" | "unknown
 
 async function review(
   request: AdmissionRequest,
-  signal: AbortSignal,
+  read: ConfigReader,
   options: AdmissionOptions,
 ): Promise<AdmissionAnswer & { readonly outcome: Outcome }> {
   const kind = workloadKinds.find((known) => known === request.kind.kind);
@@ -82,7 +82,7 @@ async function review(
   }
   let lookup: Lookup;
   try {
-    lookup = await readConfiguration(kind, object, signal, options);
+    lookup = await readConfiguration(kind, object, read, options.policy);
   } catch (error) {
     options.log.warn("cannot read what a workload references; it is let through unchanged", {
       workload: `${kind} ${request.namespace}/${request.name}`,
@@ -123,34 +123,41 @@ function annotationsForWave({ metadata }: WorkloadObject): Readonly<Record<strin
   return Object.fromEntries(all.filter(([name]) => name.startsWith(annotationPrefix)));
 }
 
+/** Reads an object by the key that `configKey` gives; undefined where it does not exist. */
+type ConfigReader = (key: string) => Promise<Config | undefined>;
+
 /** Reads every object that the decision looks at, all at once. */
 async function readConfiguration(
   kind: WorkloadKind,
   object: WorkloadObject,
-  signal: AbortSignal,
-  { client, policy, readTimeoutMs = 2000 }: AdmissionOptions,
+  read: ConfigReader,
+  policy: Policy,
 ): Promise<Lookup> {
-  const found = new Map<string, Config>();
-  const read = async (name: ConfigName) => {
-    const config = await readConfig(client, name, signal, readTimeoutMs);
-    if (config) found.set(configKey(name), config);
-  };
-  await Promise.all(objectsToRead(toWorkload(kind, object), policy).map(read));
+  const keys = objectsToRead(toWorkload(kind, object), policy).map(configKey);
+  const configs = await Promise.all(keys.map(read));
+  const found = new Map(keys.map((key, index) => [key, configs[index]]));
   return (configKind, namespace, name) => found.get(configKey({ kind: configKind, namespace, name }));
 }
 
-const resourceOf: Record<ConfigKind, Resource> = { ConfigMap: resources.configMaps, Secret: resources.secrets };
+/**
+ * Of one read. With another one to wait for this makes two seconds at most, well inside the API server's patience of
+ * five.
+ */
+const readTimeoutMs = 1000;
+
+const kinds: Readonly<Record<string, { readonly kind: ConfigKind; readonly resource: Resource } | undefined>> = {
+  ConfigMap: { kind: "ConfigMap", resource: resources.configMaps },
+  Secret: { kind: "Secret", resource: resources.secrets },
+};
 
 /** Without a resourceVersion a GET is answered from what is stored now, not from the API server's own cache. */
-async function readConfig(
-  client: ApiClient,
-  { kind, namespace, name }: ConfigName,
-  signal: AbortSignal,
-  timeoutMs: number,
-): Promise<Config | undefined> {
-  const path = resourcePath(resourceOf[kind], { namespace, name });
+async function readConfig(client: ApiClient, key: string): Promise<Config | undefined> {
+  const [prefix = "", namespace = "", name = ""] = key.split("/");
+  const row = kinds[prefix];
+  if (row === undefined) throw new Error(`${key} is no key of a ConfigMap or Secret`);
+  const path = resourcePath(row.resource, { namespace, name });
   try {
-    return toConfig(kind, await client.request<ConfigObject>({ method: "GET", path, signal, timeoutMs }));
+    return toConfig(row.kind, await client.request<ConfigObject>({ method: "GET", path, timeoutMs: readTimeoutMs }));
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

@@ -26,8 +26,8 @@ export interface ServedCertificate {
   readonly key: string;
 }
 
-/** Decides on one request. The signal is aborted when the API server no longer waits for the answer. */
-export type Reviewer = (request: AdmissionRequest, signal: AbortSignal) => Promise<AdmissionAnswer>;
+/** Decides on one request. */
+export type Reviewer = (request: AdmissionRequest) => Promise<AdmissionAnswer>;
 
 /** A running admission server. */
 export interface AdmissionServer {
@@ -128,7 +128,7 @@ async function answer(
     if (refused !== undefined) return reply(server, response, refused);
     if (body.state !== "whole") return reply(server, response, bodyRefusals[body.state]);
     const review = readReview(body.bytes);
-    const text = writeReview(review.uid, await decide(review, response, options));
+    const text = writeReview(review.uid, await decide(review, options));
     reply(server, response, { status: 200, text, type: "application/json" });
   } catch (error) {
     if (error instanceof ReviewError) return reply(server, response, { status: 400, text: error.message });
@@ -139,11 +139,9 @@ async function answer(
 }
 
 /** Whatever goes wrong in the decision, the request is allowed: Wave never stands in anybody's way. */
-async function decide(review: AdmissionRequest, response: ServerResponse, options: AdmissionServerOptions) {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
+async function decide(review: AdmissionRequest, options: AdmissionServerOptions) {
   try {
-    return await options.review(review, gone.signal);
+    return await options.review(review);
   } catch (error) {
     const workload = `${review.kind.kind} ${review.namespace}/${review.name}`;
     options.log.error("admission failed; the request is allowed unchanged", { workload, error: errorText(error) });
