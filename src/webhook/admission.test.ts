@@ -1,5 +1,6 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiRequest } from "../kube/client.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
@@ -214,20 +215,24 @@ describe("admission", () => {
     ]);
   });
 
-  it("sees what was created the moment before it was asked, also while others are asking", async () => {
-    await create("shop", "secrets", { metadata: { namespace: "shop", name: "db" }, data: { password: secretValue } });
-    let turns = 0;
+  it("sees what was written the moment before it was asked, also while others are asking", async () => {
+    await createBoth();
+    const old = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
+    let answered = 0;
     api.pause = async () => {
+      answered++;
       for (let turn = 0; turn < 20; turn++) await null;
-      turns++;
     };
     const reviewer = createReviewer({ client: api, policy, clock: new FakeClock(), log: silentLogger, metrics });
     const early = reviewer(asks("CREATE", deployment()));
-    while (turns < 2) await null;
-    api.objects.set(page, { metadata: { namespace: "shop", name: "page", uid: "u", resourceVersion: "1" } });
-    const late = reviewer(asks("CREATE", deployment()));
-    expect((await late).warnings).toEqual([]);
-    await early;
+    // Both objects have been read and their answers are on the way.
+    while (answered < 4) await null;
+    const metadata = { namespace: "shop", name: "page", uid: "u", resourceVersion: "9" };
+    api.objects.set(page, { metadata, data: { index: "new" } } as KubeObject);
+    const late = hashIn((await reviewer(asks("CREATE", deployment()))).patch)?.value;
+    expect(hashIn((await early).patch)?.value).toBe(old);
+    expect(late).not.toBe(old);
+    expect(late).toBe(hashIn((await review(asks("CREATE", deployment()))).patch)?.value);
   });
 
   it.each([
