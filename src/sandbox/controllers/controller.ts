@@ -4,6 +4,12 @@ import { type Registry, update, type WriteOptions } from "../registry.ts";
 import type { SandboxResource } from "../resources.ts";
 import { StatusError } from "../status-error.ts";
 import type { StorageEvent } from "../storage.ts";
+import type { OwnerIndex } from "./owner-index.ts";
+
+/** What controllers work on: the registry, and who owns what. */
+export interface ControllerRegistry extends Registry {
+  readonly owners: OwnerIndex;
+}
 
 /** A controller: brings one object nearer to what its spec says, whenever something it depends on was written. */
 export interface Controller {
@@ -84,11 +90,14 @@ export function selfOrOwner(resource: SandboxResource, owned: SandboxResource): 
   };
 }
 
-/** The objects of a kind that this object controls. */
-export function controlledBy(registry: Registry, owner: ApiObject, resource: SandboxResource): ApiObject[] {
-  const isOwned = ({ metadata }: ApiObject) =>
-    metadata.ownerReferences?.some(({ uid, controller }) => uid === owner.metadata.uid && controller === true);
-  return registry.storage.list(resource, owner.metadata.namespace).filter(isOwned);
+/** The objects of a kind that this object controls, in no order. */
+export function controlledBy(registry: ControllerRegistry, owner: ApiObject, resource: SandboxResource): ApiObject[] {
+  return registry.owners.dependents(owner.metadata.uid).flatMap((place) => {
+    if (place.resource !== resource) return [];
+    const object = registry.storage.get(resource, place.namespace, place.name);
+    const reference = object?.metadata.ownerReferences?.find(({ uid }) => uid === owner.metadata.uid);
+    return object !== undefined && reference?.controller === true ? [object] : [];
+  });
 }
 
 /** The owner reference that makes `owner` an object's controller. */

@@ -20,16 +20,17 @@ export interface ControllerOptions {
 
 /** Starts the controllers; the returned function stops them. */
 export function startControllers(registry: Registry, options: ControllerOptions): () => void {
-  const index = new OwnerIndex(registry.storage);
+  const owners = new OwnerIndex(registry.storage);
+  const owning = { ...registry, owners };
   const steps = new DelayedSteps(registry.clock);
-  const controllers: Controller[] = [garbageCollector(registry, index), namespaceController(registry)];
+  const controllers: Controller[] = [garbageCollector(owning), namespaceController(registry)];
   if (options.workloads) {
     create(registry, resources.nodes, undefined, { metadata: { name: nodeName } }, controllerManager);
     controllers.push(
-      deploymentController(registry),
-      replicaSetController(registry),
-      statefulSetController(registry),
-      daemonSetController(registry),
+      deploymentController(owning),
+      replicaSetController(owning),
+      statefulSetController(owning),
+      daemonSetController(owning),
       kubeletController(registry, steps, options.podDelayMs),
     );
   }
@@ -37,6 +38,6 @@ export function startControllers(registry: Registry, options: ControllerOptions)
   return () => {
     stop();
     steps.stop();
-    index.stop();
+    owners.stop();
   };
 }

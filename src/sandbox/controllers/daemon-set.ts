@@ -1,12 +1,18 @@
 import { valueAt } from "../json.ts";
-import type { Registry } from "../registry.ts";
 import { resources } from "../resources.ts";
-import { type Controller, controlledBy, liveObject, selfOrOwner, writeStatus } from "./controller.ts";
+import {
+  type Controller,
+  type ControllerRegistry,
+  controlledBy,
+  liveObject,
+  selfOrOwner,
+  writeStatus,
+} from "./controller.ts";
 import { count, createPod, deletePod, isActive, isReady } from "./pods.ts";
 import { currentRevision } from "./revisions.ts";
 
 /** Keeps one Pod of a DaemonSet on the sandbox's one node. https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/ */
-export function daemonSetController(registry: Registry): Controller {
+export function daemonSetController(registry: ControllerRegistry): Controller {
   return {
     concerned: selfOrOwner(resources.daemonSets, resources.pods),
     sync(key) {

@@ -1,14 +1,14 @@
 import { type JsonObject, listOf, objectOf } from "../json.ts";
 import { type ApiObject, timestamp } from "../object.ts";
-import { type Registry, update } from "../registry.ts";
+import { update } from "../registry.ts";
 import { resources } from "../resources.ts";
-import { controlledBy, controllerManager, liveObject } from "./controller.ts";
+import { type ControllerRegistry, controlledBy, controllerManager, liveObject } from "./controller.ts";
 import { revisionAnnotation } from "./deployment.ts";
 import { count, specNumber, statusNumber } from "./pods.ts";
 import { boundsOf } from "./rolling-update.ts";
 
 /** Counts what a Deployment's ReplicaSets have, as `kubectl rollout status` reads it, and gives it their revision. */
-export function writeDeploymentStatus(registry: Registry, key: string, current: ApiObject | undefined): void {
+export function writeDeploymentStatus(registry: ControllerRegistry, key: string, current: ApiObject | undefined): void {
   const deployment = liveObject(registry, resources.deployments, key);
   if (deployment === undefined) return;
   const owned = controlledBy(registry, deployment, resources.replicaSets);
@@ -70,7 +70,7 @@ function progress(deployment: ApiObject, replicaSet: string | undefined, complet
 }
 
 /** A condition keeps its times as long as it says the same. */
-function condition(registry: Registry, { status }: ApiObject, next: Condition): JsonObject {
+function condition(registry: ControllerRegistry, { status }: ApiObject, next: Condition): JsonObject {
   const before = listOf(objectOf(status).conditions)
     .map(objectOf)
     .find(({ type }) => type === next.type);

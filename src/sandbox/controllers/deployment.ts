@@ -1,10 +1,11 @@
 import { remove } from "../deletion.ts";
 import { objectOf, sameJson, valueAt } from "../json.ts";
 import type { ApiObject } from "../object.ts";
-import { create, type Registry, update } from "../registry.ts";
+import { create, update } from "../registry.ts";
 import { resources } from "../resources.ts";
 import {
   type Controller,
+  type ControllerRegistry,
   controlledBy,
   controllerManager,
   controllerReference,
@@ -22,7 +23,7 @@ import { boundsOf, nextReplicas, type Replicas } from "./rolling-update.ts";
 export const revisionAnnotation = "deployment.kubernetes.io/revision";
 
 /** Rolls a Deployment's Pods through ReplicaSets. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/ */
-export function deploymentController(registry: Registry): Controller {
+export function deploymentController(registry: ControllerRegistry): Controller {
   return {
     concerned: selfOrOwner(resources.deployments, resources.replicaSets),
     sync(key) {
@@ -45,7 +46,7 @@ export function deploymentController(registry: Registry): Controller {
   };
 }
 
-function createReplicaSet(registry: Registry, deployment: ApiObject): ApiObject {
+function createReplicaSet(registry: ControllerRegistry, deployment: ApiObject): ApiObject {
   const template = templateOf(deployment);
   const hash = { "pod-template-hash": templateHash(template) };
   const { metadata: templateMetadata, ...rest } = template;
@@ -68,7 +69,7 @@ function createReplicaSet(registry: Registry, deployment: ApiObject): ApiObject 
 }
 
 /** The current ReplicaSet carries the highest revision, also one that is taken up again. */
-function withRevision(registry: Registry, current: ApiObject, old: readonly ApiObject[]): ApiObject {
+function withRevision(registry: ControllerRegistry, current: ApiObject, old: readonly ApiObject[]): ApiObject {
   const highest = Math.max(0, ...old.map(revisionOf));
   if (revisionOf(current) > highest) return current;
   const annotations = { ...current.metadata.annotations, [revisionAnnotation]: String(highest + 1) };
@@ -82,7 +83,12 @@ export function revisionOf({ metadata }: ApiObject): number {
   return Number(metadata.annotations?.[revisionAnnotation] ?? 0);
 }
 
-function scale(registry: Registry, deployment: ApiObject, current: ApiObject, old: readonly ApiObject[]): void {
+function scale(
+  registry: ControllerRegistry,
+  deployment: ApiObject,
+  current: ApiObject,
+  old: readonly ApiObject[],
+): void {
   const replicas = specNumber(deployment, "replicas");
   const strategy = objectOf(objectOf(deployment.spec).strategy);
   if (strategy.type === "Recreate") {
@@ -104,7 +110,7 @@ function replicasOf(replicaSet: ApiObject): Replicas {
   return { name: replicaSet.metadata.name, desired, available };
 }
 
-function scaleTo(registry: Registry, deployment: ApiObject, replicaSet: ApiObject, replicas: number): void {
+function scaleTo(registry: ControllerRegistry, deployment: ApiObject, replicaSet: ApiObject, replicas: number): void {
   const { namespace, name } = replicaSet.metadata;
   const live = registry.storage.get(resources.replicaSets, namespace, name);
   if (live === undefined) return;
@@ -121,7 +127,7 @@ function scaleTo(registry: Registry, deployment: ApiObject, replicaSet: ApiObjec
   });
 }
 
-function forgetOldReplicaSets(registry: Registry, deployment: ApiObject, old: readonly ApiObject[]): void {
+function forgetOldReplicaSets(registry: ControllerRegistry, deployment: ApiObject, old: readonly ApiObject[]): void {
   const empty = old.filter((item) => specNumber(item, "replicas") === 0 && statusNumber(item, "replicas") === 0);
   const surplus = empty.length - specNumber(deployment, "revisionHistoryLimit");
   for (const { metadata } of empty.toSorted((a, b) => revisionOf(a) - revisionOf(b)).slice(0, Math.max(0, surplus))) {

@@ -1,14 +1,15 @@
 import { foregroundDeletion, type PropagationPolicy, remove } from "../deletion.ts";
 import type { ApiObject } from "../object.ts";
 import { type Registry, update } from "../registry.ts";
-import { type Controller, controllerManager } from "./controller.ts";
+import { type Controller, type ControllerRegistry, controllerManager } from "./controller.ts";
 import type { OwnerIndex, Place } from "./owner-index.ts";
 
 /**
  * Deletes what belongs to owners that are gone, and before them what an owner deleted in the foreground waits for. Its keys
  * are the UIDs of owners. https://kubernetes.io/docs/concepts/architecture/garbage-collection/
  */
-export function garbageCollector(registry: Registry, index: OwnerIndex): Controller {
+export function garbageCollector(registry: ControllerRegistry): Controller {
+  const index = registry.owners;
   return {
     concerned({ before, after }) {
       const object = after ?? before;

@@ -1,11 +1,17 @@
 import type { ApiObject } from "../object.ts";
-import type { Registry } from "../registry.ts";
 import { resources } from "../resources.ts";
-import { type Controller, controlledBy, liveObject, selfOrOwner, writeStatus } from "./controller.ts";
+import {
+  type Controller,
+  type ControllerRegistry,
+  controlledBy,
+  liveObject,
+  selfOrOwner,
+  writeStatus,
+} from "./controller.ts";
 import { count, createPod, deletePod, isActive, isReady, specNumber, templateOf } from "./pods.ts";
 
 /** Keeps as many Pods as a ReplicaSet asks for. https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/ */
-export function replicaSetController(registry: Registry): Controller {
+export function replicaSetController(registry: ControllerRegistry): Controller {
   return {
     concerned: selfOrOwner(resources.replicaSets, resources.pods),
     sync(key) {

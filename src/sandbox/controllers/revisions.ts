@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { isList, isObject, type Json, type JsonObject, objectOf, sameJson, valueAt, without } from "../json.ts";
 import type { ApiObject } from "../object.ts";
-import { create, type Registry } from "../registry.ts";
+import { create } from "../registry.ts";
 import { resources } from "../resources.ts";
-import { controlledBy, controllerManager, controllerReference } from "./controller.ts";
+import { type ControllerRegistry, controlledBy, controllerManager, controllerReference } from "./controller.ts";
 import { templateOf } from "./pods.ts";
 
 /** The letters and digits that Kubernetes makes names of. */
@@ -40,7 +40,7 @@ export interface Revision {
 }
 
 /** The revision of the template as it is, which is created where it is new, or made the latest again. */
-export function currentRevision(registry: Registry, workload: ApiObject): Revision {
+export function currentRevision(registry: ControllerRegistry, workload: ApiObject): Revision {
   const template = templateOf(workload);
   const hash = templateHash(template);
   const name = `${workload.metadata.name}-${hash}`;
@@ -66,7 +66,7 @@ export function currentRevision(registry: Registry, workload: ApiObject): Revisi
 }
 
 /** The revision of this name, if the workload still has it. */
-export function revisionNamed(registry: Registry, workload: ApiObject, name: string): Revision | undefined {
+export function revisionNamed(registry: ControllerRegistry, workload: ApiObject, name: string): Revision | undefined {
   const object = registry.storage.get(resources.controllerRevisions, workload.metadata.namespace, name);
   const template = valueAt(object, "data", "spec", "template");
   if (object === undefined || !isObject(template)) return undefined;

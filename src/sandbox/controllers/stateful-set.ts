@@ -1,8 +1,14 @@
 import { objectOf, stringOf, valueAt } from "../json.ts";
 import type { ApiObject } from "../object.ts";
-import type { Registry } from "../registry.ts";
 import { resources } from "../resources.ts";
-import { type Controller, controlledBy, liveObject, selfOrOwner, writeStatus } from "./controller.ts";
+import {
+  type Controller,
+  type ControllerRegistry,
+  controlledBy,
+  liveObject,
+  selfOrOwner,
+  writeStatus,
+} from "./controller.ts";
 import { count, createPod, deletePod, isActive, isReady, specNumber } from "./pods.ts";
 import { currentRevision, type Revision, revisionNamed } from "./revisions.ts";
 
@@ -12,7 +18,7 @@ const revisionLabel = "controller-revision-hash";
  * Keeps a StatefulSet's Pods by number, and replaces them from the highest down, each after the one before is ready again.
  * https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/
  */
-export function statefulSetController(registry: Registry): Controller {
+export function statefulSetController(registry: ControllerRegistry): Controller {
   return {
     concerned: selfOrOwner(resources.statefulSets, resources.pods),
     sync(key) {
@@ -31,13 +37,13 @@ function partitionOf({ spec }: ApiObject): number {
   return Number(valueAt(spec, "updateStrategy", "rollingUpdate", "partition") ?? 0);
 }
 
-function podsByOrdinal(registry: Registry, set: ApiObject): Map<number, ApiObject> {
+function podsByOrdinal(registry: ControllerRegistry, set: ApiObject): Map<number, ApiObject> {
   const pods = controlledBy(registry, set, resources.pods);
   return new Map(pods.map((pod) => [Number(pod.metadata.name.slice(set.metadata.name.length + 1)), pod]));
 }
 
 /** Creates and removes Pods until their number is right; whether it is, with all of them ready. */
-function keepPods(registry: Registry, set: ApiObject, current: Revision, update: Revision): boolean {
+function keepPods(registry: ControllerRegistry, set: ApiObject, current: Revision, update: Revision): boolean {
   const replicas = specNumber(set, "replicas");
   const parallel = objectOf(set.spec).podManagementPolicy === "Parallel";
   const pods = podsByOrdinal(registry, set);
@@ -64,14 +70,19 @@ function keepPods(registry: Registry, set: ApiObject, current: Revision, update:
  * A Pod that cannot become ready does not block the revision that mends it while it has not been placed yet.
  * Always false: the set is not settled.
  */
-function replaceBroken(registry: Registry, set: ApiObject, pod: ApiObject | undefined, update: Revision): false {
+function replaceBroken(
+  registry: ControllerRegistry,
+  set: ApiObject,
+  pod: ApiObject | undefined,
+  update: Revision,
+): false {
   const rolls = valueAt(set.spec, "updateStrategy", "type") === "RollingUpdate";
   const outdated = pod !== undefined && pod.metadata.labels?.[revisionLabel] !== update.name;
   if (rolls && outdated && valueAt(pod, "status", "phase") === "Pending") deletePod(registry, pod);
   return false;
 }
 
-function createNumbered(registry: Registry, set: ApiObject, ordinal: number, revision: Revision): void {
+function createNumbered(registry: ControllerRegistry, set: ApiObject, ordinal: number, revision: Revision): void {
   const name = `${set.metadata.name}-${ordinal}`;
   createPod(registry, set, revision.template, {
     name,
@@ -86,7 +97,7 @@ function createNumbered(registry: Registry, set: ApiObject, ordinal: number, rev
 }
 
 /** Deletes the highest Pod of another revision, unless the strategy leaves that to a person. */
-function replaceOutdated(registry: Registry, set: ApiObject, update: Revision): void {
+function replaceOutdated(registry: ControllerRegistry, set: ApiObject, update: Revision): void {
   if (valueAt(set.spec, "updateStrategy", "type") !== "RollingUpdate") return;
   const pods = podsByOrdinal(registry, set);
   for (let ordinal = specNumber(set, "replicas") - 1; ordinal >= partitionOf(set); ordinal--) {
@@ -97,7 +108,12 @@ function replaceOutdated(registry: Registry, set: ApiObject, update: Revision): 
   }
 }
 
-function writeStatefulSetStatus(registry: Registry, set: ApiObject, current: Revision, update: Revision): void {
+function writeStatefulSetStatus(
+  registry: ControllerRegistry,
+  set: ApiObject,
+  current: Revision,
+  update: Revision,
+): void {
   const pods = controlledBy(registry, set, resources.pods).filter(isActive);
   const ready = pods.filter(isReady).length;
   const of = (revision: Revision) => pods.filter(({ metadata }) => metadata.labels?.[revisionLabel] === revision.name);
