@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
 import { workload, workloadKinds } from "../end-to-end/objects.ts";
 import { getWorkload, newHash, recordedHash, revisionsToBe, waveEvents } from "../end-to-end/state.ts";
 import { lifeOf, podsToBe, reads, rolledOut, type Scene, startScene, writtenByController } from "./admitted.ts";
@@ -73,7 +74,10 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
       await podsToBe(scene, name, "Running");
       await scene.caughtUp();
       expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 2, started: 1 });
-      expect(await eventsOf(name)).toEqual(expect.arrayContaining(["SchedulingDisabled", "SchedulingEnabled"]));
+      await until("Events of the gate", async () => {
+        const reasons = await eventsOf(name);
+        return ["SchedulingDisabled", "SchedulingEnabled"].every((reason) => reasons.includes(reason)) || undefined;
+      });
     });
 
     it("keeps its gate closed while something is still missing, also when it is replaced", async () => {

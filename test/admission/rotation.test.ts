@@ -1,0 +1,128 @@
+import { createServer, connect as dial, type Socket } from "node:net";
+import { expect, it } from "vitest";
+import { createApiClient } from "../../src/kube/client.ts";
+import { loadClusterConfig } from "../../src/kube/cluster-config.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { silentLogger } from "../../src/telemetry/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
+import { createWebhook, type Webhook } from "../../src/webhook/webhook.ts";
+import type { Cluster } from "../control-plane/cluster.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts";
+import { configurations, lastingPort, reads } from "./admitted.ts";
+
+const ns = "admission-rotation";
+/** Short, so that authorities change every 12 s or so. */
+const lifetimes = { authorityMs: 15_000, servingMs: 9_000, overlapMs: 2_000, holdMs: 1_000 };
+
+interface Replica {
+  readonly webhook: Webhook;
+  readonly stop: () => Promise<void>;
+}
+
+/** One replica in this process, behind a URL that several share. */
+async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
+  const config = await loadClusterConfig({ kubeconfigFlag: cluster.kubeconfig, env: {}, homeDir: "/nonexistent" });
+  const base = { clock: systemClock, log: silentLogger, metrics: new MetricsRegistry() };
+  const client = createApiClient({ ...base, config, userAgent: "rotation-test" });
+  const webhook = createWebhook({
+    ...base,
+    client,
+    policy: { crossNamespace: "none", namespaces: [ns], schedulingGate: true },
+    bindAddress: "127.0.0.1:0",
+    namespace: ns,
+    serviceName: "rotation",
+    url,
+    tlsDirectory: undefined,
+    lifetimes,
+  });
+  const stop = new AbortController();
+  const done = webhook.run(stop.signal);
+  await until("a replica to be ready", async () => webhook.ready() === undefined || undefined);
+  return {
+    webhook,
+    stop: async () => {
+      stop.abort();
+      await done;
+      await client.close();
+    },
+  };
+}
+
+/** Gives connections to the replicas in turn, as a Service does. */
+async function balance(port: number, replicas: readonly Replica[]) {
+  const open = new Set<Socket>();
+  let turn = 0;
+  const server = createServer((inbound) => {
+    const to = replicas[turn++ % replicas.length]?.webhook.port() ?? 0;
+    const outbound = dial(to, "127.0.0.1");
+    for (const socket of [inbound, outbound]) {
+      open.add(socket);
+      socket.on("error", () => socket.destroy());
+      socket.on("close", () => {
+        open.delete(socket);
+        inbound.destroy();
+        outbound.destroy();
+      });
+    }
+    inbound.pipe(outbound).pipe(inbound);
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return () => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  };
+}
+
+/** Between requests, so that a stream does not take all of the machine. */
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
+  it("fails no review of a steady stream, with two replicas", async () => {
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("page", { a: "1" });
+    const port = await lastingPort();
+    const url = new URL(`https://127.0.0.1:${port}`);
+    const replicas = [await startReplica(cluster, url), await startReplica(cluster, url)];
+    const stopBalancing = await balance(port, replicas);
+
+    const path = `${workloadPath(ns, "Deployment")}?dryRun=All`;
+    const object = workload("web", reads("page"));
+    const admitted = async () => {
+      const answer = await cluster.api<{ spec: { template: { metadata: { annotations?: object } } } }>(
+        "POST",
+        path,
+        object,
+      );
+      return answer.spec.template.metadata.annotations !== undefined;
+    };
+    await until("the API server to ask", async () => (await admitted()) || undefined);
+
+    const authorities = new Set<string | undefined>();
+    const secret = `/api/v1/namespaces/${ns}/secrets/rotation-authority`;
+    const end = performance.now() + 30_000;
+    let [reviews, failures] = [0, 0];
+    const stream = async () => {
+      while (performance.now() < end) {
+        if (!(await admitted())) failures++;
+        reviews++;
+        await pause(5);
+      }
+    };
+    const watch = async () => {
+      while (performance.now() < end) {
+        authorities.add((await cluster.api<{ data: Record<string, string> }>("GET", secret)).data["tls.crt"]);
+        await pause(250);
+      }
+    };
+    await Promise.all([stream(), stream(), watch()]);
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    stopBalancing();
+
+    expect(failures).toBe(0);
+    expect(reviews).toBeGreaterThan(200);
+    expect(authorities.size).toBeGreaterThanOrEqual(3);
+    await expect(cluster.api("GET", `${configurations}/wave-127.0.0.1-${port}`)).rejects.toThrow("404");
+  });
+});
