@@ -6,7 +6,11 @@ export function withDefaults(kind: string, object: JsonObject): JsonObject {
     case "Deployment":
       return { ...object, spec: deploymentSpec(objectOf(object.spec)), status: object.status ?? {} };
     case "StatefulSet":
-      return { ...object, spec: statefulSetSpec(objectOf(object.spec)), status: object.status ?? { replicas: 0 } };
+      return {
+        ...object,
+        spec: statefulSetSpec(objectOf(object.spec)),
+        status: object.status ?? emptyStatefulSetStatus,
+      };
     case "DaemonSet":
       return { ...object, spec: daemonSetSpec(objectOf(object.spec)), status: object.status ?? emptyDaemonSetStatus };
     case "ReplicaSet": {
@@ -47,6 +51,8 @@ export function withDefaults(kind: string, object: JsonObject): JsonObject {
       return object;
   }
 }
+
+const emptyStatefulSetStatus = { replicas: 0, availableReplicas: 0 };
 
 const emptyDaemonSetStatus = {
   currentNumberScheduled: 0,

@@ -1,6 +1,6 @@
 import { without } from "./json.ts";
 import type { ApiObject, ManagedFieldsEntry } from "./object.ts";
-import { compareFields, difference, type FieldSet, union } from "./patches/field-set.ts";
+import { compareFields, difference, type FieldSet, isWithin, union } from "./patches/field-set.ts";
 import { fromFieldsV1, toFieldsV1 } from "./patches/fields-v1.ts";
 
 /** Who writes, through which subresource, and when. */
@@ -17,7 +17,9 @@ export interface FieldManager {
  * this write; nobody owns what it removed; the others keep the rest. A write that changed no field leaves them alone.
  */
 export function recordUpdate(before: ApiObject | undefined, after: ApiObject, writer: FieldManager): ApiObject {
-  const { changed, removed } = compareFields(before, after);
+  const changes = compareFields(before, after);
+  const changed = within(changes.changed, writer);
+  const removed = within(changes.removed, writer);
   const entries = before?.metadata.managedFields ?? [];
   if (changed.size === 0 && removed.size === 0) return withManagedFields(after, entries);
   const own = entries.find((entry) => isEntryOf(entry, writer));
@@ -28,6 +30,12 @@ export function recordUpdate(before: ApiObject | undefined, after: ApiObject, wr
   const time = changed.size > 0 || own === undefined ? writer.time : own.time;
   const mine = owned.size === 0 ? [] : [entryOf({ ...writer, time }, after.apiVersion, owned)];
   return withManagedFields(after, [...others, ...mine]);
+}
+
+/** A write to an object never owns its status, nor one to its status the rest of it but metadata. */
+function within(fields: FieldSet, { subresource }: FieldManager): FieldSet {
+  const foreign = subresource === "status" ? "f:spec" : "f:status";
+  return new Set([...fields].filter((field) => !isWithin(field, foreign)));
 }
 
 /** Whether an entry belongs to this manager, operation and subresource: each such triple has one entry. */

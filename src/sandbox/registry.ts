@@ -1,11 +1,19 @@
 import type { Clock } from "../lib/clock.ts";
 import { type Decoded, decode } from "./decode.ts";
 import { withDefaults } from "./defaults.ts";
-import { isList, type Json, type JsonObject, objectOf, stringOf, without } from "./json.ts";
+import { isList, type Json, type JsonObject, objectOf, sameJson, stringOf, without } from "./json.ts";
 import { type FieldManager, recordUpdate, withManagedFields } from "./managed-fields.ts";
 import { type ApiObject, type ManagedFieldsEntry, timestamp } from "./object.ts";
 import { resources, type SandboxResource } from "./resources.ts";
-import { alreadyExists, badRequest, conflict, invalid, namespaceTerminating, notFound } from "./status-error.ts";
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  invalid,
+  namespaceTerminating,
+  notFound,
+  StatusError,
+} from "./status-error.ts";
 import type { Storage } from "./storage.ts";
 import { isNoOp, replacement, withGeneration, withStatusOf } from "./update-strategy.ts";
 import { mistakesInChange, mistakesOf } from "./validation.ts";
@@ -44,6 +52,9 @@ export function create(
   const decoded = checkedDecode(resource, body, options);
   const sent = objectOf(decoded.metadata);
   checkNamespace(sent, namespace);
+  if (sent.resourceVersion !== undefined) {
+    throw new StatusError(500, undefined, "resourceVersion should not be set on objects to be created");
+  }
   const generated = sent.name === undefined && sent.generateName !== undefined;
   const name = generated ? `${sent.generateName}${randomSuffix(registry.random)}` : stringOf(sent.name);
   if (resource.namespaced) checkNamespaceTakesObjects(registry.storage, resource, name, namespace);
@@ -151,17 +162,31 @@ function checkNamespaceTakesObjects(storage: Storage, resource: SandboxResource,
 /** With defaults and the labels that the server sets; throws 422 where the object breaks a rule of its kind. */
 function admitted(resource: SandboxResource, before: ApiObject | undefined, candidate: ApiObject): ApiObject {
   const object = { ...withDefaults(resource.kind, candidate), metadata: candidate.metadata } as ApiObject;
-  const labelled = resource.kind === "Namespace" ? withNameLabel(object) : object;
+  const labelled = withServerLabels(before, object);
   const mistakes = mistakesOf(labelled);
   if (before !== undefined) mistakes.push(...mistakesInChange(before, labelled));
   if (mistakes.length > 0) throw invalid(resource, labelled.metadata.name, mistakes);
   return labelled;
 }
 
-function withNameLabel(object: ApiObject): ApiObject {
-  const labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": object.metadata.name };
-  return { ...object, metadata: { ...object.metadata, labels } };
+/** Labels and annotations that the server itself sets and keeps. */
+function withServerLabels(before: ApiObject | undefined, object: ApiObject): ApiObject {
+  const { metadata, kind } = object;
+  if (kind === "Namespace") {
+    return {
+      ...object,
+      metadata: { ...metadata, labels: { ...metadata.labels, [namespaceNameLabel]: metadata.name } },
+    };
+  }
+  if (kind !== "DaemonSet") return object;
+  const last = Number(before?.metadata.annotations?.[templateGeneration] ?? 0);
+  const changed = before === undefined || !sameJson(objectOf(before.spec).template, objectOf(object.spec).template);
+  const annotations = { ...metadata.annotations, [templateGeneration]: String(changed ? last + 1 : last) };
+  return { ...object, metadata: { ...metadata, annotations } };
 }
+
+const namespaceNameLabel = "kubernetes.io/metadata.name";
+const templateGeneration = "deprecated.daemonset.template.generation";
 
 /** Five characters as Kubernetes makes them: no vowels, nothing that looks like another. */
 export function randomSuffix(random: () => number): string {

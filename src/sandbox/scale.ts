@@ -11,7 +11,8 @@ export function scaleOf({ metadata, spec, status }: ApiObject): JsonObject {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: objectOf(spec).replicas },
+    // As the API server has it, 0 is left out here and written out in the status.
+    spec: { replicas: objectOf(spec).replicas || undefined },
     status: {
       replicas: objectOf(status).replicas ?? 0,
       selector: formatLabelSelector(objectOf(objectOf(spec).selector)),

@@ -13,6 +13,13 @@ const subdomainRule =
 const labelRule =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
+const qualifiedNameRule =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const labelValueRule =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const dataKeyRule =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
 /** Kinds whose names are DNS labels; those of the others are DNS subdomains. */
 const labelNamed = new Set(["Namespace", "Service"]);
 const workloads = new Set(["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"]);
@@ -39,9 +46,7 @@ export function mistakesOf(object: ApiObject): Cause[] {
   causes.push(...labelMistakes("metadata.labels", object.metadata.labels));
   for (const annotation of Object.keys(object.metadata.annotations ?? {})) {
     if (!qualifiedName.test(annotation.toLowerCase())) {
-      causes.push(
-        wrong("metadata.annotations", annotation, "name part must consist of alphanumeric characters, '-', '_' or '.'"),
-      );
+      causes.push(wrong("metadata.annotations", annotation, qualifiedNameRule));
     }
   }
   if (object.kind === "ConfigMap" || object.kind === "Secret") causes.push(...dataMistakes(object));
@@ -60,18 +65,8 @@ function nameMistakes({ kind, metadata: { name } }: ApiObject): Cause[] {
 
 function labelMistakes(field: string, labels: { readonly [label: string]: string } | undefined): Cause[] {
   return Object.entries(labels ?? {}).flatMap(([name, value]) => [
-    ...(qualifiedName.test(name)
-      ? []
-      : [wrong(field, name, "name part must consist of alphanumeric characters, '-', '_' or '.'")]),
-    ...(labelValue.test(value)
-      ? []
-      : [
-          wrong(
-            field,
-            value,
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', at most 63",
-          ),
-        ]),
+    ...(qualifiedName.test(name) ? [] : [wrong(field, name, qualifiedNameRule)]),
+    ...(labelValue.test(value) ? [] : [wrong(field, value, labelValueRule)]),
   ]);
 }
 
@@ -80,9 +75,7 @@ function dataMistakes(object: ApiObject): Cause[] {
   return ["data", "binaryData"].flatMap((field) =>
     Object.keys(objectOf(object[field]))
       .filter((key) => !/^[-._a-zA-Z0-9]{1,253}$/.test(key))
-      .map((key) =>
-        wrong(`${field}[${key}]`, key, "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"),
-      ),
+      .map((key) => wrong(`${field}[${key}]`, key, dataKeyRule)),
   );
 }
 
@@ -90,9 +83,11 @@ function workloadMistakes(object: ApiObject): Cause[] {
   const selector = valueAt(object, "spec", "selector");
   const labels = valueAt(object, "spec", "template", "metadata", "labels");
   const causes: Cause[] = [];
-  const empty = !isObject(selector) || sameJson(selector, {});
-  if (empty) causes.push(missing("spec.selector"));
-  if (empty || !matchesLabelSelector(selector, objectOf(labels))) {
+  if (!isObject(selector)) causes.push(missing("spec.selector"));
+  else if (sameJson(selector, {})) {
+    causes.push(wrong("spec.selector", selector, `empty selector is invalid for ${object.kind.toLowerCase()}`));
+  }
+  if (!isObject(selector) || !matchesLabelSelector(selector, objectOf(labels))) {
     causes.push(wrong("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
   }
   const replicas = valueAt(object, "spec", "replicas");

@@ -48,14 +48,7 @@ export function describeApiServers(about: string, statements: (target: () => Tar
   describe(`${about}, kube-apiserver`, () => {
     let target: Target;
     beforeAll(async () => {
-      const config = parse(readFileSync(controlPlane.kubeconfig, "utf8")) as Kubeconfig;
-      const { server, "certificate-authority-data": ca } = config.clusters[0].cluster;
-      const access: Access = {
-        server: new URL(server),
-        ca: Buffer.from(ca, "base64").toString(),
-        token: config.users[0].user.token,
-      };
-      target = await newTarget(access, () => newCustomResource(target.api));
+      target = await newTarget(accessOf(controlPlane.kubeconfig), () => newCustomResource(target.api));
     });
     afterAll(async () => {
       await target.api.call("DELETE", target.namespace);
@@ -63,6 +56,39 @@ export function describeApiServers(about: string, statements: (target: () => Tar
     });
     statements(() => target);
   });
+}
+
+/** Compares the sandbox, without its controllers, and a real API server, in this order; nothing where there is no real one. */
+export function bothApiServers(about: string, statements: (targets: () => readonly Target[]) => void): void {
+  const controlPlane = inject("controlPlane");
+  if (controlPlane === undefined) return;
+  describe(`${about}, sandbox and kube-apiserver`, () => {
+    let sandbox: Sandbox;
+    let targets: readonly Target[];
+    const expired = () => Promise.reject(new Error("not compared"));
+    beforeAll(async () => {
+      sandbox = await startSandbox({ controllers: false });
+      targets = [
+        await newTarget({ server: new URL(sandbox.url) }, expired),
+        await newTarget(accessOf(controlPlane.kubeconfig), expired),
+      ];
+    });
+    afterAll(async () => {
+      for (const { api, namespace } of targets) {
+        await api.call("DELETE", namespace);
+        api.close();
+      }
+      await sandbox.close();
+    });
+    statements(() => targets);
+  });
+}
+
+/** How a cluster administrator's kubeconfig of `test/control-plane` gets in. */
+function accessOf(kubeconfig: string): Access {
+  const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
+  const { server, "certificate-authority-data": ca } = clusters[0].cluster;
+  return { server: new URL(server), ca: Buffer.from(ca, "base64").toString(), token: users[0].user.token };
 }
 
 async function newTarget(access: Access, expired: Target["expired"]): Promise<Target> {
