@@ -32,7 +32,7 @@ function textAt(object: ApiObject, ...path: readonly string[]): string {
 }
 
 /** A span of time as kubectl shows it: `5s`, `3m12s`, `4h`, `12d`. */
-export function humanDuration(ms: number): string {
+function humanDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

@@ -1,7 +1,7 @@
 import { type Json, objectOf, stringOf } from "./json.ts";
 import { type ApiObject, timestamp } from "./object.ts";
 import { isFinished, type Registry } from "./registry.ts";
-import { allResources, resources, type SandboxResource } from "./resources.ts";
+import { allResources, type SandboxResource } from "./resources.ts";
 import { conflict, notFound } from "./status-error.ts";
 
 /** What becomes of the objects that the deleted one owns. */
@@ -83,7 +83,7 @@ function deleting(registry: Registry, live: ApiObject, grace: number, foreground
 }
 
 /** Every object that names this one as an owner, with its kind. */
-export function dependentsOf(registry: Registry, owner: ApiObject): [SandboxResource, ApiObject][] {
+function dependentsOf(registry: Registry, owner: ApiObject): [SandboxResource, ApiObject][] {
   return allResources
     .filter((resource) => resource.namespaced)
     .flatMap((resource) =>
@@ -103,10 +103,4 @@ function orphanDependents(registry: Registry, owner: ApiObject): void {
       metadata: others.length === 0 ? metadata : { ...metadata, ownerReferences: others },
     });
   }
-}
-
-/** Whether a namespace is there and not being deleted. */
-export function namespaceIsActive(registry: Registry, name: string): boolean {
-  const namespace = registry.storage.get(resources.namespaces, undefined, name);
-  return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
 }

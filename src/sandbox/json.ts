@@ -45,7 +45,7 @@ export function valueAt(value: Json | undefined, ...path: readonly string[]): Js
 }
 
 /** The fields of an object that are present, with their values. */
-export function fieldsOf(object: JsonObject): [string, Json][] {
+function fieldsOf(object: JsonObject): [string, Json][] {
   return Object.entries(object).filter((field): field is [string, Json] => field[1] !== undefined);
 }
 
@@ -61,9 +61,4 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
 /** The object without some of its fields. */
 export function without(object: JsonObject, ...fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
-}
-
-/** A copy that shares nothing with the original, so that what is stored cannot be reached from it. */
-export function copyOf<T extends Json>(value: T): T {
-  return structuredClone(value);
 }

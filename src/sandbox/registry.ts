@@ -189,7 +189,7 @@ const namespaceNameLabel = "kubernetes.io/metadata.name";
 const templateGeneration = "deprecated.daemonset.template.generation";
 
 /** Five characters as Kubernetes makes them: no vowels, nothing that looks like another. */
-export function randomSuffix(random: () => number): string {
+function randomSuffix(random: () => number): string {
   const alphabet = "bcdfghjklmnpqrstvwxz2456789";
   return Array.from({ length: 5 }, () => alphabet[Math.floor(random() * alphabet.length)]).join("");
 }

@@ -19,7 +19,7 @@ interface Table {
 }
 
 /** What a key sorts and is found by: the namespace first, as in etcd. */
-export function storageKey(namespace: string | undefined, name: string): string {
+function storageKey(namespace: string | undefined, name: string): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 

@@ -13,15 +13,19 @@ export function withStatusOf(live: ApiObject, decoded: JsonObject): ApiObject {
 
 /** The new object with what only the server sets taken from the old one. */
 export function replacement(resource: SandboxResource, live: ApiObject, decoded: JsonObject): ApiObject {
-  const kept = ["uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;
-  const system = Object.fromEntries(kept.map((field) => [field, live.metadata[field]]));
-  const { resourceVersion, managedFields, name, namespace, generateName } = live.metadata;
-  const fixed = { ...system, resourceVersion, managedFields, name, namespace, generateName };
-  const metadata = JSON.parse(JSON.stringify({ ...objectOf(decoded.metadata), ...fixed })) as ApiObject["metadata"];
+  const sent = without(objectOf(decoded.metadata), ...systemFields);
+  const system = Object.entries(live.metadata).filter(([field]) => systemFields.includes(field));
+  const metadata = { ...sent, ...Object.fromEntries(system) } as ApiObject["metadata"];
   const status = resource.subresources.includes("status") ? { status: live.status } : {};
   const spec = live.kind === "Namespace" ? { spec: decoded.spec ?? live.spec } : {};
   return { ...decoded, ...status, ...spec, metadata } as ApiObject;
 }
+
+/** What of metadata a client cannot set by a write. */
+const systemFields = [
+  ...["name", "namespace", "generateName", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink"],
+  ...["deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"],
+];
 
 /**
  * The object with the generation that this change gives it.
