@@ -10,9 +10,9 @@ export class EventOutbox {
   readonly #recorder: EventRecorder;
   readonly #senders: number;
   readonly #mayWrite: () => boolean;
-  #waiting: Event[] = [];
+  readonly #waiting: Event[] = [];
   #sending = 0;
-  #onDrained: (() => void)[] = [];
+  readonly #onDrained: (() => void)[] = [];
 
   /** `mayWrite` is asked before each Event is sent; those that may not be sent any more are dropped. */
   constructor(recorder: EventRecorder, mayWrite: () => boolean, senders = 4) {
@@ -35,15 +35,10 @@ export class EventOutbox {
 
   async #send(): Promise<void> {
     this.#sending++;
-    // A whole batch is taken at once: shift() on a long array costs its length.
-    for (let batch = this.#take(); batch.length > 0; batch = this.#take())
-      for (const event of batch) if (this.#mayWrite()) await this.#recorder.record(event);
+    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift())
+      if (this.#mayWrite()) await this.#recorder.record(event);
     this.#sending--;
     if (this.#sending > 0) return;
     for (const resolve of this.#onDrained.splice(0)) resolve();
-  }
-
-  #take(): Event[] {
-    return this.#waiting.splice(0, Math.max(1, Math.floor(this.#waiting.length / this.#senders)));
   }
 }

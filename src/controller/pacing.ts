@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 
-/** What gives out the tokens: a {@link TokenBucket}. */
-interface Tokens {
+/** What gives out the right to write: a TokenBucket. */
+export interface Tokens {
   reserve(): number;
 }
 

@@ -1,0 +1,40 @@
+import type { ObjectEvent } from "../kube/event-recorder.ts";
+import { describeMissing } from "../rollout/messages.ts";
+import type { RolloutPlan } from "../rollout/plan.ts";
+import { hasGate } from "../rollout/scheduling-gate.ts";
+import type { Workload } from "../rollout/workload.ts";
+
+/** An Event without the object that it is about. */
+export type Announcement = Omit<ObjectEvent, "regarding">;
+
+/** What stands against a workload as long as its plan is this one: what is missing, and what was not understood. */
+export function standingAnnouncements({ namespace }: Workload, plan: RolloutPlan): readonly Announcement[] {
+  const warnings = plan.warnings.map(({ reason, message }): Announcement => ({ type: "Warning", reason, message }));
+  if (plan.outcome !== "waiting") return warnings;
+  const missing = describeMissing(plan.missing, namespace);
+  const waiting: Announcement =
+    plan.gate === "closed"
+      ? {
+          type: "Warning",
+          reason: "SchedulingDisabled",
+          message: `its Pods are not scheduled until there is ${missing}`,
+        }
+      : { type: "Warning", reason: "ConfigMissing", message: `keeps the Pods that it has until there is ${missing}` };
+  return [waiting, ...warnings];
+}
+
+/** What is told of a write that succeeded; `waitedFor` is what was missing before, as far as that is known. */
+export function writtenAnnouncement(before: Workload, plan: RolloutPlan, waitedFor: string | undefined): Announcement {
+  const waited = waitedFor === undefined ? "" : `waited for ${waitedFor}; `;
+  if (hasGate(before)) return { type: "Normal", reason: "SchedulingEnabled", message: waited + plan.reason };
+  if (plan.outcome === "roll") {
+    return { type: "Normal", reason: "ConfigChanged", message: `rolled out because ${plan.reason}` };
+  }
+  const message = `added the hash of its configuration to the pod template: ${waited}${plan.reason}`;
+  return { type: "Normal", reason: "ConfigHashAdded", message };
+}
+
+/** What is told of a write that was refused. */
+export function refusedAnnouncement(message: string): Announcement {
+  return { type: "Warning", reason: "RolloutFailed", message };
+}

@@ -1,0 +1,88 @@
+import type { Caches } from "../cache/caches.ts";
+import type { StoreChange } from "../cache/store.ts";
+import type { ApiClient } from "../kube/client.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { Clock } from "../lib/clock.ts";
+import { TokenBucket } from "../lib/token-bucket.ts";
+import type { Config } from "../rollout/digest.ts";
+import type { Policy } from "../rollout/policy.ts";
+import type { Workload } from "../rollout/workload.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import { createHeldPods } from "./held-pods.ts";
+import type { Leadership } from "./leadership.ts";
+import { Reconciler } from "./reconciler.ts";
+import { rolloutMetrics } from "./rollout-metrics.ts";
+import { Term } from "./term.ts";
+import { triggerItself, triggerReaders } from "./triggers.ts";
+
+/** Rolls workloads while it leads. */
+export interface Controller {
+  /** To be told of every change of a workload that the caches hold. Without effect while it does not lead. */
+  onWorkloadChange(change: StoreChange<Workload>): void;
+  /** To be told of every change of a ConfigMap or Secret that the caches hold. Without effect while it does not lead. */
+  onConfigChange(change: StoreChange<Config>): void;
+  /**
+   * Works for one term: once all caches are synced, plans every workload once, and then those that a change concerns.
+   * After `leadership.stop` it takes nothing new, finishes the writes in flight and their Events, and resolves; after
+   * `leadership.abort` it aborts them and resolves at once. Can be called again for another term.
+   */
+  run(leadership: Leadership): Promise<void>;
+}
+
+/** What a controller is made from. */
+export interface ControllerOptions {
+  readonly client: ApiClient;
+  readonly caches: Pick<Caches, "lookup" | "workload" | "workloads" | "workloadsReading" | "whenSynced">;
+  readonly policy: Policy;
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  /** Writes a second, after a burst of `updateBurst`; 0 or Infinity: no limit. */
+  readonly updateRate: number;
+  readonly updateBurst: number;
+  /** How often everything is planned again besides at every change; 0: never. */
+  readonly syncPeriodMs: number;
+  /** How many workloads are written at once. Default 32: more do not make an API server on two cores any faster. */
+  readonly workers?: number;
+  /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
+  readonly random?: () => number;
+}
+
+/** Nothing happens before `run`. */
+export function createController(options: ControllerOptions): Controller {
+  const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 32, random = Math.random } = options;
+  const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
+  const heldPods = createHeldPods({ client, namespaces: policy.namespaces, clock, log, random });
+  let term: Term | undefined;
+  const metrics = rolloutMetrics(options.metrics, () => term?.observed);
+  const enqueue = (key: string, priority: "high" | "low") => term?.changed(key, priority);
+
+  async function run(leadership: Leadership): Promise<void> {
+    const stop = AbortSignal.any([leadership.stop, leadership.abort]);
+    try {
+      await caches.whenSynced(stop);
+    } catch (error) {
+      if (stop.aborted) return;
+      throw error;
+    }
+    // From here to the term's first look at the caches nothing is awaited, so no change can get lost in between.
+    const reconciler = new Reconciler({ client, caches, policy, clock, tokens });
+    term = new Term({ ...options, leadership, reconciler, metrics, workers, random });
+    try {
+      await Promise.all([term.run(), heldPods.run({ ...leadership, stop })]);
+    } finally {
+      term = undefined;
+    }
+  }
+
+  return {
+    onWorkloadChange: (change) => {
+      triggerItself(change, enqueue);
+      heldPods.onWorkloadChange(change);
+    },
+    onConfigChange: (change) => triggerReaders(change, caches, enqueue),
+    run,
+  };
+}

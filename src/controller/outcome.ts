@@ -1,0 +1,26 @@
+import type { RolloutPlan } from "../rollout/plan.ts";
+import type { Workload } from "../rollout/workload.ts";
+
+/** How one run of the reconciler for one workload ended. The controller maps each to queue, Events, metrics and log. */
+export type Outcome =
+  /** The plan asks for no write. */
+  | { readonly type: "settled"; readonly workload: Workload; readonly plan: RolloutPlan }
+  /** There is something to write, but it is not this workload's turn for another `waitMs`. */
+  | { readonly type: "paced"; readonly waitMs: number }
+  /** The plan was written; `before` is the workload that it was made from. */
+  | { readonly type: "written"; readonly before: Workload; readonly plan: RolloutPlan }
+  /** The workload does not exist any more, or does not concern Wave. */
+  | { readonly type: "gone" }
+  /** The workload kept changing while it was planned. */
+  | { readonly type: "conflict"; readonly workload: Workload }
+  /** The API server, or something that it asks, does not let Wave write this workload. `message` is for its owner. */
+  | { readonly type: "refused"; readonly workload: Workload; readonly message: string }
+  /** The API server cannot answer now, which says nothing about the workload. */
+  | {
+      readonly type: "unavailable";
+      readonly workload: Workload;
+      readonly message: string;
+      readonly retryAfterMs: number;
+    }
+  /** This process may not write any more. */
+  | { readonly type: "stopped" };

@@ -1,0 +1,36 @@
+import { type Clock, sleep } from "../lib/clock.ts";
+
+/** Turns are this far apart, or further where there are few workloads. */
+const turnMs = 1_000;
+
+/**
+ * Calls `enqueue` for every key once in each period, evenly spread over it, until `signal` is aborted. `keys` is asked
+ * at the start of each period. A period of 0 turns this off.
+ */
+export async function resync(options: {
+  readonly periodMs: number;
+  readonly keys: () => Iterable<string>;
+  readonly enqueue: (key: string) => void;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const { periodMs, keys, enqueue, clock, signal } = options;
+  if (periodMs === 0) return;
+  while (!signal.aborted) {
+    const all = [...keys()];
+    const turns = Math.max(1, Math.min(all.length, Math.ceil(periodMs / turnMs)));
+    for (let turn = 0; turn < turns; turn++) {
+      try {
+        await sleep(clock, periodMs / turns, signal);
+      } catch {
+        return;
+      }
+      for (const key of all.slice(part(all, turn, turns), part(all, turn + 1, turns))) enqueue(key);
+    }
+  }
+}
+
+/** Where the part of a turn begins. */
+function part({ length }: readonly string[], turn: number, turns: number): number {
+  return Math.floor((length * turn) / turns);
+}

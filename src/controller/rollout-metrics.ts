@@ -1,0 +1,59 @@
+import type { Workload, WorkloadKind } from "../rollout/workload.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
+
+/** What came of planning a workload, as `wave_rollouts_total` counts it. */
+export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "unavailable";
+
+/** What a workload is, as `wave_workloads` counts it; "pending" has something to write that was not written yet. */
+export const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored"] as const;
+/** One of {@link workloadStates}. */
+export type WorkloadState = (typeof workloadStates)[number];
+
+/** What the gauges show. */
+export interface Observed {
+  /** Keys that a worker could take now. */
+  readonly depth: number;
+  /** Keys that wait for their time. */
+  readonly delayed: number;
+  readonly states: Iterable<WorkloadState>;
+}
+
+/** The controller's metrics. */
+export interface RolloutMetrics {
+  /** One run of the reconciler ended. */
+  readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome) => void;
+  /** A change that was seen `ms` milliseconds ago was written. */
+  readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
+}
+
+const secondsBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** Declares the controller's metrics. `observe` is asked at each scrape; undefined while this process does not lead. */
+export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observed | undefined): RolloutMetrics {
+  const rollouts = registry.counter(
+    "wave_rollouts_total",
+    "Outcomes of planning workloads that have something to write or that wait for something missing.",
+    ["kind", "outcome"],
+  );
+  const seconds = registry.histogram(
+    "wave_rollout_duration_seconds",
+    "From a change being seen to the workload being patched.",
+    secondsBuckets,
+    ["kind"],
+  );
+  const workloads = registry.gauge("wave_workloads", "Workloads that concern Wave, by what they are.", ["state"]);
+  const depth = registry.gauge("wave_queue_depth", "Workloads that a worker could take now.");
+  const delayed = registry.gauge("wave_queue_delayed", "Workloads that wait for their turn or another try.");
+  workloads.collect(() => {
+    const observed = observe();
+    depth.set(observed?.depth ?? 0);
+    delayed.set(observed?.delayed ?? 0);
+    const counts = new Map<WorkloadState, number>();
+    for (const state of observed?.states ?? []) counts.set(state, (counts.get(state) ?? 0) + 1);
+    for (const state of workloadStates) workloads.set(counts.get(state) ?? 0, { state });
+  });
+  return {
+    count: ({ kind }, outcome) => rollouts.inc({ kind, outcome }),
+    observeDuration: (kind, ms) => seconds.observe(ms / 1000, { kind }),
+  };
+}
