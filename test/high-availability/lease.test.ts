@@ -1,8 +1,9 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ApiClient } from "../../src/kube/client.ts";
 import { ApiError } from "../../src/kube/errors.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createElector } from "../../src/manager/leader-election.ts";
+import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { silentLogger } from "../../src/telemetry/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
@@ -15,12 +16,14 @@ const timings = { leaseDurationMs: 2_000, renewDeadlineMs: 1_200, retryPeriodMs:
 
 type LeaseObject = AnyObject & { readonly spec: Record<string, unknown> };
 
+type Api = Cluster["api"];
+
 /** The API server's answers as an elector gets them. */
-function clientOf(cluster: Cluster): Pick<ApiClient, "request"> {
+function clientOf(api: Api): Pick<ApiClient, "request"> {
   return {
     request: async <T>({ method, path, body }: Parameters<ApiClient["request"]>[0]): Promise<T> => {
       try {
-        return await cluster.api<T>(method, path, body);
+        return await api<T>(method, path, body);
       } catch (error) {
         const [, status = "0", answer = "{}"] = String(error).match(/: (\d{3}) (.*)$/s) ?? [];
         const { reason = "", message = "" } = JSON.parse(answer) as { reason?: string; message?: string };
@@ -30,14 +33,15 @@ function clientOf(cluster: Cluster): Pick<ApiClient, "request"> {
   };
 }
 
-describeOnControlPlane("electors", (cluster) => {
-  const read = () => cluster.api<LeaseObject>("GET", `${leases}/wave`);
+/** Two electors on one Lease: created, renewed, handed over, deleted, edited. */
+async function electorsTakeTurns(api: Api): Promise<void> {
+  const read = () => api<LeaseObject>("GET", `${leases}/wave`);
   const stand = (identity: string) => {
     const end = new AbortController();
     const terms: { valid: () => boolean }[] = [];
     const elector = createElector({
       ...timings,
-      client: clientOf(cluster),
+      client: clientOf(api),
       clock: systemClock,
       log: silentLogger,
       metrics: new MetricsRegistry(),
@@ -61,44 +65,63 @@ describeOnControlPlane("electors", (cluster) => {
     return { terms, leads, stop };
   };
 
-  it("create, renew, hand over and write again the Lease as the real API server accepts it", async () => {
-    await cluster.api("POST", "/api/v1/namespaces", { metadata: { name: ns } });
-    const a = stand("a");
-    await until("a to lead", a.leads);
-    const first = await read();
-    expect(first.spec).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 2, leaseTransitions: 0 });
-    const b = stand("b");
-    await until("a to renew", async () => ((await read()).spec.renewTime !== first.spec.renewTime ? true : undefined));
-    expect((await read()).spec.acquireTime).toBe(first.spec.acquireTime);
-    expect(b.terms).toHaveLength(0);
+  await api("POST", "/api/v1/namespaces", { metadata: { name: ns } });
+  const a = stand("a");
+  await until("a to lead", a.leads);
+  const first = await read();
+  expect(first.spec).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 2, leaseTransitions: 0 });
+  const b = stand("b");
+  await until("a to renew", async () => ((await read()).spec.renewTime !== first.spec.renewTime ? true : undefined));
+  expect((await read()).spec.acquireTime).toBe(first.spec.acquireTime);
+  expect(b.terms).toHaveLength(0);
 
-    await a.stop();
-    const released = performance.now();
-    expect(await read()).toMatchObject({ spec: { leaseDurationSeconds: 1 } });
-    await until("b to lead", b.leads);
-    expect(performance.now() - released).toBeLessThan(1_000);
-    const second = await read();
-    expect(second.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+  await a.stop();
+  const released = performance.now();
+  await until("b to lead", b.leads);
+  expect(performance.now() - released).toBeLessThan(1_000);
+  const second = await read();
+  expect(second.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
 
-    // Deleted: the leader writes it again and leads on.
-    await cluster.api("DELETE", `${leases}/wave`);
-    const third = await until("the Lease to be there again", read);
-    expect(third.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
-    expect(third.metadata.uid).not.toBe(second.metadata.uid);
-    expect(await b.leads()).toBe(true);
-    expect(b.terms).toHaveLength(1);
+  // Deleted: the leader writes it again and leads on.
+  await api("DELETE", `${leases}/wave`);
+  const third = await until("the Lease to be there again", read);
+  expect(third.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+  expect(third.metadata.uid).not.toBe(second.metadata.uid);
+  expect(await b.leads()).toBe(true);
+  expect(b.terms).toHaveLength(1);
 
-    // Edited by somebody else: the leader meets a conflict and leads on.
-    const label = { metadata: { labels: { somebody: "else" } } };
-    await cluster.api("PATCH", `${leases}/wave`, label, "application/merge-patch+json");
-    const { renewTime } = (await read()).spec;
-    const renewed = await until("b to renew", async () => {
-      const lease = await read();
-      return lease.spec.renewTime === renewTime ? undefined : lease;
-    });
-    expect(renewed).toMatchObject({ metadata: { labels: { somebody: "else" } }, spec: { holderIdentity: "b" } });
-    expect(b.terms).toHaveLength(1);
-    await b.stop();
-    expect((await read()).spec.holderIdentity ?? "").toBe("");
+  // Edited by somebody else: the leader meets a conflict and leads on.
+  const label = { metadata: { labels: { somebody: "else" } } };
+  await api("PATCH", `${leases}/wave`, label, "application/merge-patch+json");
+  const { renewTime } = (await read()).spec;
+  const renewed = await until("b to renew", async () => {
+    const lease = await read();
+    return lease.spec.renewTime === renewTime ? undefined : lease;
+  });
+  expect(renewed).toMatchObject({ metadata: { labels: { somebody: "else" } }, spec: { holderIdentity: "b" } });
+  expect(b.terms).toHaveLength(1);
+  await b.stop();
+  expect(await read()).toMatchObject({ spec: { holderIdentity: "", leaseDurationSeconds: 1 } });
+}
+
+const story = "create, renew, hand over and write again the Lease as the server accepts it";
+
+describeOnControlPlane("electors", (cluster) => {
+  it(story, () => electorsTakeTurns(cluster.api));
+});
+
+describe("on the sandbox, electors", () => {
+  it(story, async () => {
+    const sandbox = await startSandbox({ controllers: false });
+    await electorsTakeTurns(
+      async <T>(method: string, path: string, body?: unknown, contentType = "application/json") => {
+        const headers = { "content-type": contentType };
+        const response = await fetch(sandbox.url + path, { method, headers, body: body ? JSON.stringify(body) : null });
+        const text = await response.text();
+        if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+        return JSON.parse(text) as T;
+      },
+    );
+    await sandbox.close();
   });
 });
