@@ -1,3 +1,16 @@
+import type { Clock } from "../lib/clock.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import { apiErrorOf, readBody } from "./answer.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { type Connections, createConnections } from "./connections.ts";
+import type { Credential } from "./credentials.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
+import { createGuard, type Guard } from "./guard.ts";
+import type { PingSettings } from "./http2-transport.ts";
+import { type RequestInfo, requestInfo } from "./request-info.ts";
+import { type Transport, type TransportResponse, UnprocessedError } from "./transport.ts";
+
 /** One request to the API server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -29,4 +42,206 @@ export interface ApiClient {
   stream(request: ApiRequest): Promise<ByteStream>;
   /** Ends all connections; requests under way fail with ConnectionError. */
   close(): Promise<void>;
+}
+
+/** What a client is made from. It logs nothing: its errors are its callers' to tell. */
+export interface ApiClientOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly metrics: MetricsRegistry;
+  readonly userAgent: string;
+  readonly ping?: PingSettings;
+}
+
+const defaultTimeoutMs = 30_000;
+/** A connection whose peer is gone without a word is given up after 6 s at most. */
+const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
+
+/** An answer whose body is not read yet. */
+interface Opened {
+  readonly response: TransportResponse;
+  readonly cancel: (reason: Error) => void;
+}
+
+/** A client that connects with its first request. See docs/adr/0004-api-client.md for why it is our own. */
+export function createApiClient(options: ApiClientOptions): ApiClient {
+  const { config, clock, metrics, userAgent, ping = defaultPing } = options;
+  const requests = metrics.counter("wave_api_requests_total", "Requests to the API server by verb and answer.", [
+    "verb",
+    "code",
+  ]);
+  let connections: Connections | undefined;
+  let certificate: Credential["certificate"];
+
+  /** The connections for a credential: others where it brings another client certificate. */
+  const connectionsFor = (credential: Credential): Connections => {
+    if (connections === undefined || credential.certificate !== certificate) {
+      connections?.close();
+      certificate = credential.certificate;
+      connections = createConnections(config.server, { ...config.tls, ...certificate }, { clock, ping });
+    }
+    return connections;
+  };
+
+  const sendOnce = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: Guard) => {
+    const transport = await orCancelled(connectionsFor(credential).transport(longLived), guard);
+    return open(transport, request, { ...credential.headers, "user-agent": userAgent }, longLived, guard);
+  };
+
+  /** Sends again only what the server cannot have acted upon. */
+  const send = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: Guard) => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await sendOnce(request, credential, longLived, guard);
+      } catch (error) {
+        if (!(error instanceof UnprocessedError) || attempt === 3) throw error;
+      }
+    }
+  };
+
+  const authenticated = async (request: ApiRequest, longLived: boolean, guard: Guard): Promise<Opened> => {
+    const credential = await config.credentials.current();
+    const opened = await send(request, credential, longLived, guard);
+    if (opened.response.status !== 401) return opened;
+    const renewed = await config.credentials.renew(credential);
+    if (renewed === undefined) return opened;
+    opened.response.body.once("error", () => {}); // what follows the answer that is not wanted
+    opened.cancel(new Error("answered 401"));
+    return send(request, renewed, longLived, guard);
+  };
+
+  /** An answer 2xx, or the error that it is. */
+  const successful = async (request: ApiRequest, info: RequestInfo, longLived: boolean, guard: Guard) => {
+    const opened = await authenticated(request, longLived, guard);
+    const { response } = opened;
+    if (response.status >= 200 && response.status < 300) return opened;
+    throw apiErrorOf(info.text, response, await readBody(response.body));
+  };
+
+  /** Runs one request from beginning to end; counts it and makes its errors readable. */
+  const guarded = async <T>(
+    request: ApiRequest,
+    longLived: boolean,
+    read: (opened: Opened, info: RequestInfo, guard: Guard) => Promise<T>,
+  ): Promise<T> => {
+    const guard = createGuard(clock, request.timeoutMs ?? defaultTimeoutMs, request.signal);
+    const info = requestInfo(request);
+    try {
+      const opened = await successful(request, info, longLived, guard);
+      const result = await read(opened, info, guard);
+      requests.inc({ verb: info.verb, code: String(opened.response.status) });
+      return result;
+    } catch (error) {
+      guard.release();
+      const failure = failureOf(error, info, guard, request.signal);
+      requests.inc({ verb: info.verb, code: codeOf(failure) });
+      throw failure;
+    }
+  };
+
+  return {
+    request: (request) =>
+      guarded(request, false, async ({ response }, _info, guard) => {
+        const body = await readBody(response.body);
+        guard.release();
+        return parseAnswer(body);
+      }),
+    stream: (request) =>
+      guarded(request, true, async (opened, info, guard) => {
+        guard.meetDeadline();
+        return byteStream(opened, info, guard, request.signal);
+      }),
+    close: async () => connections?.close(),
+  };
+}
+
+async function open(
+  transport: Transport,
+  request: ApiRequest,
+  headers: Record<string, string | string[]>,
+  longLived: boolean,
+  guard: Guard,
+): Promise<Opened> {
+  const { method, path, query, body } = request;
+  const exchange = transport.send({
+    method,
+    path: query === undefined ? path : path + queryString(query),
+    headers: {
+      ...headers,
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": request.contentType ?? contentTypeOf(method, body) }),
+    },
+    body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+    longLived,
+  });
+  guard.onCancel(exchange.cancel);
+  return { response: await exchange.response, cancel: exchange.cancel };
+}
+
+function contentTypeOf(method: string, body: unknown): string {
+  if (method !== "PATCH") return "application/json";
+  return Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
+}
+
+function queryString(query: NonNullable<ApiRequest["query"]>): string {
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
+}
+
+/** Waits for a connection, but no longer than the request may take. */
+function orCancelled<T>(promise: Promise<T>, guard: Guard): Promise<T> {
+  return new Promise((resolve, reject) => {
+    promise.then(resolve, reject);
+    guard.onCancel(reject);
+  });
+}
+
+function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: AbortSignal | undefined): ByteStream {
+  const end = () => {
+    guard.release();
+    if (!opened.response.body.readableEnded) opened.cancel(new Error("not wanted any more"));
+  };
+  // Between two reads nobody else listens, and a connection may break at any moment.
+  opened.response.body.on("error", () => {});
+  return {
+    async *[Symbol.asyncIterator]() {
+      try {
+        yield* opened.response.body as AsyncIterable<Buffer>;
+      } catch (error) {
+        throw failureOf(error, info, guard, signal);
+      } finally {
+        end();
+      }
+    },
+    [Symbol.asyncDispose]: async () => end(),
+  };
+}
+
+/** What the caller is told: its own reason to give up, the server's failure, or that the connection failed and why. */
+function failureOf(error: unknown, info: RequestInfo, guard: Guard, signal: AbortSignal | undefined): unknown {
+  if (guard.byCaller()) return signal?.reason;
+  const cause = guard.reason() ?? error;
+  if (!isConnectionFailure(cause)) return cause;
+  return new ConnectionError(`${info.text}: ${errorText(cause)}`, { cause });
+}
+
+/** A TypeError is a bug; everything else that a request can fail with, and that no class of ours names, is the connection's. */
+function isConnectionFailure(error: unknown): boolean {
+  return !(error instanceof ApiError || error instanceof ClusterConfigError || error instanceof TypeError);
+}
+
+function parseAnswer(body: Buffer) {
+  if (body.length === 0) return undefined;
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    // The parser's message would quote what it read, which may be a Secret.
+    throw new Error("the answer is not JSON");
+  }
+}
+
+function codeOf(failure: unknown): string {
+  return failure instanceof ApiError ? String(failure.status) : "error";
 }

@@ -1,4 +1,14 @@
+import { backoffMs } from "../lib/backoff.ts";
+import { type Clock, sleep } from "../lib/clock.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Counter, MetricsRegistry } from "../telemetry/metrics.ts";
 import type { KubeObject } from "./api-types.ts";
+import type { ApiClient } from "./client.ts";
+import { ApiError, isForbidden, isNotFound, isUnauthorized } from "./errors.ts";
+import { pagedList } from "./paged-list.ts";
+import { type Resource, resourcePath } from "./resources.ts";
+import { goneOf, watchFrom } from "./watch-from.ts";
 
 /**
  * What a reflector is told. Between `init` and `initDone` come all objects that exist now, as `initApply`: what was known
@@ -10,3 +20,115 @@ export type ReflectorEvent<T extends KubeObject> =
   | { readonly type: "initDone" }
   | { readonly type: "apply"; readonly object: T }
   | { readonly type: "delete"; readonly object: T };
+
+/** What to list and watch, and with what. */
+export interface ListWatchOptions {
+  readonly client: ApiClient;
+  readonly resource: Resource;
+  /** Undefined: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly random?: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** What the parts of one list-watch share. */
+export interface WatchContext extends ListWatchOptions {
+  readonly random: () => number;
+  /** For messages: "secrets", or "secrets in default". */
+  readonly what: string;
+  readonly path: string;
+}
+
+/**
+ * Where a list-watch is: nothing is known, or everything up to a resourceVersion. A stream that ends or breaks is resumed
+ * from there; when the server has forgotten it (410), everything is listed again.
+ */
+type State = { readonly at: "start" } | { readonly at: "watching"; readonly resourceVersion: string };
+
+const backoff = { baseMs: 800, maxMs: 30_000 };
+
+/**
+ * All objects of a resource, and every change of them, for ever: only `signal` ends it, quietly. What fails is logged and
+ * tried again after a growing, jittered delay, or after the time that the server asks for.
+ */
+export async function* listWatch<T extends KubeObject>(options: ListWatchOptions): AsyncGenerator<ReflectorEvent<T>> {
+  const { clock, log, signal, resource, namespace } = options;
+  const context: WatchContext = {
+    random: Math.random,
+    ...options,
+    what: namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`,
+    path: resourcePath(resource, { namespace }),
+  };
+  const restarts = context.metrics.counter(
+    "wave_watch_restarts_total",
+    "Watches that were begun again, by what ended them.",
+    ["resource", "reason"],
+  );
+  let state: State = { at: "start" };
+  let initial: "stream" | "pages" = "stream";
+  let failures = 0;
+
+  while (!signal.aborted) {
+    try {
+      if (state.at === "start" && initial === "pages") {
+        state = { at: "watching", resourceVersion: yield* pagedList<T>(context) };
+      }
+      for await (const step of watchFrom<T>(context, state.at === "start" ? undefined : state.resourceVersion)) {
+        if (step.event !== undefined) yield step.event;
+        if (step.resourceVersion === undefined) continue;
+        state = { at: "watching", resourceVersion: step.resourceVersion };
+        failures = 0;
+      }
+      count(restarts, resource, "ended");
+    } catch (error) {
+      if (signal.aborted) return;
+      if (state.at === "start" && initial === "stream" && offersNoStreams(error)) {
+        initial = "pages";
+        continue;
+      }
+      if (goneOf(error)) {
+        log.debug(`the API server no longer knows where the watch of ${context.what} was; listing again`);
+        count(restarts, resource, "gone");
+        state = { at: "start" };
+        // A server that has forgotten what it told a moment ago must not be asked in a tight loop.
+        if (failures++ === 0) continue;
+      } else {
+        count(restarts, resource, error instanceof ApiError ? "refused" : "connection");
+        report(context, error, failures++);
+      }
+      await pause(context, error, failures).catch(() => {});
+    }
+  }
+
+  async function pause({ random }: WatchContext, error: unknown, attempt: number): Promise<void> {
+    const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+    await sleep(clock, Math.max(asked, backoffMs(attempt - 1, { ...backoff, random })), signal);
+  }
+}
+
+/** Before 1.27, and where WatchList is switched off, `sendInitialEvents` is refused as invalid. */
+function offersNoStreams(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 400 || error.status === 422);
+}
+
+function count(restarts: Counter, resource: Resource, reason: string): void {
+  restarts.inc({ resource: resource.plural, reason });
+}
+
+/** One line a failure: a first broken connection is an ordinary day, what needs somebody to act is an error at once. */
+function report({ log, what, resource, namespace }: WatchContext, error: unknown, failures: number): void {
+  if (isForbidden(error)) {
+    const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
+    log.error(`cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural} ${where}`, {
+      error: errorText(error),
+    });
+  } else if (isUnauthorized(error) || isNotFound(error) || failures > 0) {
+    log.warn(`cannot watch ${what}; trying again until it can`, { error: errorText(error) });
+  } else {
+    log.info(`the watch of ${what} broke; resuming it`, { error: errorText(error) });
+  }
+}

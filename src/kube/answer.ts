@@ -1,0 +1,55 @@
+import type { Readable } from "node:stream";
+import type { Status } from "./api-types.ts";
+import { ApiError } from "./errors.ts";
+import type { TransportResponse } from "./transport.ts";
+
+/** The whole of a body. Rejects where it breaks off before its end. */
+export function readBody(body: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    body.on("data", (chunk: Buffer) => chunks.push(chunk));
+    body.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    body.once("error", reject);
+    body.once("close", () => reject(new Error("the connection ended in the middle of an answer")));
+  });
+}
+
+/** Makes the error of a failed request out of its answer; what is not a Status of an API server is named as such. */
+export function apiErrorOf(request: string, response: TransportResponse, body: Buffer): ApiError {
+  const { status, headers } = response;
+  const retryAfterMs = retryAfter(headers["retry-after"]);
+  const answer = parseStatus(body);
+  if (answer !== undefined) {
+    const seconds = answer.details?.retryAfterSeconds;
+    return new ApiError({
+      request,
+      status,
+      reason: answer.reason ?? "",
+      serverMessage: answer.message ?? "",
+      retryAfterMs: retryAfterMs ?? (seconds ? seconds * 1000 : undefined),
+      details: answer.details,
+    });
+  }
+  const type = String(headers["content-type"] ?? "").split(";")[0];
+  const text = type === "text/plain" ? (body.toString("utf8", 0, 300).split("\n")[0] ?? "").trim() : "";
+  const serverMessage = text || `the answer is not one of an API server (${type || "no content type"})`;
+  return new ApiError({ request, status, reason: "", serverMessage, retryAfterMs });
+}
+
+function parseStatus(body: Buffer): Status | undefined {
+  try {
+    const parsed: Status | null = JSON.parse(body.toString());
+    return parsed?.kind === "Status" ? parsed : undefined;
+  } catch {
+    return undefined; // not JSON: the caller says what it is
+  }
+}
+
+/** Milliseconds of a Retry-After header, in seconds or as a date (RFC 9110, 10.2.3). */
+function retryAfter(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== "string") return undefined;
+  const seconds = Number(header);
+  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}

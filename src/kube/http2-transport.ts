@@ -1,0 +1,119 @@
+import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
+import { connect, constants } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { Clock } from "../lib/clock.ts";
+import {
+  type Exchange,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+  UnprocessedError,
+} from "./transport.ts";
+
+/** When a connection counts as dead: no answer to a ping, sent each `intervalMs`, within `timeoutMs`. */
+export interface PingSettings {
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+}
+
+/** What Wave can hold at most of answers that it has not read yet: a stream's share, and that of a whole connection. */
+const streamWindowBytes = 256 * 1024;
+const connectionWindowBytes = 2 * 1024 * 1024;
+
+/** Requests over one connection, all at once, until it ends; see {@link isUsable}. */
+export interface Http2Connection extends Transport {
+  /** Whether another request fits: long-lived ones leave a quarter of the streams that the server allows to others. */
+  readonly hasRoom: (longLived: boolean) => boolean;
+  /** False from the moment that the server says that it ends the connection. */
+  readonly isUsable: () => boolean;
+}
+
+/** HTTP/2 over a connected socket. A peer that is gone without a word is noticed by pings, in seconds. */
+export function createHttp2Connection(
+  server: URL,
+  socket: TLSSocket,
+  { clock, ping }: { readonly clock: Clock; readonly ping: PingSettings },
+): Http2Connection {
+  const session = connect(server, {
+    createConnection: () => socket,
+    settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+  });
+  let usable = true;
+  let streams = 0;
+  const retire = () => {
+    usable = false;
+  };
+  session.on("goaway", retire);
+  session.on("error", retire);
+  session.on("close", retire);
+  session.once("connect", () => session.setLocalWindowSize(connectionWindowBytes));
+  keepPinging(session, clock, ping);
+
+  const send = (request: TransportRequest): Exchange => {
+    streams++;
+    return exchange(session, request, () => {
+      streams--;
+    });
+  };
+  const hasRoom = (longLived: boolean) => {
+    const limit = session.remoteSettings?.maxConcurrentStreams ?? 100;
+    return streams < (longLived ? Math.max(1, Math.floor(limit * 0.75)) : limit);
+  };
+  return {
+    send,
+    hasRoom,
+    isUsable: () => usable && !session.closed && !session.destroyed,
+    close: () => session.destroy(new Error("the connection was closed")),
+  };
+}
+
+function exchange(session: ClientHttp2Session, request: TransportRequest, onClose: () => void): Exchange {
+  const { method, path, headers, body } = request;
+  let stream: ClientHttp2Stream;
+  try {
+    stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
+  } catch (error) {
+    // The session refused to begin the request: it has just ended.
+    onClose();
+    const failure = new UnprocessedError("the connection ended", { cause: error });
+    return { response: Promise.reject(failure), cancel: () => {} };
+  }
+  stream.once("close", onClose);
+  if (body !== undefined) stream.end(body);
+  const response = new Promise<TransportResponse>((resolve, reject) => {
+    stream.once("response", (answer) => resolve({ status: Number(answer[":status"]), headers: answer, body: stream }));
+    const fail = (error?: Error) => reject(failureOf(stream, error));
+    stream.on("error", fail);
+    stream.once("close", () => fail());
+  });
+  return { response, cancel: (reason) => void stream.destroy(reason) };
+}
+
+/** A stream that the server refused, or that it says in GOAWAY not to have begun, was not acted upon (RFC 9113, 8.7). */
+function failureOf(stream: ClientHttp2Stream, error: Error | undefined): Error {
+  const message = error?.message ?? "the connection ended before an answer came";
+  return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
+    ? new UnprocessedError(message, { cause: error })
+    : (error ?? new Error(message));
+}
+
+function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, timeoutMs }: PingSettings): void {
+  let cancel = () => {};
+  const wait = () => {
+    cancel = clock.timer(intervalMs, beat);
+  };
+  const beat = () => {
+    if (session.destroyed) return;
+    cancel = clock.timer(timeoutMs, () =>
+      session.destroy(new Error(`the API server has not answered a ping for ${timeoutMs / 1000} s`)),
+    );
+    const answered = () => {
+      cancel();
+      if (!session.destroyed) wait();
+    };
+    // While the connection is still being set up a ping cannot be sent yet.
+    if (!session.ping(answered)) answered();
+  };
+  session.once("close", () => cancel());
+  wait();
+}

@@ -1,0 +1,38 @@
+import type { KubeList, KubeObject } from "./api-types.ts";
+import type { ReflectorEvent, WatchContext } from "./list-watch.ts";
+import { resources } from "./resources.ts";
+import { goneOf } from "./watch-from.ts";
+
+/** Objects of up to 1 MiB come in small pages, so that one page stays small too. */
+function pageLimit({ resource }: WatchContext): number {
+  return resource === resources.configMaps || resource === resources.secrets ? 100 : 500;
+}
+
+/**
+ * All objects that exist now, in pages of one moment, for servers that do not send them as the beginning of a watch.
+ * Begins again where the server gives up the moment in between (410). Returns the resourceVersion to watch from.
+ */
+export async function* pagedList<T extends KubeObject>(
+  context: WatchContext,
+): AsyncGenerator<ReflectorEvent<T>, string> {
+  const { client, path, fieldSelector, signal } = context;
+  yield { type: "init" };
+  let next: string | undefined;
+  for (;;) {
+    const query = { limit: pageLimit(context), continue: next, fieldSelector };
+    let page: KubeList<T>;
+    try {
+      page = await client.request<KubeList<T>>({ method: "GET", path, query, signal });
+    } catch (error) {
+      if (next === undefined || !goneOf(error)) throw error;
+      next = undefined;
+      yield { type: "init" };
+      continue;
+    }
+    for (const object of page.items) yield { type: "initApply", object };
+    next = page.metadata.continue;
+    if (next) continue;
+    yield { type: "initDone" };
+    return page.metadata.resourceVersion;
+  }
+}

@@ -1,0 +1,28 @@
+import type { ApiRequest } from "./client.ts";
+
+/** What a request asks of the API server, in Kubernetes' words. */
+export interface RequestInfo {
+  /** The verb of the request as RBAC, audit log and metrics call it; for other paths the HTTP method in lower case. */
+  readonly verb: string;
+  /** For a person, such as "patch deployments/web in default". */
+  readonly text: string;
+}
+
+const verbs = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
+
+/**
+ * Reads verb and object out of a request's method and path
+ * (https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb).
+ */
+export function requestInfo({ method, path, query }: Pick<ApiRequest, "method" | "path" | "query">): RequestInfo {
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const version = segments[0] === "api" ? 2 : segments[0] === "apis" ? 3 : undefined;
+  const rest = version === undefined ? [] : segments.slice(version);
+  const inNamespace = rest[0] === "namespaces" && rest.length > 2;
+  const [plural, name, subresource] = inNamespace ? rest.slice(2) : rest;
+  if (plural === undefined) return { verb: method.toLowerCase(), text: `${method.toLowerCase()} ${path}` };
+
+  const verb = method !== "GET" || name !== undefined ? verbs[method] : query?.watch ? "watch" : "list";
+  const object = [plural, name, subresource].filter((part) => part !== undefined).join("/");
+  return { verb, text: inNamespace ? `${verb} ${object} in ${rest[1]}` : `${verb} ${object}` };
+}
