@@ -75,8 +75,10 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
   });
 
   it("lets Wave see what was opted in, but neither its scale nor its status nor what Wave itself writes", async () => {
-    await namespace.create(object({ [optIn]: "true" }));
-    const path = workloadPath(ns, "Deployment", "web");
+    // A StatefulSet, because nobody else writes to it: the Deployment controller annotates its Deployments.
+    const annotations = { [optIn]: "true" };
+    await namespace.create(workload("web", { containers: [container] }, { kind: "StatefulSet", annotations }));
+    const path = workloadPath(ns, "StatefulSet", "web");
     const patch = (what: object, to = path) => reaches(() => cluster.api("PATCH", to, what, patchType));
     const label = (value: string) => ({ metadata: { labels: { value } } });
     expect(await patch(label("a"))).toBe(true);
