@@ -1,4 +1,11 @@
-import type { Credentials } from "./credentials.ts";
+import { readFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { isatty } from "node:tty";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import { type Credentials, tokenFileCredentials } from "./credentials.ts";
+import { ClusterConfigError } from "./errors.ts";
+import { loadKubeconfig } from "./kubeconfig.ts";
 
 /** How to reach a cluster, and as whom. */
 export interface ClusterConfig {
@@ -21,4 +28,78 @@ export interface TlsConfig {
   readonly insecure: boolean;
   /** The name to find in the server's certificate, where it is not the server's host name. */
   readonly serverName?: string | undefined;
+}
+
+/** Where to look for a cluster. */
+export interface ClusterConfigOptions {
+  /** The value of `--kubeconfig`. */
+  readonly kubeconfigFlag?: string;
+  /** The value of `--context`. */
+  readonly context?: string;
+  /** The environment; also that of credential plugins. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  /** Where a Pod finds its service account. */
+  readonly inClusterFolder?: string;
+  readonly clock?: Clock;
+  /** Whether a credential plugin may ask a person on standard input; default: where that is a terminal. */
+  readonly interactive?: boolean;
+}
+
+/**
+ * The first of: the file of `--kubeconfig`; those of `$KUBECONFIG`, merged by kubectl's rules; the Pod's service account;
+ * `~/.kube/config`. Reads files and runs nothing: a credential plugin runs with the first request.
+ * @throws ClusterConfigError in one line: where it looked, what is wrong there.
+ */
+export async function loadClusterConfig(options: ClusterConfigOptions): Promise<ClusterConfig> {
+  const { kubeconfigFlag, context, env, homeDir, clock = systemClock, interactive = isatty(0) } = options;
+  const surroundings = { context, env, clock, interactive };
+  if (kubeconfigFlag !== undefined) {
+    const config = await loadKubeconfig([kubeconfigFlag], surroundings);
+    if (config !== undefined) return config;
+    throw new ClusterConfigError(`--kubeconfig: there is no file ${kubeconfigFlag}`);
+  }
+  const files = [...new Set((env.KUBECONFIG ?? "").split(delimiter).filter((file) => file !== ""))];
+  if (files.length > 0) {
+    const config = await loadKubeconfig(files, surroundings);
+    if (config !== undefined) return config;
+    throw new ClusterConfigError(`$KUBECONFIG: there is no file ${files.join(" and no file ")}`);
+  }
+  const pod = context === undefined ? await inCluster(options, clock) : undefined;
+  if (pod?.config !== undefined) return pod.config;
+  const home = join(homeDir, ".kube", "config");
+  const config = await loadKubeconfig([home], surroundings);
+  if (config !== undefined) return config;
+  throw new ClusterConfigError(
+    pod?.problem ??
+      `no cluster is configured: --kubeconfig and $KUBECONFIG are not set, this is no Pod, and there is no ${home}`,
+  );
+}
+
+interface PodConfig {
+  readonly config?: ClusterConfig;
+  readonly problem?: string;
+}
+
+/** https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/#directly-accessing-the-rest-api */
+async function inCluster({ env, inClusterFolder }: ClusterConfigOptions, clock: Clock): Promise<PodConfig | undefined> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (!host || !port) return undefined;
+  const folder = inClusterFolder ?? "/var/run/secrets/kubernetes.io/serviceaccount";
+  try {
+    await readFile(join(folder, "token"));
+    const ca = await readFile(join(folder, "ca.crt"), "utf8");
+    const namespace = await readFile(join(folder, "namespace"), "utf8").catch(() => "");
+    const config: ClusterConfig = {
+      server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
+      namespace: namespace.trim() || undefined,
+      source: "the Pod's service account",
+      tls: { ca, insecure: false },
+      credentials: tokenFileCredentials(join(folder, "token"), clock),
+    };
+    return { config };
+  } catch (error) {
+    const hint = "is automountServiceAccountToken off?";
+    return { problem: `in a Pod, but its service account in ${folder} cannot be read, ${hint}: ${errorText(error)}` };
+  }
 }
