@@ -15,6 +15,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "watch a cluster and roll workloads when their configuration changes",
     load: async () => (await import("./run.ts")).run,
   },
+  explain: {
+    summary: "show what Wave would do with one workload now and why: wave explain deployment/web",
+    load: async () => (await import("./explain.ts")).explain,
+  },
   help: { summary: "show what a command does and its flags: wave help run", load: async () => help },
   version: {
     summary: "show Wave's version",

@@ -1,0 +1,128 @@
+import { describeObject } from "../rollout/messages.ts";
+import type { ExplainedReference, Explanation } from "./explanation.ts";
+
+/** How many keys a cell of the table names; JSON has all. */
+const shownKeys = 4;
+
+/**
+ * An explanation for a person: what Wave does and why, then what that hangs on. Lines that no terminal takes for
+ * commands: a pod spec may name an object by any characters.
+ */
+export function renderExplanation(explanation: Explanation): string {
+  const { workload, references, missing, unread, warnings, notes } = explanation;
+  const { kind, namespace, name } = workload;
+  const blocks = [
+    [`${kind} ${namespace}/${name}`],
+    summary(explanation),
+    references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, namespace),
+    block(
+      "Missing",
+      missing.map((each) => `${describeObject(each, namespace)}${each.key === undefined ? "" : `, key "${each.key}"`}`),
+    ),
+    block(
+      "Not read",
+      unread.map(({ error, ...object }) => `${describeObject(object, namespace)}: ${error}`),
+    ),
+    block(
+      "Warnings",
+      warnings.map(({ message }) => message),
+    ),
+    block("Note", notes),
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${printable(line)}\n`).join(""))
+    .join("\n");
+}
+
+function summary(explanation: Explanation): readonly string[] {
+  const { outcome, reason, recordedHash, currentHash, optIn } = explanation;
+  const rows: [string, string][] = [
+    ["Now", headline(explanation)],
+    ["Why", reason],
+    ["Recorded", recordedHash ?? "no hash"],
+    ["Current", currentHash ?? whyNoHash(explanation)],
+  ];
+  if (optIn === "out") rows.push(["To opt in", optInCommand(explanation)]);
+  if (outcome === "roll" || outcome === "baseline")
+    rows.push(["If it stays", "Wave does not run or may not write it: see its log and the Events of this workload"]);
+  return rows.map(([label, text]) => label.padEnd(13) + text);
+}
+
+function headline({ outcome, recordedHash, currentHash, notes }: Explanation): string {
+  switch (outcome) {
+    case "ignore":
+      return "Wave leaves it alone";
+    case "unchanged":
+      return "Wave does nothing: it is up to date";
+    case "baseline":
+      return recordedHash === currentHash
+        ? "Wave lets its Pods be scheduled again"
+        : "Wave records the hash of its configuration, which replaces its Pods once";
+    case "roll":
+      return "Wave rolls it out: its Pods are replaced";
+    case "waiting":
+      return notes.some((note) => note.startsWith("the scheduling gate is closed"))
+        ? "Wave waits, and its new Pods stay pending until nothing is missing"
+        : "Wave waits, and it keeps the Pods that it has until nothing is missing";
+    case "cleanUp":
+      return "Wave lets its Pods be scheduled again, and rolls out nothing";
+    case "unknown":
+      return "cannot be told: it hangs on what could not be read";
+  }
+}
+
+function whyNoHash({ outcome }: Explanation): string {
+  if (outcome === "waiting") return "none while something is missing";
+  return outcome === "unknown" ? "unknown" : "not looked at";
+}
+
+function optInCommand({ workload: { kind, namespace, name } }: Explanation): string {
+  return `kubectl -n ${namespace} annotate ${kind.toLowerCase()}/${name} wave.pusher.com/update-on-config-change=true --overwrite`;
+}
+
+function table(references: readonly ExplainedReference[], namespace: string): readonly string[] {
+  const rows = [
+    ["READS", "STATE", "KEYS", "AS", "NEEDED", "THROUGH"],
+    ...references.map((reference) => [
+      `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
+      stateOf(reference),
+      keysOf(reference),
+      reference.reads === "existence" ? "-" : reference.reads,
+      reference.optional ? "optional" : "required",
+      reference.path,
+    ]),
+  ];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function stateOf({ state, absentKeys }: ExplainedReference): string {
+  return absentKeys.length === 0 ? state : `lacks ${listed(absentKeys)}`;
+}
+
+function keysOf({ keys, reads }: ExplainedReference): string {
+  if (keys === "all") return "all";
+  if (reads === "existence") return keys.length === 0 ? "(the object)" : listed(keys);
+  return listed(keys);
+}
+
+function listed(keys: readonly string[]): string {
+  const rest = keys.length - shownKeys;
+  return rest > 0 ? `${keys.slice(0, shownKeys).join(",")} +${rest}` : keys.join(",");
+}
+
+function block(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+}
+
+function printable(line: string): string {
+  return line
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}

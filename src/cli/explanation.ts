@@ -1,0 +1,127 @@
+import { grantedReferences } from "../rollout/cross-namespace.ts";
+import { mergeReferences } from "../rollout/merge-references.ts";
+import { describeMissing } from "../rollout/messages.ts";
+import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { type ConfigName, collectReferences, configKey, type Reference } from "../rollout/references.ts";
+import { hasGate } from "../rollout/scheduling-gate.ts";
+import { missingFrom } from "../rollout/view.ts";
+import type { OptIn, Workload, WorkloadName, WorkloadObject } from "../rollout/workload.ts";
+import type { ReadConfig, ReadConfigs } from "./explain-read.ts";
+import { workloadNotes } from "./workload-notes.ts";
+
+/** One way in which the Pods of a workload read an object, and what is there. */
+export interface ExplainedReference extends Reference {
+  /** "refused": of another namespace, and not granted, so that it does not count. Else as {@link ReadConfig}. */
+  readonly state: ReadConfig["state"] | "refused";
+  /** Which of its named keys the object lacks. */
+  readonly absentKeys: readonly string[];
+}
+
+/** An object without which nobody can say what Wave does. */
+export interface UnreadObject extends ConfigName {
+  readonly error: string;
+}
+
+/** What `wave explain -o json` prints; docs/explain.md promises its fields. Never a value, never a digest of one. */
+export interface Explanation {
+  readonly version: 1;
+  readonly workload: WorkloadName;
+  readonly optIn: OptIn["state"];
+  /** Of `planRollout`; "unknown" where it hangs on an object that could not be read. */
+  readonly outcome: RolloutPlan["outcome"] | "unknown";
+  /** One line for a person. */
+  readonly reason: string;
+  readonly recordedHash: string | null;
+  /** Null where there is none: the configuration is incomplete, not Wave's to look at, or could not be read. */
+  readonly currentHash: string | null;
+  /** One for each place where it is written, also where the workload has not opted in. */
+  readonly references: readonly ExplainedReference[];
+  /** What Pods cannot start without and does not exist. */
+  readonly missing: readonly Missing[];
+  readonly unread: readonly UnreadObject[];
+  readonly warnings: readonly Warning[];
+  /** One line each for a person: what else decides when its Pods are replaced. */
+  readonly notes: readonly string[];
+}
+
+/** The workload as if it had opted in: what it reads is of interest either way. */
+export function withAllReferences(object: WorkloadObject, workload: Workload): Workload {
+  return { ...workload, references: mergeReferences(collectReferences(object)) };
+}
+
+/** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
+export function explainWorkload(
+  object: WorkloadObject,
+  workload: Workload,
+  read: ReadConfigs,
+  policy: Policy,
+): Explanation {
+  const isRead = (reference: Reference) => !isUnread(read.get(configKey(reference)));
+  const lookup: Lookup = (kind, namespace, name) => {
+    const found = read.get(configKey({ kind, namespace, name }));
+    return found?.state === "present" ? found.config : undefined;
+  };
+  const reader = withAllReferences(object, workload);
+  const unread = unreadObjects(reader, read);
+  const readable = { ...reader, references: reader.references.filter(isRead) };
+  const granted = grantedReferences(readable, lookup, policy).references;
+  const counts = new Set(granted.map(configKey));
+  const plan = planRollout({ ...workload, references: workload.references.filter(isRead) }, lookup, policy);
+  const { kind, namespace, name, optIn, recordedHash } = workload;
+  return {
+    version: 1,
+    workload: { kind, namespace, name },
+    optIn: optIn.state,
+    ...outcomeOf(plan, unread, workload),
+    recordedHash: recordedHash ?? null,
+    references: collectReferences(object).map((reference) => {
+      const found = read.get(configKey(reference));
+      if (isRead(reference) && !counts.has(configKey(reference)))
+        return { ...reference, state: "refused", absentKeys: [] };
+      return { ...reference, state: found?.state ?? "absent", absentKeys: absentKeys(reference, lookup) };
+    }),
+    missing: missingFrom(granted, lookup),
+    unread,
+    warnings: plan.warnings,
+    notes: workloadNotes(object, workload),
+  };
+}
+
+function isUnread(found: ReadConfig | undefined): found is ReadConfig & { readonly error: string } {
+  return found?.state === "forbidden" || found?.state === "unreadable";
+}
+
+function unreadObjects({ references }: Workload, read: ReadConfigs): readonly UnreadObject[] {
+  const objects = new Map(references.map((reference) => [configKey(reference), reference]));
+  return [...objects].flatMap(([key, { kind, namespace, name }]) => {
+    const found = read.get(key);
+    return isUnread(found) ? [{ kind, namespace, name, error: found.error }] : [];
+  });
+}
+
+/**
+ * The plan was made from what could be read. The rest cannot change it where the workload is not Wave's or something is
+ * missing already; else it can.
+ */
+function outcomeOf(
+  plan: RolloutPlan,
+  unread: readonly UnreadObject[],
+  workload: Workload,
+): Pick<Explanation, "outcome" | "reason" | "currentHash"> {
+  const { outcome, reason } = plan;
+  if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting")
+    return { outcome, reason, currentHash: null };
+  if (unread.length > 0) {
+    const objects = describeMissing(unread, workload.namespace);
+    return { outcome: "unknown", reason: `could not read ${objects}`, currentHash: null };
+  }
+  if (outcome !== "roll") return { outcome, reason, currentHash: plan.view.hash };
+  // The plan's own words are of a Wave that was not there to see it; nobody but Wave knows that.
+  const lifted = hasGate(workload) ? "; its scheduler is restored" : "";
+  return { outcome, reason: `its configuration is not what its hash was made from${lifted}`, currentHash: plan.hash };
+}
+
+function absentKeys(reference: Reference, lookup: Lookup): readonly string[] {
+  return missingFrom([{ ...reference, optional: false }], lookup).flatMap(({ key }) => key ?? []);
+}
