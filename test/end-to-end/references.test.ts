@@ -171,8 +171,11 @@ describeOnControlPlane("a Deployment that reads its configuration by", (cluster)
     const first = await newHash(cluster, "references", "Deployment", name);
     expect(first).toMatch(/^v2:[0-9a-f]{64}$/);
 
+    // Each is seen through before the next change: Kubernetes makes one ReplicaSet of two changes that come at once.
+    await revisionsToBe(cluster, "references", "Deployment", name, 2);
     await namespace.edit(reference.kind, name, { a: "2" });
     const second = await newHash(cluster, "references", "Deployment", name, first);
+    await revisionsToBe(cluster, "references", "Deployment", name, 3);
     await namespace.edit(reference.kind, name, { b: "2" });
     const third = reference.sees === "both" ? await newHash(cluster, "references", "Deployment", name, second) : second;
     const path = `/api/v1/namespaces/references/${reference.kind.toLowerCase()}s/${name}`;
@@ -180,7 +183,6 @@ describeOnControlPlane("a Deployment that reads its configuration by", (cluster)
     await caughtUp();
 
     expect(await recordedHash(cluster, "references", "Deployment", name)).toBe(third);
-    // One revision as created, one for the first hash, then one for each change that its Pods saw.
     await revisionsToBe(cluster, "references", "Deployment", name, reference.sees === "both" ? 4 : 3);
   });
 });
