@@ -32,9 +32,9 @@ export interface TlsConfig {
 
 /** Where to look for a cluster. */
 export interface ClusterConfigOptions {
-  /** The value of `--kubeconfig`. */
+  /** The value of `--kubeconfig`; empty: not given. */
   readonly kubeconfigFlag?: string;
-  /** The value of `--context`. */
+  /** The value of `--context`; empty: not given. A Pod's service account has no contexts and is then passed over. */
   readonly context?: string;
   /** The environment; also that of credential plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -52,9 +52,10 @@ export interface ClusterConfigOptions {
  * @throws ClusterConfigError in one line: where it looked, what is wrong there.
  */
 export async function loadClusterConfig(options: ClusterConfigOptions): Promise<ClusterConfig> {
-  const { kubeconfigFlag, context, env, homeDir, clock = systemClock, interactive = isatty(0) } = options;
+  const { kubeconfigFlag = "", env, homeDir, clock = systemClock, interactive = isatty(0) } = options;
+  const context = options.context || undefined;
   const surroundings = { context, env, clock, interactive };
-  if (kubeconfigFlag !== undefined) {
+  if (kubeconfigFlag !== "") {
     const config = await loadKubeconfig([kubeconfigFlag], surroundings);
     if (config !== undefined) return config;
     throw new ClusterConfigError(`--kubeconfig: there is no file ${kubeconfigFlag}`);
@@ -72,7 +73,7 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
   if (config !== undefined) return config;
   throw new ClusterConfigError(
     pod?.problem ??
-      `no cluster is configured: --kubeconfig and $KUBECONFIG are not set, this is no Pod, and there is no ${home}`,
+      `no cluster is configured: $KUBECONFIG is not set, this is no Pod, and there is no ${home}; give --kubeconfig FILE`,
   );
 }
 

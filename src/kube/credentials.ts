@@ -36,12 +36,12 @@ export const tokenFileLifeMs = 60_000;
 /**
  * The token in a file that somebody renews, as the kubelet does in a Pod
  * (https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken). While the file cannot be read
- * the last token read stays in use.
+ * the last token read stays in use, at first `initial`. Its credentials throw ClusterConfigError where there is none yet.
  */
-export function tokenFileCredentials(path: string, clock: Clock): Credentials {
-  let token: string | undefined;
-  let credential: Credential | undefined;
-  let readAt = 0;
+export function tokenFileCredentials(path: string, clock: Clock, initial?: string): Credentials {
+  let token = initial;
+  let credential: Credential | undefined = initial === undefined ? undefined : { headers: bearer(initial) };
+  let readAt = Number.NEGATIVE_INFINITY;
   const read = async (): Promise<Credential> => {
     try {
       const found = (await readFile(path, "utf8")).trim();
@@ -58,10 +58,8 @@ export function tokenFileCredentials(path: string, clock: Clock): Credentials {
     return credential;
   };
   return {
-    current: async () => {
-      if (credential !== undefined && clock.monotonic() - readAt < tokenFileLifeMs) return credential;
-      return read();
-    },
+    current: async () =>
+      credential !== undefined && clock.monotonic() - readAt < tokenFileLifeMs ? credential : read(),
     renew: async (rejected) => {
       const fresh = await read();
       return fresh === rejected ? undefined : fresh;

@@ -20,6 +20,7 @@ export class Section {
     this.place = place;
   }
 
+  /** Whether the field is there and neither null nor empty. */
   has(name: string): boolean {
     const value = this.#fields[name];
     return value !== undefined && value !== null && value !== "";
@@ -30,42 +31,49 @@ export class Section {
     if (!this.has(name)) return undefined;
     const value = this.#fields[name];
     if (typeof value === "string") return value;
-    throw this.wrong(name, "is not a text");
+    throw this.wrong(name, "is not a text: put it in quotes");
   }
 
-  /** A YAML file's scalars are all read as texts, a JSON file has real booleans. */
+  /** False where the field is absent. */
   flag(name: string): boolean {
     if (!this.has(name)) return false;
     const value = this.#fields[name];
-    if (value === true || value === "true") return true;
-    if (value === false || value === "false") return false;
+    if (typeof value === "boolean") return value;
     throw this.wrong(name, "is neither true nor false");
   }
 
+  /** The mapping in a field; undefined where it is absent. */
   section(name: string): Section | undefined {
     if (!this.has(name)) return undefined;
     return new Section(this.#fields[name], this.file, this.#placeOf(name));
   }
 
-  /** A list's values as they are; empty where it is absent. */
-  list(name: string): readonly unknown[] {
-    if (!this.has(name) || this.#fields[name] === "null") return [];
-    const value = this.#fields[name];
-    if (Array.isArray(value)) return value;
-    throw this.wrong(name, "is not a list");
+  /** The mappings in a list; none where it is absent. */
+  sections(name: string): Section[] {
+    return this.#list(name).map((value, index) => new Section(value, this.file, this.#placeOf(`${name}[${index}]`)));
   }
 
+  /** The texts in a list; none where it is absent. */
   texts(name: string): string[] {
-    return this.list(name).map((value) => {
+    return this.#list(name).map((value) => {
       if (typeof value === "string") return value;
-      throw this.wrong(name, "holds something that is not a text");
+      throw this.wrong(name, "holds something that is not a text: put it in quotes");
     });
   }
 
-  /** The names and values of a mapping; undefined where it is absent. */
-  record(name: string): Readonly<Record<string, unknown>> | undefined {
-    const section = this.section(name);
-    return section === undefined ? undefined : section.#fields;
+  /** The same mapping by another name of its place. */
+  at(place: string): Section {
+    return new Section(this.#fields, this.file, place);
+  }
+
+  /** The names of the fields. */
+  names(): string[] {
+    return Object.keys(this.#fields);
+  }
+
+  /** The field as it is, to be handed on. */
+  raw(name: string): unknown {
+    return this.#fields[name];
   }
 
   /** The field's path, relative ones from the folder of the file. */
@@ -77,16 +85,28 @@ export class Section {
   /** PEM from `NAME-data` in base64, or else from the file that `NAME` says; undefined where neither is given. */
   async pem(name: string): Promise<string | undefined> {
     const inline = this.text(`${name}-data`);
-    if (inline !== undefined) return Buffer.from(inline, "base64").toString();
+    if (inline !== undefined) return this.#checked(`${name}-data`, Buffer.from(inline, "base64").toString());
     const path = this.path(name);
     if (path === undefined) return undefined;
-    try {
-      return await readFile(path, "utf8");
-    } catch (error) {
+    const text = await readFile(path, "utf8").catch((error) => {
       throw this.wrong(name, `cannot be read: ${errorText(error)}`);
-    }
+    });
+    return this.#checked(name, text);
   }
 
+  #checked(name: string, pem: string): string {
+    if (pem.includes("-----BEGIN ")) return pem;
+    throw this.wrong(name, name.endsWith("-data") ? "is not PEM in base64" : "is a file that is not PEM");
+  }
+
+  #list(name: string): readonly unknown[] {
+    if (!this.has(name)) return [];
+    const value = this.#fields[name];
+    if (Array.isArray(value)) return value;
+    throw this.wrong(name, "is not a list");
+  }
+
+  /** The error that says what is wrong with a field: "/home/a/.kube/config: users[a].user.token is not a text". */
   wrong(name: string, what: string): ClusterConfigError {
     return new ClusterConfigError(`${this.file}: ${this.#placeOf(name)} ${what}`);
   }
@@ -114,12 +134,15 @@ async function parse(text: string, file: string): Promise<unknown> {
     return JSON.parse(text);
   } catch {
     const { parseDocument } = await import("yaml");
-    // "failsafe": every scalar is a text, so that a password 0123 stays as it is written.
-    const document = parseDocument(text, { schema: "failsafe", prettyErrors: true });
+    const document = parseDocument(text, { prettyErrors: true });
     const [error] = document.errors;
-    if (error === undefined) return document.toJS() ?? {};
     // The parser's own message would quote the line, which may hold a token.
-    const line = error.linePos === undefined ? "" : ` (line ${error.linePos[0].line})`;
-    throw new ClusterConfigError(`the kubeconfig ${file} is not valid YAML${line}`);
+    const line = error?.linePos === undefined ? "" : ` (line ${error.linePos[0].line})`;
+    if (error !== undefined) throw new ClusterConfigError(`the kubeconfig ${file} is not valid YAML${line}`);
+    try {
+      return document.toJS() ?? {};
+    } catch {
+      throw new ClusterConfigError(`the kubeconfig ${file} is not valid YAML: it has an alias of no anchor`);
+    }
   }
 }

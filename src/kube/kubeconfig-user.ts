@@ -1,4 +1,3 @@
-import type { Clock } from "../lib/clock.ts";
 import {
   bearer,
   type Credential,
@@ -7,24 +6,20 @@ import {
   tokenFileCredentials,
   withHeaders,
 } from "./credentials.ts";
-import { type ExecPlugin, type ExecSurroundings, execCredentials } from "./exec-credentials.ts";
+import { execCredentials } from "./exec-credentials.ts";
+import type { ExecPlugin, ExecSurroundings } from "./exec-plugin.ts";
 import type { Section } from "./kubeconfig-file.ts";
 
-/** What the credentials of a user may need besides the kubeconfig. */
-export interface UserSurroundings extends ExecSurroundings {
-  readonly clock: Clock;
-}
-
 /**
- * The credentials of a kubeconfig's user, in kubectl's order of preference: token file, token, user name and password,
- * plugin. A client certificate is no matter of requests but of the connection. `ca` is the cluster's, in PEM.
+ * The credentials of a kubeconfig's user, in kubectl's order of preference: token file (until it can be read the token
+ * beside it), token, user name and password, plugin. A client certificate is no matter of requests but of the connection. `ca` is the cluster's, in PEM.
  * @throws ClusterConfigError for what is not supported or wrong.
  */
 export function userCredentials(
   user: Section | undefined,
   cluster: Section,
   ca: string | undefined,
-  surroundings: UserSurroundings,
+  surroundings: ExecSurroundings,
 ): Credentials {
   if (user === undefined) return fixedCredentials();
   const impersonation = impersonationHeaders(user);
@@ -36,11 +31,11 @@ function ownCredentials(
   user: Section,
   cluster: Section,
   ca: string | undefined,
-  surroundings: UserSurroundings,
+  surroundings: ExecSurroundings,
 ): Credentials {
-  const tokenFile = user.path("tokenFile");
-  if (tokenFile !== undefined) return tokenFileCredentials(tokenFile, surroundings.clock);
   const token = user.text("token");
+  const tokenFile = user.path("tokenFile");
+  if (tokenFile !== undefined) return tokenFileCredentials(tokenFile, surroundings.clock, token);
   if (token !== undefined) return fixedCredentials(bearer(token));
   const username = user.text("username");
   if (username !== undefined) {
@@ -79,22 +74,25 @@ function toPlugin(exec: Section, cluster: Section, ca: string | undefined): Exec
 }
 
 function environment(exec: Section): Readonly<Record<string, string>> {
-  const pairs = exec.list("env").map((entry) => Object(entry) as Readonly<Record<string, unknown>>);
-  return Object.fromEntries(pairs.map(({ name, value }) => [String(name), String(value ?? "")]));
+  const variables = exec.sections("env").map((variable) => {
+    const name = variable.text("name");
+    if (name === undefined) throw variable.wrong("name", "is missing");
+    return [name, variable.text("value") ?? ""];
+  });
+  return Object.fromEntries(variables);
 }
 
 /** https://kubernetes.io/docs/reference/config-api/client-authentication.v1/#client-authentication-k8s-io-v1-Cluster */
 function clusterInfo(cluster: Section, ca: string | undefined): Readonly<Record<string, unknown>> {
   const own = cluster
-    .list("extensions")
-    .map((extension) => Object(extension) as Readonly<Record<string, unknown>>)
-    .find(({ name }) => name === "client.authentication.k8s.io/exec");
+    .sections("extensions")
+    .find((extension) => extension.text("name") === "client.authentication.k8s.io/exec");
   return {
     server: cluster.text("server"),
     "tls-server-name": cluster.text("tls-server-name"),
     "insecure-skip-tls-verify": cluster.flag("insecure-skip-tls-verify") || undefined,
     "certificate-authority-data": ca === undefined ? undefined : Buffer.from(ca).toString("base64"),
-    config: own?.extension,
+    config: own?.raw("extension"),
   };
 }
 
@@ -107,12 +105,18 @@ function impersonationHeaders(user: Section): Credential["headers"] {
   if (uid !== undefined) headers["impersonate-uid"] = uid;
   const groups = user.texts("as-groups");
   if (groups.length > 0) headers["impersonate-group"] = groups;
-  for (const [name, values] of Object.entries(user.record("as-user-extra") ?? {})) {
-    headers[`impersonate-extra-${encodeURIComponent(name).toLowerCase()}`] = Array.isArray(values)
-      ? values.map(String)
-      : [String(values)];
+  const extra = user.section("as-user-extra");
+  for (const name of extra?.names() ?? []) {
+    headers[`impersonate-extra-${escapedHeaderName(name)}`] = extra?.texts(name) ?? [];
   }
-  if (as === undefined && Object.keys(headers).length > 0)
+  if (as === undefined && Object.keys(headers).length > 0) {
     throw user.wrong("as", "is missing beside the other as-… fields");
+  }
   return headers;
+}
+
+/** What may not stand in a header's name in percent-encoding, as the API server takes it back. */
+function escapedHeaderName(name: string): string {
+  const escaped = encodeURIComponent(name).replaceAll("(", "%28").replaceAll(")", "%29");
+  return escaped.toLowerCase();
 }

@@ -1,10 +1,11 @@
 import type { ClusterConfig } from "./cluster-config.ts";
 import { ClusterConfigError } from "./errors.ts";
+import type { ExecSurroundings } from "./exec-plugin.ts";
 import { readKubeconfigFile, Section } from "./kubeconfig-file.ts";
-import { type UserSurroundings, userCredentials } from "./kubeconfig-user.ts";
+import { userCredentials } from "./kubeconfig-user.ts";
 
 /** Which context of which files. */
-export interface KubeconfigOptions extends UserSurroundings {
+export interface KubeconfigOptions extends ExecSurroundings {
   /** Undefined: the current one. */
   readonly context: string | undefined;
 }
@@ -37,12 +38,12 @@ function merge(sections: readonly Section[]): Kubeconfig {
   const first = (list: string, field: string) => {
     const named = new Map<string, Section>();
     for (const section of sections) {
-      for (const [index, value] of section.list(list).entries()) {
-        const entry = new Section(value, section.file, `${list}[${index}]`);
+      for (const entry of section.sections(list)) {
         const name = entry.text("name");
         if (name === undefined) throw entry.wrong("name", "is missing");
-        const content = new Section(value, section.file, `${list}[${name}]`).section(field);
-        if (!named.has(name)) named.set(name, content ?? new Section({}, section.file, `${list}[${name}].${field}`));
+        const place = `${list}[${name}]`;
+        const content = entry.at(place).section(field) ?? new Section({}, section.file, `${place}.${field}`);
+        if (!named.has(name)) named.set(name, content);
       }
     }
     return named;
@@ -76,6 +77,9 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
     insecure: cluster.flag("insecure-skip-tls-verify"),
     serverName: cluster.text("tls-server-name"),
   };
+  if (tls.insecure && tls.ca !== undefined) {
+    throw cluster.wrong("insecure-skip-tls-verify", "is true beside a certificate-authority: remove one of them");
+  }
   if (user !== undefined && (tls.cert === undefined) !== (tls.key === undefined)) {
     throw user.wrong(tls.cert === undefined ? "client-certificate" : "client-key", "is missing beside its counterpart");
   }
@@ -102,8 +106,9 @@ function referred(
 }
 
 function serverOf(cluster: Section): URL {
-  const proxy = cluster.has("proxy-url");
-  if (proxy) throw cluster.wrong("proxy-url", "is set: Wave does not connect through proxies");
+  if (cluster.has("proxy-url")) {
+    throw cluster.wrong("proxy-url", "is not supported: remove it and reach the server without a proxy");
+  }
   const server = cluster.text("server");
   if (server === undefined) throw cluster.wrong("server", "is missing");
   const url = URL.parse(server);
