@@ -43,7 +43,7 @@ export async function assemble(
   const identity = electionIdentity(hostname());
   // The identity tells replicas apart in the API server's audit log.
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
-  const client = createApiClient({ config, clock, log, metrics, userAgent });
+  const client = createApiClient({ config, clock, metrics, userAgent });
   const connected = { client, clock, log, metrics };
   const recorder = createEventRecorder({ client, clock, log, component: "wave", instance: identity });
   const { crossNamespace, namespaces, schedulingGate } = settings;
