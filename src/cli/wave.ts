@@ -11,6 +11,10 @@ interface CommandRow {
 }
 
 const commands: Readonly<Record<string, CommandRow>> = {
+  demo: {
+    summary: "show in a few seconds what Wave does; needs no cluster",
+    load: async () => (await import("./demo.ts")).demo,
+  },
   run: {
     summary: "watch a cluster and roll workloads when their configuration changes",
     load: async () => (await import("./run.ts")).run,

@@ -1,0 +1,27 @@
+import { systemClock } from "../../lib/clock.ts";
+import { runManager } from "../../manager/manager.ts";
+import { type Part, startPart } from "../../manager/parts.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { Terminal } from "../command.ts";
+import { readRunRequest } from "../settings.ts";
+import { version } from "../version.ts";
+
+/**
+ * Wave as `wave run` with these flags has it, but without ports, until the part is stopped. `onFailure` is told why it
+ * could not go on.
+ */
+export function startWaveBeside(
+  flags: readonly string[],
+  terminal: Terminal,
+  log: Logger,
+  onFailure: (error: unknown) => void,
+): Part {
+  const withoutPorts = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
+  // The variables that stand for flags are for `wave run`, and the demo is the same everywhere.
+  const request = readRunRequest([...withoutPorts, ...flags], {});
+  if (request.asks !== "run") throw new Error(`not flags of wave run: ${flags.join(" ")}`);
+  const { settings } = request;
+  const { env, homeDir } = terminal;
+  const deps = { clock: systemClock, log, env, homeDir, version: version() };
+  return startPart("Wave", (signal) => runManager(settings, { ...deps, signal }), onFailure);
+}

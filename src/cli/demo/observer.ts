@@ -1,0 +1,109 @@
+import type { Deployment, ReplicaSet } from "kubernetes-types/apps/v1.d.ts";
+import type { Event, Pod } from "kubernetes-types/core/v1.d.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { listWatch } from "../../kube/list-watch.ts";
+import { type Resource, resources } from "../../kube/resources.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import { MetricsRegistry } from "../../telemetry/metrics.ts";
+
+type Stored<T> = KubeObject & Omit<T, "apiVersion" | "kind" | "metadata">;
+
+/** What a namespace holds now, as far as the story looks at it. */
+export interface Observer {
+  readonly deployment: (name: string) => Stored<Deployment> | undefined;
+  readonly replicaSets: () => readonly Stored<ReplicaSet>[];
+  readonly pods: () => readonly Stored<Pod>[];
+  readonly events: () => readonly Stored<Event>[];
+  /**
+   * Resolves with what `probe` finds, asked now and after every change. Rejects where it finds nothing in `stepMs`, with
+   * an error that says "waited 10 s in vain for" and `what`, and with the signal's reason.
+   */
+  readonly until: <T>(what: string, probe: () => T | undefined) => Promise<T>;
+}
+
+/** What an observer is made from. */
+export interface ObserverOptions {
+  readonly client: ApiClient;
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stepMs: number;
+  /** Ends the watches and every wait. */
+  readonly signal: AbortSignal;
+}
+
+/** Watches a namespace until the signal is aborted. */
+export function observe(options: ObserverOptions): Observer {
+  const { clock, stepMs, signal } = options;
+  const waiting = new Set<() => void>();
+  const onChange = () => {
+    for (const check of waiting) check();
+  };
+  const deployments = watch<Stored<Deployment>>(resources.deployments, options, onChange);
+  const replicaSets = watch<Stored<ReplicaSet>>(resources.replicaSets, options, onChange);
+  const pods = watch<Stored<Pod>>(resources.pods, options, onChange);
+  const events = watch<Stored<Event>>(resources.events, options, onChange);
+
+  const until: Observer["until"] = <T>(what: string, probe: () => T | undefined) =>
+    new Promise<T>((resolve, reject) => {
+      const end = () => {
+        cancel();
+        waiting.delete(check);
+        signal.removeEventListener("abort", onAbort);
+      };
+      const onAbort = () => {
+        end();
+        reject(signal.reason);
+      };
+      const check = () => {
+        const found = probe();
+        if (found === undefined) return;
+        end();
+        resolve(found);
+      };
+      const cancel = clock.timer(stepMs, () => {
+        end();
+        reject(new Error(`waited ${stepMs / 1000} s in vain for ${what}`));
+      });
+      if (signal.aborted) return onAbort();
+      signal.addEventListener("abort", onAbort);
+      waiting.add(check);
+      check();
+    });
+
+  return {
+    deployment: (name) => deployments.get(name),
+    replicaSets: () => [...replicaSets.values()],
+    pods: () => [...pods.values()],
+    events: () => [...events.values()],
+    until,
+  };
+}
+
+/** The objects of a resource by name, kept up to date. */
+function watch<T extends KubeObject>(
+  resource: Resource,
+  { client, namespace, clock, log, signal }: ObserverOptions,
+  onChange: () => void,
+): ReadonlyMap<string, T> {
+  const objects = new Map<string, T>();
+  const listed = new Set<string>();
+  const follow = async () => {
+    const metrics = new MetricsRegistry();
+    for await (const event of listWatch<T>({ client, resource, namespace, clock, log, metrics, signal })) {
+      if (event.type === "init") listed.clear();
+      else if (event.type === "initDone") {
+        for (const name of objects.keys()) if (!listed.has(name)) objects.delete(name);
+      } else if (event.type === "delete") objects.delete(event.object.metadata.name);
+      else {
+        objects.set(event.object.metadata.name, event.object);
+        if (event.type === "initApply") listed.add(event.object.metadata.name);
+      }
+      onChange();
+    }
+  };
+  void follow();
+  return objects;
+}

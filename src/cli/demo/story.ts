@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import { type Resource, resourcePath, resources } from "../../kube/resources.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { updateOnConfigChange } from "../../rollout/annotations.ts";
+import { page, token, web, witness, witnessPage } from "./example.ts";
+import { change, type Narrator, shortHash } from "./narrator.ts";
+import type { Observer } from "./observer.ts";
+import { eventOn, hashOf, type RolledOut, replicaSetsOf, rolledOut } from "./rollout.ts";
+import type { Stage } from "./stage.ts";
+
+/** What the story is told with. */
+export interface Cast {
+  readonly stage: Stage;
+  readonly observer: Observer;
+  readonly narrator: Narrator;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** What came of the story. */
+export interface Ending {
+  readonly edits: number;
+  readonly rollouts: number;
+}
+
+/**
+ * Four steps, each done only when its outcome is seen in the cluster. Rejects with one line that names the step where
+ * something else happened, or nothing in time, and with the signal's reason.
+ */
+export async function tellStory(cast: Cast): Promise<Ending> {
+  const first = await step(cast, 1, "A Deployment opts in", () => optIn(cast));
+  const replicaSets = replicaSetsOf(cast.observer, "web").length;
+  const second = await step(cast, 2, "The page is edited: the Pod must be replaced", () => editPage(cast, first));
+  await step(cast, 3, "A key is edited that nobody reads: nothing must happen", () => editNotes(cast, second));
+  await step(cast, 4, "An optional Secret appears: a new Pod would see it", () => createToken(cast, second));
+  const rollouts = replicaSetsOf(cast.observer, "web").length - replicaSets;
+  if (rollouts !== 2) throw new Error(`Deployment web should have been rolled twice, and was ${rollouts} times`);
+  return { edits: 3, rollouts };
+}
+
+async function step<T>({ narrator, signal }: Cast, number: number, title: string, act: () => Promise<T>): Promise<T> {
+  narrator.step(number, title);
+  try {
+    const result = await act();
+    narrator.paragraph();
+    return result;
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw new Error(`step ${number}`, { cause: error });
+  }
+}
+
+async function optIn(cast: Cast): Promise<RolledOut> {
+  const { narrator, observer } = cast;
+  narrator.command(kubectl(cast, "apply -f examples/nginx.yaml"));
+  narrator.why(
+    "nginx mounts index.html of ConfigMap web-page by subPath: Kubernetes never updates that in a running Pod.",
+    "It also reads the optional Secret web-token, which does not exist yet.",
+    `What makes Wave look after it: the annotation ${updateOnConfigChange}: "true" on the Deployment.`,
+  );
+  await create(cast, resources.configMaps, page);
+  await create(cast, resources.deployments, web);
+  const hash = await observer.until("a hash on Deployment web", () => hashOf(observer, "web"));
+  const now = await observer.until("Pods with this hash", () => rolledOut(observer, "web", hash));
+  narrator.seen("hash", shortHash(hash), "a digest of all that its Pods see, put on its pod template by Wave");
+  narrator.seen("ReplicaSet", now.replicaSet);
+  narrator.seen("Pod", now.pods.join(", "));
+  return now;
+}
+
+async function editPage(cast: Cast, before: RolledOut): Promise<RolledOut> {
+  cast.narrator.command(kubectl(cast, "edit configmap web-page"), "change index.html");
+  return roll(cast, before, () => editConfigMap(cast, { "index.html": "<h1>Hello again</h1>\n" }));
+}
+
+async function createToken(cast: Cast, before: RolledOut): Promise<RolledOut> {
+  cast.narrator.command(kubectl(cast, "create secret generic web-token --from-file=token"));
+  return roll(cast, before, () => create(cast, resources.secrets, token(randomUUID)));
+}
+
+/** Does something that must give the Deployment other Pods, and shows how it did. */
+async function roll(cast: Cast, before: RolledOut, act: () => Promise<void>): Promise<RolledOut> {
+  const { narrator, observer, clock } = cast;
+  const seen = new Set(observer.events().map(({ metadata }) => metadata.resourceVersion));
+  const from = clock.monotonic();
+  await act();
+  const hash = await observer.until("another hash on Deployment web", () => {
+    const current = hashOf(observer, "web");
+    return current === before.hash ? undefined : current;
+  });
+  const tookMs = Math.max(1, Math.round(clock.monotonic() - from));
+  narrator.seen("hash", change(shortHash(before.hash), shortHash(hash)), `${tookMs} ms after the edit was sent`);
+  const reason = "ConfigChanged";
+  const message = await observer.until(`an Event ${reason} on Deployment web`, () =>
+    eventOn(observer, "web", reason, seen),
+  );
+  narrator.seen("Event", reason, message);
+  const after = await observer.until("Pods with this hash", () => rolledOut(observer, "web", hash));
+  narrator.seen("ReplicaSet", change(before.replicaSet, after.replicaSet));
+  narrator.seen("Pod", change(before.pods.join(", "), after.pods.join(", ")));
+  return after;
+}
+
+/**
+ * Waiting would prove nothing. Instead a ConfigMap is made after the edit and a Deployment that reads it: Wave is told of
+ * ConfigMaps in the order of their writes, so when this Deployment has its hash, Wave has seen the edit before.
+ */
+async function editNotes(cast: Cast, before: RolledOut): Promise<void> {
+  const { narrator, observer, stage } = cast;
+  narrator.command(kubectl(cast, "edit configmap web-page"), "change notes.txt");
+  await editConfigMap(cast, { "notes.txt": "No Pod reads this key, whatever it says.\n" });
+  await create(cast, resources.configMaps, witnessPage);
+  await create(cast, resources.deployments, witness);
+  await observer.until("a hash on Deployment witness", () => hashOf(observer, "witness"));
+  const { generation } = (await read(cast, resources.deployments, "web")).metadata;
+  const current = hashOf(observer, "web");
+  const after = rolledOut(observer, "web", before.hash);
+  if (generation !== before.generation || current !== before.hash || after?.replicaSet !== before.replicaSet) {
+    throw new Error("Deployment web was changed by an edit that none of its Pods sees");
+  }
+  narrator.seen("hash", change(shortHash(before.hash), shortHash(current)));
+  narrator.seen("Pod", change(before.pods.join(", "), after.pods.join(", ")));
+  const made = "It did see the edit: Deployment witness, which the demo made right after it, already has its hash.";
+  narrator.why(made, `Deployment web is still of generation ${generation}: nothing was written.`);
+
+  async function read({ signal }: Cast, resource: Resource, name: string): Promise<KubeObject> {
+    const path = resourcePath(resource, { namespace: stage.namespace, name });
+    return stage.client.request<KubeObject>({ method: "GET", path, signal });
+  }
+}
+
+/** A command as a person would type it there. */
+function kubectl({ stage }: Cast, command: string): string {
+  return ["kubectl", ...stage.namespaceFlags, command].join(" ");
+}
+
+async function create({ stage, signal }: Cast, resource: Resource, body: Deployment | object): Promise<void> {
+  const path = resourcePath(resource, { namespace: stage.namespace });
+  await stage.client.request({ method: "POST", path, body, query: { fieldManager: "wave-demo" }, signal });
+}
+
+async function editConfigMap({ stage, signal }: Cast, data: Readonly<Record<string, string>>): Promise<void> {
+  const path = resourcePath(resources.configMaps, { namespace: stage.namespace, name: "web-page" });
+  const query = { fieldManager: "wave-demo" };
+  await stage.client.request({ method: "PATCH", path, body: { data }, query, signal });
+}
