@@ -49,22 +49,22 @@ function summary(explanation: Explanation): readonly string[] {
   return rows.map(([label, text]) => label.padEnd(13) + text);
 }
 
-function headline({ outcome, recordedHash, currentHash, notes }: Explanation): string {
+function headline({ outcome, gate }: Explanation): string {
   switch (outcome) {
     case "ignore":
       return "Wave leaves it alone";
     case "unchanged":
       return "Wave does nothing: it is up to date";
     case "baseline":
-      return recordedHash === currentHash
-        ? "Wave lets its Pods be scheduled again"
+      return gate === "closed"
+        ? "Wave records the hash of its configuration and lets its Pods be scheduled"
         : "Wave records the hash of its configuration, which replaces its Pods once";
     case "roll":
       return "Wave rolls it out: its Pods are replaced";
     case "waiting":
-      return notes.some((note) => note.startsWith("the scheduling gate is closed"))
-        ? "Wave waits, and its new Pods stay pending until nothing is missing"
-        : "Wave waits, and it keeps the Pods that it has until nothing is missing";
+      return gate === "closed"
+        ? "Wave waits: its new Pods stay pending until nothing is missing"
+        : "Wave waits: it keeps the Pods that it has until nothing is missing";
     case "cleanUp":
       return "Wave lets its Pods be scheduled again, and rolls out nothing";
     case "unknown":
@@ -85,7 +85,9 @@ function table(references: readonly ExplainedReference[], namespace: string): re
   const rows = [
     ["READS", "STATE", "KEYS", "AS", "NEEDED", "THROUGH"],
     ...references.map((reference) => [
-      `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
+      printable(
+        `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
+      ),
       stateOf(reference),
       keysOf(reference),
       reference.reads === "existence" ? "-" : reference.reads,
@@ -108,8 +110,7 @@ function stateOf({ state, absentKeys }: ExplainedReference): string {
 
 function keysOf({ keys, reads }: ExplainedReference): string {
   if (keys === "all") return "all";
-  if (reads === "existence") return keys.length === 0 ? "(the object)" : listed(keys);
-  return listed(keys);
+  return reads === "existence" && keys.length === 0 ? "(the object)" : listed(keys);
 }
 
 function listed(keys: readonly string[]): string {

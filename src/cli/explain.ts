@@ -6,7 +6,6 @@ import { objectsToRead } from "../rollout/cross-namespace.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
-import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Terminal } from "./command.ts";
 import { explainFlags } from "./explain-flags.ts";
@@ -67,7 +66,6 @@ async function explainLive(argument: WorkloadArgument, values: Values, terminal:
   const client = createApiClient({
     config,
     clock: systemClock,
-    log: silentLogger,
     metrics: new MetricsRegistry(),
     userAgent: `wave-explain/${version()} (${process.platform}/${process.arch})`,
   });

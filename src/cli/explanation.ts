@@ -4,7 +4,7 @@ import { describeMissing } from "../rollout/messages.ts";
 import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { type ConfigName, collectReferences, configKey, type Reference } from "../rollout/references.ts";
-import { hasGate } from "../rollout/scheduling-gate.ts";
+import { hasGate, isGated } from "../rollout/scheduling-gate.ts";
 import { missingFrom } from "../rollout/view.ts";
 import type { OptIn, Workload, WorkloadName, WorkloadObject } from "../rollout/workload.ts";
 import type { ReadConfig, ReadConfigs } from "./explain-read.ts";
@@ -35,6 +35,8 @@ export interface Explanation {
   readonly recordedHash: string | null;
   /** Null where there is none: the configuration is incomplete, not Wave's to look at, or could not be read. */
   readonly currentHash: string | null;
+  /** "closed" where the scheduling gate keeps its new Pods pending. */
+  readonly gate: "closed" | "open";
   /** One for each place where it is written, also where the workload has not opted in. */
   readonly references: readonly ExplainedReference[];
   /** What Pods cannot start without and does not exist. */
@@ -75,11 +77,11 @@ export function explainWorkload(
     optIn: optIn.state,
     ...outcomeOf(plan, unread, workload),
     recordedHash: recordedHash ?? null,
+    gate: isGated(workload) ? "closed" : "open",
     references: collectReferences(object).map((reference) => {
-      const found = read.get(configKey(reference));
-      if (isRead(reference) && !counts.has(configKey(reference)))
-        return { ...reference, state: "refused", absentKeys: [] };
-      return { ...reference, state: found?.state ?? "absent", absentKeys: absentKeys(reference, lookup) };
+      const key = configKey(reference);
+      const refused = isRead(reference) && !counts.has(key);
+      return explained(reference, refused ? "refused" : (read.get(key)?.state ?? "absent"), lookup);
     }),
     missing: missingFrom(granted, lookup),
     unread,
@@ -122,6 +124,9 @@ function outcomeOf(
   return { outcome, reason: `its configuration is not what its hash was made from${lifted}`, currentHash: plan.hash };
 }
 
-function absentKeys(reference: Reference, lookup: Lookup): readonly string[] {
-  return missingFrom([{ ...reference, optional: false }], lookup).flatMap(({ key }) => key ?? []);
+function explained(reference: Reference, state: ExplainedReference["state"], lookup: Lookup): ExplainedReference {
+  const { kind, namespace, name, path, reads, keys, optional } = reference;
+  const lacking = state === "present" ? missingFrom([{ ...reference, optional: false }], lookup) : [];
+  const absentKeys = lacking.flatMap(({ key }) => key ?? []);
+  return { kind, namespace, name, path, reads, keys, optional, state, absentKeys };
 }

@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { updateOnConfigChange } from "../rollout/annotations.ts";
+import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+import { kubeconfigFile, runWave } from "./test-terminal.ts";
+import { type WebCluster, webCluster } from "./test-web.ts";
+
+let sandbox: Sandbox;
+let cluster: WebCluster;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ controllers: false });
+  cluster = webCluster(sandbox.url);
+  env = { KUBECONFIG: kubeconfigFile(sandbox.kubeconfig()) };
+});
+afterAll(() => sandbox.close());
+beforeEach(async () => {
+  sandbox.faults.clear();
+  await cluster.clean();
+});
+
+const explain = (...args: readonly string[]) => runWave(["explain", "deploy/web", ...args], env);
+
+async function explainJson(...args: readonly string[]) {
+  const { code, out, err } = await explain("-o", "json", ...args);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return JSON.parse(out);
+}
+
+describe("wave explain", () => {
+  it("goes on past a Secret that it may not read, and says that it cannot tell", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.createWeb();
+    const match = ({ path }: { readonly path: string }) => path.includes("/secrets/");
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { code, out } = await explain();
+    expect(code).toBe(0);
+    expect(out).toContain(
+      '\nNow          cannot be told: it hangs on what could not be read\nWhy          could not read Secret "db"\n',
+    );
+    expect(out).toMatch(/^Secret db {7}forbidden {2}password/m);
+    expect(out).toMatch(/\nNot read\n {2}Secret "db": get secrets\/db in default: 403 Forbidden: .+\n/);
+    expect(await explainJson()).toMatchObject({
+      outcome: "unknown",
+      currentHash: null,
+      unread: [{ kind: "Secret", namespace: "default", name: "db", error: expect.stringContaining("403") }],
+    });
+  });
+
+  it("still says that Wave waits where something else is missing, whatever the forbidden Secret holds", async () => {
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.createWeb();
+    const match = ({ path }: { readonly path: string }) => path.includes("/secrets/");
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    expect(await explainJson()).toMatchObject({
+      outcome: "waiting",
+      missing: [{ kind: "ConfigMap", name: "page" }],
+      unread: [{ kind: "Secret", name: "db" }],
+    });
+  });
+
+  it("decides on other namespaces as the flags say", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.call("DELETE", "/api/v1/namespaces/kube-system/configmaps/theirs");
+    await cluster.call("POST", "/api/v1/namespaces/kube-system/configmaps", {
+      metadata: { name: "theirs" },
+      data: { a: "b" },
+    });
+    await cluster.createWeb({
+      [updateOnConfigChange]: "true",
+      "wave.pusher.com/extra-configmaps": "kube-system/theirs",
+    });
+    const stateOfTheirs = async (...args: readonly string[]) => (await explainJson(...args)).references.at(-1).state;
+    expect(await stateOfTheirs()).toBe("refused");
+    expect(await stateOfTheirs("--cross-namespace=any")).toBe("present");
+    expect((await explain()).out).toMatch(/^Warnings\n {2}ConfigMap "kube-system\/theirs" is not counted: /m);
+    expect((await explain()).out).toMatch(/^ConfigMap kube-system\/theirs {2}refused/m);
+    await cluster.call("PATCH", "/api/v1/namespaces/kube-system/configmaps/theirs", {
+      metadata: { annotations: { "wave.pusher.com/shared-with": "default" } },
+    });
+    expect(await stateOfTheirs()).toBe("present");
+    const asked = sandbox.requests.length;
+    expect(await stateOfTheirs("--cross-namespace=none")).toBe("refused");
+    expect(sandbox.requests.slice(asked).map(({ name }) => name)).not.toContain("theirs");
+    expect(await explainJson("--namespaces=shop")).toMatchObject({
+      outcome: "ignore",
+      reason: 'is in namespace "default", which Wave does not watch',
+    });
+  });
+
+  it("only reads, and each object once", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createWeb();
+    const before = sandbox.requests.length;
+    await explain();
+    const asked = sandbox.requests.slice(before).map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
+    expect(asked.sort()).toEqual(["get configmaps/page", "get deployments/web", "get secrets/db"]);
+  });
+
+  it("never shows a value of a ConfigMap or Secret, nor a digest of one", async () => {
+    const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom(..."QXZ#~^") });
+    await fc.assert(
+      fc.asyncProperty(value, value, fc.boolean(), async (page, password, keyIsThere) => {
+        await cluster.clean();
+        await cluster.createConfigMap("page", { "index.html": page });
+        await cluster.createSecret({ [keyIsThere ? "password" : "another"]: password });
+        await cluster.createWeb();
+        const shown = (await explain()).out + (await explain("-o", "json")).out;
+        for (const secret of [page, password]) {
+          const digest = createHash("sha256").update(secret).digest();
+          const forms = [
+            secret,
+            Buffer.from(secret).toString("base64"),
+            digest.toString("hex"),
+            digest.toString("base64"),
+          ];
+          for (const form of forms) expect(shown).not.toContain(form);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { invalidScheduler } from "../rollout/scheduling-gate.ts";
+import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../rollout/test-objects.ts";
+import type { ReadConfig } from "./explain-read.ts";
+import { renderExplanation } from "./explain-text.ts";
+import { explainWorkload } from "./explanation.ts";
+
+const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
+
+function rendered(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingGate = true): string {
+  const policy = { ...defaultPolicy, schedulingGate };
+  return renderExplanation(
+    explainWorkload(workloadObject(wanted), workload(wanted), new Map(Object.entries(read)), policy),
+  );
+}
+
+const gated: Wanted = {
+  annotations: { "wave.pusher.com/scheduling-disabled": "" },
+  pod: {
+    schedulerName: invalidScheduler,
+    containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page" } }] }],
+  },
+};
+
+describe("the text of an explanation", () => {
+  it("tells of a gate that stays closed while something is missing", () => {
+    const text = rendered(gated, { "ConfigMap/default/page": { state: "absent" } });
+    expect(text).toContain("\nNow          Wave waits: its new Pods stay pending until nothing is missing\n");
+    expect(text).toContain("\nNote\n  the scheduling gate is closed: its new Pods stay pending\n");
+  });
+
+  it("tells that a gate is opened, once nothing is missing or gates are off", () => {
+    expect(rendered(gated, { "ConfigMap/default/page": page })).toContain(
+      "\nNow          Wave records the hash of its configuration and lets its Pods be scheduled\n",
+    );
+    expect(rendered(gated, { "ConfigMap/default/page": { state: "absent" } }, false)).toContain(
+      "\nNow          Wave lets its Pods be scheduled again, and rolls out nothing\n",
+    );
+  });
+
+  it("says of a workload that reads nothing that it reads nothing", () => {
+    const text = rendered({});
+    expect(text).toContain("\nWhy          reads no configuration\n");
+    expect(text).toContain("\nIt refers to no ConfigMap or Secret.\n");
+  });
+
+  it.each<{ wanted: Wanted; note: string }>([
+    { wanted: { spec: { paused: true } }, note: "it is paused: Kubernetes replaces its Pods when it is resumed" },
+    {
+      wanted: { spec: { replicas: 0 } },
+      note: "it is scaled to zero: there are no Pods to replace until it is scaled up",
+    },
+    {
+      wanted: { kind: "StatefulSet", spec: { updateStrategy: { type: "OnDelete" } } },
+      note: "its update strategy is OnDelete: Kubernetes replaces a Pod when it is deleted",
+    },
+    {
+      wanted: { kind: "StatefulSet", spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } },
+      note: "its partition is 2: Kubernetes does not replace the Pods of lower ordinal",
+    },
+  ])("notes that $note", ({ wanted, note }) => {
+    expect(rendered(wanted)).toContain(`\nNote\n  ${note}\n`);
+  });
+
+  it("names a few of many keys, and how many more there are", () => {
+    const items = ["a", "b", "c", "d", "e", "f"].map((key) => ({ key, path: key }));
+    const text = rendered(
+      { pod: { volumes: [{ name: "page", configMap: { name: "page", items } }] } },
+      { "ConfigMap/default/page": page },
+    );
+    expect(text).toMatch(/^ConfigMap page {2}lacks b,c,d,e \+1 {2}a,b,c,d \+2 {2}files {2}required/m);
+  });
+
+  it("holds no character that a terminal obeys, though a pod spec may name an object by any", () => {
+    const name = "\u001b[2Jgone\u202e\n\u0085";
+    const text = rendered({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
+    expect(text).toContain("Secret \\u{1b}[2Jgone\\u{202e}\\u{a}\\u{85}  absent");
+    expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+});

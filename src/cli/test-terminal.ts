@@ -1,0 +1,35 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { wave } from "./wave.ts";
+
+/** What a command wrote, and its exit code. */
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `wave` in this process, with nothing in its environment but what is given. */
+export async function runWave(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  let [out, err] = ["", ""];
+  const code = await wave(args, {
+    env,
+    homeDir: "/does/not/exist",
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      err += text;
+    },
+    errorsToTerminal: false,
+  });
+  return { code, out, err };
+}
+
+/** Writes a kubeconfig into a new file; JSON is YAML. */
+export function kubeconfigFile(kubeconfig: object): string {
+  const file = join(mkdtempSync(join(tmpdir(), "wave-kubeconfig-")), "kubeconfig");
+  writeFileSync(file, JSON.stringify(kubeconfig));
+  return file;
+}
