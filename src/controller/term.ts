@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Caches } from "../cache/caches.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -97,6 +98,8 @@ export class Term {
       } finally {
         this.#queue.done(key);
       }
+      // A plan that asks for no write awaits no answer: without this, all of a start's plans would run before any I/O.
+      await setImmediate();
     }
   }
 

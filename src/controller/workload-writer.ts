@@ -1,8 +1,8 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
 import type { JsonPatch } from "../rollout/patch.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { errorText } from "../telemetry/error-text.ts";
 import { workloadPath } from "./workload-resource.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
@@ -14,11 +14,11 @@ export type WriteResult =
   | { readonly type: "written"; readonly after: Workload }
   /** The workload differs from what the patch was made for. */
   | { readonly type: "stale"; readonly newest: Workload }
-  | Exclude<WriteFailure, { readonly type: "staleOrRefused" }>;
+  | Exclude<WriteFailure, { readonly type: "stale" | "staleOrRefused" }>;
 
 /**
- * Patches a workload, which was read as `before`. A failed `test` of the patch is told from a refusal by reading the
- * workload again. Rejects with the signal's reason where that is aborted, and with what is a bug.
+ * Patches a workload, which was read as `before`. Where it changed meanwhile it is read again; so a failed `test` of the
+ * patch is told from a refusal. Rejects with the signal's reason where that is aborted, and with what is a bug.
  */
 export async function writeWorkload(
   client: Pick<ApiClient, "request">,
@@ -40,29 +40,44 @@ export async function writeWorkload(
   } catch (error) {
     signal.throwIfAborted();
     const failure = writeFailure(error, before);
-    if (failure.type !== "staleOrRefused") return failure;
-    return readAgain(client, before, failure.message, signal);
+    switch (failure.type) {
+      case "stale":
+        return readAgain(client, before, undefined, signal);
+      case "staleOrRefused":
+        return readAgain(client, before, failure.message, signal);
+      default:
+        return failure;
+    }
   }
 }
 
+/** `refusal` is why the write was refused, if it was: where every `test` of the patch passes on what is read. */
 async function readAgain(
   client: Pick<ApiClient, "request">,
   before: Workload,
-  message: string,
+  refusal: string | undefined,
   signal: AbortSignal,
 ): Promise<WriteResult> {
   try {
     const path = workloadPath(before);
     const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
     const newest = toWorkload(before.kind, object);
-    return isTested(before, newest) ? { type: "refused", message } : { type: "stale", newest };
+    if (refusal === undefined || !isTested(before, newest)) return { type: "stale", newest };
+    return { type: "refused", message: refusal };
   } catch (error) {
     signal.throwIfAborted();
-    if (isNotFound(error)) return { type: "gone" };
     const failure = writeFailure(error, before);
-    // It cannot be told which of the two it was: tried again later, it will be one or the other again.
-    if (failure.type !== "unavailable") return { type: "refused", message };
-    return { ...failure, uncertain: false };
+    switch (failure.type) {
+      case "gone":
+        return failure;
+      case "unavailable":
+        return { ...failure, uncertain: false };
+      case "refused":
+        return { type: "refused", message: refusal ?? failure.message };
+      default:
+        // No answer to a read: it cannot be told what the write was.
+        return { type: "refused", message: refusal ?? errorText(error) };
+    }
   }
 }
 

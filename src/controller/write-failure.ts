@@ -6,9 +6,14 @@ export type WriteFailure =
   /** The workload does not exist any more. */
   | { readonly type: "gone" }
   /**
+   * The object kept changing during the request, if only in its status: the API server gave up.
+   * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/patch.go
+   * (MaxRetryWhenPatchConflicts).
+   */
+  | { readonly type: "stale" }
+  /**
    * Either a `test` of the patch failed because the workload is newer than the plan, or the patched workload was
-   * refused: the API server answers 422 Invalid to both, and 409 where the object changed during the request. Reading
-   * it again tells.
+   * refused: the API server answers 422 Invalid to both. Reading it again tells.
    */
   | { readonly type: "staleOrRefused"; readonly message: string }
   /** This workload may not be written by Wave, or not as it would be. `message` is for its owner. */
@@ -31,6 +36,7 @@ export function writeFailure(error: unknown, workload: Workload): WriteFailure {
     case 404:
       return { type: "gone" };
     case 409:
+      return { type: "stale" };
     case 422:
       return { type: "staleOrRefused", message: refusal(error, workload) };
     case 400:
