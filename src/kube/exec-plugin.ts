@@ -17,6 +17,8 @@ export interface ExecPlugin {
   readonly cluster: Readonly<Record<string, unknown>> | undefined;
   /** The kubeconfig that names it: relative commands are relative to its folder. */
   readonly file: string;
+  /** Where in that file, such as "users[dev].user.exec". */
+  readonly place: string;
 }
 
 /** What a plugin is run with. */
@@ -48,12 +50,11 @@ const outputLimit = 1 << 20;
  * kubeconfig's hint how to install it; never with what it wrote to standard output, which may be a credential.
  */
 export async function runExecPlugin(plugin: ExecPlugin, surroundings: ExecSurroundings): Promise<ExecStatus> {
-  const { command, file } = plugin;
+  const { command, file, place } = plugin;
   try {
     return readStatus(plugin, await run(plugin, surroundings));
   } catch (error) {
-    const what = `the credential plugin ${command} (users[].user.exec in ${file})`;
-    throw new ClusterConfigError(`${what} failed: ${errorText(error)}`);
+    throw new ClusterConfigError(`${file}: ${place}: the credential plugin ${command} failed: ${errorText(error)}`);
   }
 }
 

@@ -70,6 +70,7 @@ function toPlugin(exec: Section, cluster: Section, ca: string | undefined): Exec
     installHint: exec.text("installHint"),
     cluster: exec.flag("provideClusterInfo") ? clusterInfo(cluster, ca) : undefined,
     file: exec.file,
+    place: exec.place,
   };
 }
 
