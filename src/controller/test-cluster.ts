@@ -28,7 +28,8 @@ export function fetchClient(server: string): ApiClient {
         signal?.throwIfAborted();
         throw new ConnectionError("the connection broke", { cause });
       });
-      const answer = await response.json();
+      const text = await response.text();
+      const answer = JSON.parse(text);
       if (response.ok) return answer;
       const retryAfter = response.headers.get("retry-after");
       throw new ApiError({

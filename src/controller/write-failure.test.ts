@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { toWorkload } from "../rollout/workload.ts";
+import { workload } from "./test-cluster.ts";
+import { writeFailure } from "./write-failure.ts";
+
+const { metadata, spec } = workload("web");
+const web = toWorkload("StatefulSet", { metadata: { ...metadata, namespace: "shop" }, spec });
+
+const answer = (status: number, serverMessage: string, more: Partial<ApiError> = {}) =>
+  new ApiError({ request: "patch statefulsets/web in shop", status, reason: "Reason", serverMessage, ...more });
+
+describe("a write that failed", () => {
+  it("names the permission that is missing", () => {
+    const refused = answer(
+      403,
+      'statefulsets.apps "web" is forbidden: User "system:serviceaccount:wave:wave" cannot patch resource "statefulsets" in API group "apps" in the namespace "shop"',
+    );
+    expect(writeFailure(refused, web)).toEqual({
+      type: "refused",
+      message:
+        'Wave lacks a permission: give its service account the verb "patch" on statefulsets.apps in namespace "shop"',
+    });
+  });
+
+  it("repeats what an admission webhook says to it, on one line", () => {
+    const refused = answer(403, 'admission webhook "guard" denied the request:\n  not on a Friday');
+    expect(writeFailure(refused, web)).toEqual({
+      type: "refused",
+      message:
+        'the API server refused to record the hash of its configuration: admission webhook "guard" denied the request: not on a Friday',
+    });
+  });
+
+  it("names the fields that are not valid but not what stands in them, which may be a password", () => {
+    const message = 'StatefulSet.apps "web" is invalid: spec.template.spec.containers[0].env[0].value: "hunter2"';
+    const causes = [
+      { field: "spec.template.spec.containers[0].env[0].value", reason: "FieldValueInvalid", message: '"hunter2"' },
+    ];
+    const failure = writeFailure(answer(422, message, { details: { causes } }), web);
+    expect(failure).toEqual({
+      type: "staleOrRefused",
+      message:
+        "the API server refused to record the hash of its configuration: spec.template.spec.containers[0].env[0].value (FieldValueInvalid)",
+    });
+  });
+
+  it.for([
+    { what: answer(404, "not found"), means: { type: "gone" } },
+    { what: answer(409, "conflict"), means: { type: "stale" } },
+    { what: answer(500, "failed calling webhook"), means: { type: "refused" } },
+    {
+      what: answer(429, "later", { retryAfterMs: 7_000 }),
+      means: { type: "unavailable", retryAfterMs: 7_000, uncertain: false },
+    },
+    { what: answer(503, "no etcd"), means: { type: "unavailable", retryAfterMs: 0, uncertain: false } },
+    { what: answer(504, "timed out"), means: { type: "unavailable", uncertain: true } },
+    { what: new ConnectionError("broken"), means: { type: "unavailable", retryAfterMs: 0, uncertain: true } },
+  ])("is told from others by its answer: $what.message", ({ what, means }) => {
+    expect(writeFailure(what, web)).toMatchObject(means);
+  });
+
+  it("is a bug where no server has to do with it", () => {
+    const bug = new TypeError("undefined is not a function");
+    expect(() => writeFailure(bug, web)).toThrow(bug);
+  });
+});
