@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ConnectionError } from "../kube/errors.ts";
 import { updateOnConfigChange } from "../rollout/annotations.ts";
 import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+import { readConfigs } from "./explain-read.ts";
 import { kubeconfigFile, runWave } from "./test-terminal.ts";
 import { type WebCluster, webCluster } from "./test-web.ts";
 
@@ -90,6 +92,35 @@ describe("wave explain", () => {
       outcome: "ignore",
       reason: 'is in namespace "default", which Wave does not watch',
     });
+  });
+
+  it("plans as a Wave does that has no scheduling gates, where it is told so", async () => {
+    const gate = { "wave.pusher.com/scheduling-disabled": "", [updateOnConfigChange]: "true" };
+    await cluster.createWeb(gate, {}, { schedulerName: "wave.pusher.com/invalid" });
+    expect(await explainJson()).toMatchObject({ outcome: "waiting", gate: "closed" });
+    expect(await explainJson("--scheduling-gate=false")).toMatchObject({ outcome: "cleanUp", gate: "closed" });
+  });
+
+  it("reads all objects at the same time", async () => {
+    const names = ["a", "b", "c"];
+    const all = Promise.withResolvers<void>();
+    let asked = 0;
+    const request = async () => {
+      if (++asked === names.length) all.resolve();
+      await all.promise;
+      throw new ConnectionError("no matter");
+    };
+    const objects = names.map((name) => ({ kind: "Secret", namespace: "default", name }) as const);
+    const read = await readConfigs({ request }, objects);
+    expect([...read.values()]).toEqual(names.map(() => ({ state: "unreadable", error: "no matter" })));
+  });
+
+  it("asks for no object of a name that no object can have", async () => {
+    const request = () => Promise.reject(new Error("it was asked for"));
+    const read = await readConfigs({ request }, [
+      { kind: "Secret", namespace: "default", name: "../../shop/secrets/db" },
+    ]);
+    expect([...read.values()]).toEqual([{ state: "absent" }]);
   });
 
   it("only reads, and each object once", async () => {
