@@ -28,10 +28,15 @@ export function missingControlPlane(): string | undefined {
   return `${missing.join(", ")} missing in ${folder}; test/control-plane/install builds it (needs Go, about 5 minutes, once)`;
 }
 
-/** Starts a control plane in a new temporary folder, about 3 s; `stop` ends it and removes the folder. */
-export async function startControlPlane(): Promise<ControlPlane> {
+/**
+ * Starts a control plane in a new temporary folder, about 3 s; `stop` ends it and removes the folder. Without `workloads`
+ * it is the API server and etcd alone, so that nobody acts on Deployments.
+ */
+export async function startControlPlane({ workloads = true } = {}): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), "wave-control-plane-"));
-  const up = spawn(join(import.meta.dirname, "up"), [folder, "--workloads"], { stdio: ["ignore", "pipe", "pipe"] });
+  const up = spawn(join(import.meta.dirname, "up"), [folder, ...(workloads ? ["--workloads"] : [])], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exited = new Promise<void>((resolve) => up.once("exit", () => resolve()));
   let errors = "";
   up.stderr.on("data", (chunk: Buffer) => {
