@@ -35,7 +35,7 @@ describeOnControlPlane("three replicas whose leader is stopped, killed, suspende
         await editor.settled((2 * timings.lease + 10) * 1_000);
         expect(new Set(done)).toEqual(new Set(faults));
 
-        // One of the three leads, all of them are ready, and none is unwell.
+        // One of the three says that it leads, the two others that they do not.
         const leading = async () => {
           const texts = await Promise.all(fleet.replicas.map(({ wave }) => wave.metrics()));
           return texts.map((text) => text.match(/^wave_leader (\d)$/m)?.[1]);
