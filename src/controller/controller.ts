@@ -4,6 +4,7 @@ import type { ApiClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { TokenBucket } from "../lib/token-bucket.ts";
+import type { Priority } from "../lib/work-queue.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -44,20 +45,31 @@ export interface ControllerOptions {
   readonly updateBurst: number;
   /** How often everything is planned again besides at every change; 0: never. */
   readonly syncPeriodMs: number;
+  /**
+   * Whether Wave's webhooks are on. Then Pods that an opened gate still holds are replaced, and a change of configuration
+   * settles before it is acted upon: a tool that changes a ConfigMap and then the pod template gets the new hash at
+   * admission, and needs no other rollout if the controller has not been quicker.
+   */
+  readonly webhooks: boolean;
   /** How many workloads are written at once. Default 32: more do not make an API server on two cores any faster. */
   readonly workers?: number;
   /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
   readonly random?: () => number;
 }
 
+/** Longer than `helm upgrade` needs between a ConfigMap and the Deployment that reads it, and short for a person. */
+const settleMs = 1_000;
+
 /** Nothing happens before `run`. */
 export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 32, random = Math.random } = options;
+  const configDelayMs = options.webhooks ? settleMs : 0;
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const heldPods = createHeldPods({ client, namespaces: policy.namespaces, clock, log, random });
   let term: Term | undefined;
   const metrics = rolloutMetrics(options.metrics, () => term?.observed);
-  const enqueue = (key: string, priority: "high" | "low") => term?.changed(key, priority);
+  const enqueue = (key: string, priority: Priority) => term?.changed(key, priority);
+  const enqueueSettled = (key: string, priority: Priority) => term?.changed(key, priority, configDelayMs);
 
   async function run(leadership: Leadership): Promise<void> {
     const stop = AbortSignal.any([leadership.stop, leadership.abort]);
@@ -71,7 +83,7 @@ export function createController(options: ControllerOptions): Controller {
     const reconciler = new Reconciler({ client, caches, policy, clock, tokens });
     term = new Term({ ...options, leadership, reconciler, metrics, workers, random });
     try {
-      await Promise.all([term.run(), heldPods.run({ ...leadership, stop })]);
+      await Promise.all([term.run(), options.webhooks && heldPods.run({ ...leadership, stop })]);
     } finally {
       term = undefined;
     }
@@ -82,7 +94,7 @@ export function createController(options: ControllerOptions): Controller {
       triggerItself(change, enqueue);
       heldPods.onWorkloadChange(change);
     },
-    onConfigChange: (change) => triggerReaders(change, caches, enqueue),
+    onConfigChange: (change) => triggerReaders(change, caches, enqueueSettled),
     run,
   };
 }

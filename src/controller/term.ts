@@ -57,10 +57,13 @@ export class Term {
     return { depth: this.#queue.depth, delayed: this.#queue.delayed, states: this.#states.values() };
   }
 
-  /** Asks for a workload to be planned because of a change that was just seen; one that a list brought is `low`. */
-  changed(key: string, priority: Priority): void {
+  /**
+   * Asks for a workload to be planned, after `delayMs`, because of a change that was just seen; one that a list brought is
+   * `low`.
+   */
+  changed(key: string, priority: Priority, delayMs = 0): void {
     if (priority === "high" && !this.#seenAt.has(key)) this.#seenAt.set(key, this.#options.clock.monotonic());
-    this.#queue.add(key, { priority });
+    this.#queue.add(key, { priority, delayMs });
   }
 
   /**

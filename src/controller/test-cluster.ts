@@ -105,6 +105,7 @@ export class TestCluster {
       updateRate: 0,
       updateBurst: 0,
       syncPeriodMs: 0,
+      webhooks: false,
       random: () => 1,
       ...options,
     });

@@ -66,7 +66,7 @@ interface Connected {
 
 /** The caches tell the controller of each change; the controller reads the caches. */
 function assembleController(
-  { namespaces, updateRate, updateBurst, syncPeriodMs }: Settings,
+  { namespaces, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
   policy: Policy,
   recorder: EventRecorder,
   connected: Connected,
@@ -77,7 +77,8 @@ function assembleController(
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
   });
-  const options = { ...connected, caches, policy, recorder, updateRate, updateBurst, syncPeriodMs };
+  const pace = { updateRate, updateBurst, syncPeriodMs };
+  const options = { ...connected, ...pace, caches, policy, recorder, webhooks: webhooks !== undefined };
   const controller: Controller = createController(options);
   return { caches, controller };
 }
