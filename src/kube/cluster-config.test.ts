@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type ClusterConfigOptions, loadClusterConfig } from "./cluster-config.ts";
@@ -12,7 +13,6 @@ const at = (server: string) => kubeconfigOf({ cluster: { server } });
 /** A home with a kubeconfig, a Pod's folder, and two more kubeconfigs. */
 async function everything(): Promise<{ folder: string; options: ClusterConfigOptions }> {
   const folder = await temporaryFiles({ ...serviceAccount, flag: at("https://flag"), one: at("https://one") });
-  const { mkdir, writeFile } = await import("node:fs/promises");
   await mkdir(join(folder, ".kube"));
   await writeFile(join(folder, ".kube", "config"), at("https://home"));
   return { folder, options: { env: {}, homeDir: folder, inClusterFolder: folder } };
