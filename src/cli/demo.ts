@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { isatty } from "node:tty";
 import { systemClock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
@@ -64,7 +65,7 @@ async function perform(stage: Stage, keep: boolean, terminal: Terminal, signal: 
   const from = systemClock.monotonic();
   narrator.paragraph(
     `Wave ${version()} replaces Pods exactly when the ConfigMaps and Secrets that they see have changed.`,
-    `Here it runs ${stage.description}.`,
+    ...stage.description,
   );
   const log = createLog(terminal, color);
   const wave = startWaveBeside(stage.waveFlags, terminal, log, (error) => failed.abort(error));
@@ -124,7 +125,7 @@ async function play(stage: Stage, narrator: Narrator, log: SwitchedLogger, over:
     "Ctrl-C ends and removes it all. What Wave does until then:",
   );
   log.showAll();
-  await new Promise<void>((resolve) => over.addEventListener("abort", () => resolve(), { once: true }));
+  if (!over.aborted) await once(over, "abort");
   if (!(over.reason instanceof Interrupted)) throw over.reason;
 }
 
@@ -145,7 +146,8 @@ async function leave(stage: Stage, told: number, terminal: Terminal): Promise<nu
     await stage.close();
     return told;
   } catch (error) {
-    return failure(error, terminal) && (told || 1);
+    const code = failure(error, terminal);
+    return told === 0 ? code : told;
   }
 }
 

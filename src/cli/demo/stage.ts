@@ -16,8 +16,8 @@ import type { Environment } from "../parse-flags.ts";
 export interface Stage {
   readonly client: ApiClient;
   readonly namespace: string;
-  /** For people: where this is. */
-  readonly description: string;
+  /** For people: where this is, in lines. */
+  readonly description: readonly string[];
   /** The flags by which Wave finds this place, and nothing else. */
   readonly waveFlags: readonly string[];
   /** The flags by which kubectl does, and by which it finds the namespace where that is not its default. */
@@ -52,7 +52,7 @@ export async function openSandbox({ clock, userAgent, ...options }: StageOptions
   return {
     client,
     namespace: "default",
-    description: "in a small Kubernetes API server inside this process; no cluster is touched",
+    description: ["Here it runs beside a small Kubernetes API server inside this process; no cluster is touched."],
     waveFlags: [`--kubeconfig=${kubeconfig}`],
     kubectlFlags: ["--kubeconfig", kubeconfig],
     namespaceFlags: [],
@@ -91,7 +91,10 @@ export async function openNamespace(options: StageOptions): Promise<Stage> {
   return {
     client,
     namespace,
-    description: `on ${config.server.origin} (${config.source}), in namespace ${namespace}, which is removed at the end`,
+    description: [
+      `Here it runs on ${config.server.origin} (${config.source}),`,
+      `in namespace ${namespace}, which is removed at the end.`,
+    ],
     waveFlags: [...flags, "--namespaces", namespace],
     kubectlFlags: flags,
     namespaceFlags: ["-n", namespace],

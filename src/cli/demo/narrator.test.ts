@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { change, createNarrator, shortHash } from "./narrator.ts";
+
+function told(color: boolean): string {
+  let text = "";
+  const narrator = createNarrator((part) => {
+    text += part;
+  }, color);
+  narrator.step(1, "An edit");
+  narrator.command("kubectl edit configmap web", "another page");
+  narrator.seen("hash", change("v2:1", "v2:2"), "soon");
+  narrator.why("because");
+  narrator.paragraph("The end");
+  return text;
+}
+
+describe("a narrator", () => {
+  it("writes plain lines where nobody asks for colours", () => {
+    expect(told(false)).toBe(
+      [
+        "1. An edit",
+        "   $ kubectl edit configmap web   # another page",
+        "   hash        v2:1 → v2:2   soon",
+        "   because",
+        "The end",
+        "",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("says the same in colours", () => {
+    const esc = String.fromCharCode(27);
+    const plain = told(true).replaceAll(new RegExp(`${esc}\\[\\d+m`, "g"), "");
+    expect(told(true)).toContain(`${esc}[1m1. An edit${esc}[0m`);
+    expect(plain).toBe(told(false));
+  });
+
+  it("says what stays as it was", () => {
+    expect(change("a", "a")).toBe("a, as before");
+  });
+
+  it("shortens a hash to its tag and 8 digits", () => {
+    expect(shortHash(`v2:0123456789${"a".repeat(54)}`)).toBe("v2:01234567");
+  });
+});
