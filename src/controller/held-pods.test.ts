@@ -51,7 +51,9 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
         state.pods = state.pods.filter(({ metadata }) => !request.path.endsWith(`/${metadata.name}`));
         return {} as T;
       }
-      if (request.path === "/api/v1/namespaces/shop/pods") return { items: state.pods } as T;
+      // Servers written in Go may say null for an empty list.
+      const items = state.pods.length > 0 ? state.pods : null;
+      if (request.path === "/api/v1/namespaces/shop/pods") return { items } as T;
       if (state.owner) return state.owner as T;
       throw new ApiError({ request: "get", status: 404, reason: "NotFound", serverMessage: "" });
     },

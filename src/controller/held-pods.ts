@@ -121,7 +121,7 @@ async function heldPods(client: ApiClient, namespace: string | undefined, signal
     query: { fieldSelector },
     signal,
   });
-  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return (items ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
 /**
