@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, optIn, workload } from "./objects.ts";
-import { newHash, recordedHash, revisionsToBe } from "./state.ts";
+import { newHash, recordedHash, revisionsToBe, settledRevisions } from "./state.ts";
 
 /** How a Pod can read one ConfigMap or Secret called `name`, and whether it then sees the keys `a` and `b`. */
 interface ReferenceCase {
@@ -172,10 +172,10 @@ describeOnControlPlane("a Deployment that reads its configuration by", (cluster)
     expect(first).toMatch(/^v2:[0-9a-f]{64}$/);
 
     // Each is seen through before the next change: Kubernetes makes one ReplicaSet of two changes that come at once.
-    await revisionsToBe(cluster, "references", "Deployment", name, 2);
+    const start = await settledRevisions(cluster, "references", "Deployment", name);
     await namespace.edit(reference.kind, name, { a: "2" });
     const second = await newHash(cluster, "references", "Deployment", name, first);
-    await revisionsToBe(cluster, "references", "Deployment", name, 3);
+    await revisionsToBe(cluster, "references", "Deployment", name, start + 1);
     await namespace.edit(reference.kind, name, { b: "2" });
     const third = reference.sees === "both" ? await newHash(cluster, "references", "Deployment", name, second) : second;
     const path = `/api/v1/namespaces/references/${reference.kind.toLowerCase()}s/${name}`;
@@ -183,6 +183,6 @@ describeOnControlPlane("a Deployment that reads its configuration by", (cluster)
     await caughtUp();
 
     expect(await recordedHash(cluster, "references", "Deployment", name)).toBe(third);
-    await revisionsToBe(cluster, "references", "Deployment", name, reference.sees === "both" ? 4 : 3);
+    await revisionsToBe(cluster, "references", "Deployment", name, reference.sees === "both" ? start + 2 : start + 1);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, optIn, workload, workloadKinds, workloadPath } from "./objects.ts";
-import { newHash, recordedHash, revisions, revisionsToBe, waveEvents } from "./state.ts";
+import { newHash, recordedHash, revisionsToBe, settledRevisions, waveEvents } from "./state.ts";
 
 const reads = (name: string, optional = false) => ({
   containers: [{ ...container, envFrom: [{ configMapRef: { name, optional } }] }],
@@ -47,7 +47,7 @@ describeOnControlPlane("Wave", (cluster) => {
       await namespace.configMap(name, { a: "1" });
       await namespace.create(workload(name, reads(name), { kind }));
       const first = await newHash(cluster, ns, kind, name);
-      await revisionsToBe(cluster, ns, kind, name, 2);
+      const start = await settledRevisions(cluster, ns, kind, name);
       const [before] = await until("one Pod", async () => {
         const uids = await podUids();
         return uids.length === 1 ? uids : undefined;
@@ -60,7 +60,7 @@ describeOnControlPlane("Wave", (cluster) => {
         return uids.length === 1 && uids[0] !== before ? true : undefined;
       });
       await caughtUp();
-      expect(await revisions(cluster, ns, kind, name)).toBe(3);
+      await revisionsToBe(cluster, ns, kind, name, start + 1);
 
       const { message, type } = await event(name, "ConfigChanged");
       expect(type).toBe("Normal");
@@ -81,13 +81,14 @@ describeOnControlPlane("Wave", (cluster) => {
 
     await namespace.configMap("late", { a: "1" });
     const first = await newHash(cluster, ns, "Deployment", "waits");
+    const start = await settledRevisions(cluster, ns, "Deployment", "waits");
     await namespace.remove("ConfigMap", "late");
     await caughtUp();
     expect(await recordedHash(cluster, ns, "Deployment", "waits")).toBe(first);
     await namespace.configMap("late", { a: "1" });
     await caughtUp();
     expect(await recordedHash(cluster, ns, "Deployment", "waits")).toBe(first);
-    await revisionsToBe(cluster, ns, "Deployment", "waits", 2);
+    await revisionsToBe(cluster, ns, "Deployment", "waits", start);
   });
 
   it("rolls when an optional object is created and when it is deleted", async () => {
@@ -103,6 +104,7 @@ describeOnControlPlane("Wave", (cluster) => {
     await namespace.configMap("leaves", { a: "1" });
     await namespace.create(workload("leaves", reads("leaves"), { kind: "StatefulSet" }));
     const first = await newHash(cluster, ns, "StatefulSet", "leaves");
+    const start = await settledRevisions(cluster, ns, "StatefulSet", "leaves");
     const path = workloadPath(ns, "StatefulSet", "leaves");
     await namespace.merge(path, { metadata: { annotations: { "wave.pusher.com/update-on-config-change": null } } });
     await namespace.edit("ConfigMap", "leaves", { a: "2" });
@@ -110,7 +112,7 @@ describeOnControlPlane("Wave", (cluster) => {
     expect(await recordedHash(cluster, ns, "StatefulSet", "leaves")).toBe(first);
     await namespace.merge(path, { metadata: { annotations: optIn } });
     await newHash(cluster, ns, "StatefulSet", "leaves", first);
-    await revisionsToBe(cluster, ns, "StatefulSet", "leaves", 3);
+    await revisionsToBe(cluster, ns, "StatefulSet", "leaves", start + 1);
   });
 
   it.for(["True", "yes", "1"])("says what to write to a workload whose opt-in is %s", async (value) => {
@@ -128,10 +130,11 @@ describeOnControlPlane("Wave", (cluster) => {
     await namespace.configMap("immutable", { a: "1" }, { immutable: true });
     await namespace.create(workload("immutable", reads("immutable")));
     const first = await newHash(cluster, ns, "Deployment", "immutable");
+    const start = await settledRevisions(cluster, ns, "Deployment", "immutable");
     await namespace.remove("ConfigMap", "immutable");
     await namespace.configMap("immutable", { a: "2" }, { immutable: true });
     await newHash(cluster, ns, "Deployment", "immutable", first);
-    await revisionsToBe(cluster, ns, "Deployment", "immutable", 3);
+    await revisionsToBe(cluster, ns, "Deployment", "immutable", start + 1);
   });
 
   it("keeps the hash of a workload that is scaled to zero, so that scaling it up starts its Pods once", async () => {
@@ -151,15 +154,15 @@ describeOnControlPlane("Wave", (cluster) => {
     await namespace.configMap("paused", { a: "1" });
     await namespace.create(workload("paused", reads("paused")));
     let hash = await newHash(cluster, ns, "Deployment", "paused");
-    await revisionsToBe(cluster, ns, "Deployment", "paused", 2);
+    const start = await settledRevisions(cluster, ns, "Deployment", "paused");
     await namespace.merge(workloadPath(ns, "Deployment", "paused"), { spec: { paused: true } });
     for (const value of ["2", "3", "4"]) {
       await namespace.edit("ConfigMap", "paused", { a: value });
       hash = await newHash(cluster, ns, "Deployment", "paused", hash);
     }
-    await revisionsToBe(cluster, ns, "Deployment", "paused", 2);
+    await revisionsToBe(cluster, ns, "Deployment", "paused", start);
     await namespace.merge(workloadPath(ns, "Deployment", "paused"), { spec: { paused: false } });
-    await revisionsToBe(cluster, ns, "Deployment", "paused", 3);
+    await revisionsToBe(cluster, ns, "Deployment", "paused", start + 1);
   });
 
   it("leaves it to whoever deletes the Pods of an OnDelete StatefulSet when they are replaced", async () => {
@@ -167,11 +170,12 @@ describeOnControlPlane("Wave", (cluster) => {
     const spec = { updateStrategy: { type: "OnDelete" } };
     await namespace.create(workload("on-delete", reads("on-delete"), { kind: "StatefulSet", spec }));
     const first = await newHash(cluster, ns, "StatefulSet", "on-delete");
+    const start = await settledRevisions(cluster, ns, "StatefulSet", "on-delete");
     const podUid = async () => (await cluster.api("GET", `/api/v1/namespaces/${ns}/pods/on-delete-0`)).metadata.uid;
     const before = await until("the Pod", podUid);
     await namespace.edit("ConfigMap", "on-delete", { a: "2" });
     await newHash(cluster, ns, "StatefulSet", "on-delete", first);
-    await revisionsToBe(cluster, ns, "StatefulSet", "on-delete", 3);
+    await revisionsToBe(cluster, ns, "StatefulSet", "on-delete", start + 1);
     expect(await podUid()).toBe(before);
     await cluster.api("DELETE", `/api/v1/namespaces/${ns}/pods/on-delete-0`);
     await until("a new Pod", async () => ((await podUid()) === before ? undefined : true));

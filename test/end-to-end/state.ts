@@ -49,15 +49,25 @@ export async function revisions(cluster: Cluster, namespace: string, kind: Workl
   return owned.filter((object) => object.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid)).length;
 }
 
-/** Waits until Kubernetes' own controller has seen the newest generation and made `count` revisions. */
-export function revisionsToBe(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string, count: number) {
-  return until(`${count} revisions of ${kind} ${name}`, async () => {
+/**
+ * Waits until Kubernetes' own controller has seen the newest generation, and counts. A workload that has just got its
+ * first hash has one revision or two: Kubernetes makes one of two pod templates that follow each other quickly.
+ */
+export function settledRevisions(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
+  return until(`${kind} ${name} to be seen`, async () => {
     const { metadata, status } = (await getWorkload(cluster, namespace, kind, name)) as WorkloadState & {
       status?: { observedGeneration?: number };
     };
     if (status?.observedGeneration !== metadata.generation) return undefined;
-    return (await revisions(cluster, namespace, kind, name)) === count ? true : undefined;
+    return revisions(cluster, namespace, kind, name);
   });
+}
+
+/** Waits until Kubernetes' own controller has seen the newest generation and made `count` revisions. */
+export function revisionsToBe(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string, count: number) {
+  return until(`${count} revisions of ${kind} ${name}`, async () =>
+    (await settledRevisions(cluster, namespace, kind, name)) === count ? true : undefined,
+  );
 }
 
 /** The Events that Wave has written on a workload. */
