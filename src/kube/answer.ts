@@ -1,23 +1,31 @@
-import type { Readable } from "node:stream";
+import type { Clock } from "../lib/clock.ts";
 import type { Status } from "./api-types.ts";
 import { ApiError } from "./errors.ts";
 import type { TransportResponse } from "./transport.ts";
 
 /** The whole of a body. Rejects where it breaks off before its end. */
-export function readBody(body: Readable): Promise<Buffer> {
+export function readBody({ body, isComplete }: TransportResponse): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     body.on("data", (chunk: Buffer) => chunks.push(chunk));
-    body.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    body.once("end", () => {
+      if (!isComplete()) reject(brokenOff());
+      else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+    });
     body.once("error", reject);
-    body.once("close", () => reject(new Error("the connection ended in the middle of an answer")));
+    body.once("close", () => reject(brokenOff()));
   });
 }
 
+/** What is wrong with a body that ends before its end. */
+export function brokenOff(): Error {
+  return new Error("the connection ended in the middle of an answer");
+}
+
 /** Makes the error of a failed request out of its answer; what is not a Status of an API server is named as such. */
-export function apiErrorOf(request: string, response: TransportResponse, body: Buffer): ApiError {
+export function apiErrorOf(request: string, response: TransportResponse, body: Buffer, clock: Clock): ApiError {
   const { status, headers } = response;
-  const retryAfterMs = retryAfter(headers["retry-after"]);
+  const retryAfterMs = retryAfter(headers["retry-after"], clock);
   const answer = parseStatus(body);
   if (answer !== undefined) {
     const seconds = answer.details?.retryAfterSeconds;
@@ -46,10 +54,10 @@ function parseStatus(body: Buffer): Status | undefined {
 }
 
 /** Milliseconds of a Retry-After header, in seconds or as a date (RFC 9110, 10.2.3). */
-function retryAfter(header: string | string[] | undefined): number | undefined {
+function retryAfter(header: string | string[] | undefined, clock: Clock): number | undefined {
   if (typeof header !== "string") return undefined;
   const seconds = Number(header);
   if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
   const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  return Number.isNaN(date) ? undefined : Math.max(0, date - clock.wall());
 }

@@ -18,7 +18,7 @@ export interface KubeObject {
 /** A page of a list (https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks). */
 export interface KubeList<T extends KubeObject> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly T[];
+  readonly items: readonly T[] | null;
 }
 
 /** How the API server tells of a failure, as the body of an answer and as the object of an `ERROR` watch event. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { apiErrorOf, readBody } from "./answer.ts";
+import { apiErrorOf, brokenOff, readBody } from "./answer.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { Credential } from "./credentials.ts";
@@ -70,6 +70,8 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     "verb",
     "code",
   ]);
+  // A server behind a gateway may have a path of its own, as https://gateway/clusters/a.
+  const root = config.server.pathname.replace(/\/$/, "");
   let connections: Connections | undefined;
   let certificate: Credential["certificate"];
 
@@ -84,8 +86,20 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   };
 
   const sendOnce = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: Guard) => {
-    const transport = await orCancelled(connectionsFor(credential).transport(longLived), guard);
-    return open(transport, request, { ...credential.headers, "user-agent": userAgent }, longLived, guard);
+    const connections = connectionsFor(credential);
+    let transport = connections.withRoom(longLived);
+    // Of the many that may wait for one connection, those for whom it has no room make the next.
+    for (; transport === undefined; transport = connections.withRoom(longLived)) {
+      await orCancelled(connections.connect(), guard);
+    }
+    return open(
+      transport,
+      root + request.path,
+      request,
+      { ...credential.headers, "user-agent": userAgent },
+      longLived,
+      guard,
+    );
   };
 
   /** Sends again only what the server cannot have acted upon. */
@@ -100,10 +114,10 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   };
 
   const authenticated = async (request: ApiRequest, longLived: boolean, guard: Guard): Promise<Opened> => {
-    const credential = await config.credentials.current();
+    const credential = await orCancelled(config.credentials.current(), guard);
     const opened = await send(request, credential, longLived, guard);
     if (opened.response.status !== 401) return opened;
-    const renewed = await config.credentials.renew(credential);
+    const renewed = await orCancelled(config.credentials.renew(credential), guard);
     if (renewed === undefined) return opened;
     opened.response.body.once("error", () => {}); // what follows the answer that is not wanted
     opened.cancel(new Error("answered 401"));
@@ -115,7 +129,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const opened = await authenticated(request, longLived, guard);
     const { response } = opened;
     if (response.status >= 200 && response.status < 300) return opened;
-    throw apiErrorOf(info.text, response, await readBody(response.body));
+    throw apiErrorOf(info.text, response, await readBody(response), clock);
   };
 
   /** Runs one request from beginning to end; counts it and makes its errors readable. */
@@ -142,7 +156,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   return {
     request: (request) =>
       guarded(request, false, async ({ response }, _info, guard) => {
-        const body = await readBody(response.body);
+        const body = await readBody(response);
         guard.release();
         return parseAnswer(body);
       }),
@@ -157,12 +171,13 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 
 async function open(
   transport: Transport,
+  path: string,
   request: ApiRequest,
   headers: Record<string, string | string[]>,
   longLived: boolean,
   guard: Guard,
 ): Promise<Opened> {
-  const { method, path, query, body } = request;
+  const { method, query, body } = request;
   const exchange = transport.send({
     method,
     path: query === undefined ? path : path + queryString(query),
@@ -190,7 +205,7 @@ function queryString(query: NonNullable<ApiRequest["query"]>): string {
   return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
 }
 
-/** Waits for a connection, but no longer than the request may take. */
+/** Waits for what a request needs first, but no longer than the request may take. */
 function orCancelled<T>(promise: Promise<T>, guard: Guard): Promise<T> {
   return new Promise((resolve, reject) => {
     promise.then(resolve, reject);
@@ -209,6 +224,7 @@ function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: Abo
     async *[Symbol.asyncIterator]() {
       try {
         yield* opened.response.body as AsyncIterable<Buffer>;
+        if (!opened.response.isComplete()) throw brokenOff();
       } catch (error) {
         throw failureOf(error, info, guard, signal);
       } finally {

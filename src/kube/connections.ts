@@ -1,14 +1,19 @@
 import type { Clock } from "../lib/clock.ts";
 import type { TlsConfig } from "./cluster-config.ts";
 import { createHttp1Transport } from "./http1-transport.ts";
-import { createHttp2Connection, type Http2Connection, type PingSettings } from "./http2-transport.ts";
+import { connectHttp2, type Http2Connection, type PingSettings } from "./http2-transport.ts";
 import { connectTls } from "./tls-connect.ts";
 import type { Transport } from "./transport.ts";
 
 /** The connections to one server with one client certificate. */
 export interface Connections {
-  /** A transport with room for another request; connects where there is none. */
-  readonly transport: (longLived: boolean) => Promise<Transport>;
+  /**
+   * A transport with room for another request, to be used at once: it is not kept free. Undefined: {@link connect} first.
+   * @throws Error after `close`.
+   */
+  readonly withRoom: (longLived: boolean) => Transport | undefined;
+  /** Makes another connection; resolves when it stands. However many ask at one time get the same. */
+  readonly connect: () => Promise<void>;
   readonly close: () => void;
 }
 
@@ -23,34 +28,32 @@ export function createConnections(
 ): Connections {
   let http1: Transport | undefined;
   let http2: Http2Connection[] = [];
-  let connecting: Promise<Transport> | undefined;
+  let connecting: Promise<void> | undefined;
   let closed = false;
 
-  const connect = async (): Promise<Transport> => {
+  const connectOnce = async (): Promise<void> => {
     const socket = await connectTls(server, tls);
-    if (closed) socket.destroy();
-    if (closed) throw new Error("the client is closed");
-    if (socket.alpnProtocol === "h2") {
-      const connection = createHttp2Connection(server, socket, options);
-      http2.push(connection);
-      return connection;
+    if (!closed && socket.alpnProtocol === "h2") {
+      http2.push(await connectHttp2(server, socket, options));
+    } else {
+      socket.destroy();
+      http1 = createHttp1Transport(server, tls);
     }
-    socket.destroy();
-    http1 = createHttp1Transport(server, tls);
-    return http1;
   };
 
-  const transport = async (longLived: boolean): Promise<Transport> => {
+  const connect = (): Promise<void> => {
+    connecting ??= connectOnce().finally(() => {
+      connecting = undefined;
+    });
+    return connecting;
+  };
+
+  const withRoom = (longLived: boolean): Transport | undefined => {
     if (closed) throw new Error("the client is closed");
     if (server.protocol === "http:") http1 ??= createHttp1Transport(server, tls);
     if (http1 !== undefined) return http1;
     http2 = http2.filter((connection) => connection.isUsable());
-    const withRoom = http2.find((connection) => connection.hasRoom(longLived));
-    if (withRoom !== undefined) return withRoom;
-    connecting ??= connect().finally(() => {
-      connecting = undefined;
-    });
-    return connecting;
+    return http2.find((connection) => connection.hasRoom(longLived));
   };
 
   const close = () => {
@@ -58,5 +61,5 @@ export function createConnections(
     http1?.close();
     for (const connection of http2) connection.close();
   };
-  return { transport, close };
+  return { withRoom, connect, close };
 }

@@ -60,7 +60,7 @@ export function createEventRecorder(options: {
   const create = async (key: string, event: ObjectEvent): Promise<void> => {
     const { regarding, type, reason, message } = event;
     const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
-    const name = `${regarding.name.slice(0, 200)}.${randomBytes(8).toString("hex")}`;
+    const name = `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${randomBytes(8).toString("hex")}`;
     const now = timestamp(clock);
     const body = {
       apiVersion: "v1",

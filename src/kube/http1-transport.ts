@@ -22,7 +22,12 @@ export function createHttp1Transport(server: URL, tls: TlsConfig): Transport {
     sent.setNoDelay(true);
     const response = new Promise<TransportResponse>((resolve, reject) => {
       sent.once("response", (message: IncomingMessage) =>
-        resolve({ status: message.statusCode ?? 0, headers: message.headers, body: message }),
+        resolve({
+          status: message.statusCode ?? 0,
+          headers: message.headers,
+          body: message,
+          isComplete: () => message.complete,
+        }),
       );
       // A kept connection may have been closed by the server just before: then it never saw the request. Only what
       // changes nothing is taken to be safe to send again.

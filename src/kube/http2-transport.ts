@@ -28,16 +28,37 @@ export interface Http2Connection extends Transport {
   readonly isUsable: () => boolean;
 }
 
-/** HTTP/2 over a connected socket. A peer that is gone without a word is noticed by pings, in seconds. */
-export function createHttp2Connection(
+const settingsTimeoutMs = 10_000;
+
+/**
+ * HTTP/2 over a connected socket, from when the server has told its limits; rejects where it does not within 10 s.
+ * A peer that is gone without a word is then noticed by pings, in seconds.
+ */
+export function connectHttp2(
   server: URL,
   socket: TLSSocket,
   { clock, ping }: { readonly clock: Clock; readonly ping: PingSettings },
-): Http2Connection {
+): Promise<Http2Connection> {
   const session = connect(server, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: streamWindowBytes },
   });
+  return new Promise((resolve, reject) => {
+    const cancel = clock.timer(settingsTimeoutMs, () =>
+      session.destroy(new Error(`no answer from ${server.host} within ${settingsTimeoutMs / 1000} s`)),
+    );
+    session.once("remoteSettings", () => {
+      session.setLocalWindowSize(connectionWindowBytes);
+      keepPinging(session, clock, ping);
+      resolve(connectionOf(session));
+    });
+    session.on("error", reject);
+    session.once("close", () => reject(new Error(`${server.host} closed the connection`)));
+    session.once("remoteSettings", cancel).once("close", cancel);
+  });
+}
+
+function connectionOf(session: ClientHttp2Session): Http2Connection {
   let usable = true;
   let streams = 0;
   const retire = () => {
@@ -46,8 +67,6 @@ export function createHttp2Connection(
   session.on("goaway", retire);
   session.on("error", retire);
   session.on("close", retire);
-  session.once("connect", () => session.setLocalWindowSize(connectionWindowBytes));
-  keepPinging(session, clock, ping);
 
   const send = (request: TransportRequest): Exchange => {
     streams++;
@@ -57,7 +76,7 @@ export function createHttp2Connection(
   };
   const hasRoom = (longLived: boolean) => {
     const limit = session.remoteSettings?.maxConcurrentStreams ?? 100;
-    return streams < (longLived ? Math.max(1, Math.floor(limit * 0.75)) : limit);
+    return streams < Math.max(1, longLived ? Math.floor(limit * 0.75) : limit);
   };
   return {
     send,
@@ -81,7 +100,10 @@ function exchange(session: ClientHttp2Session, request: TransportRequest, onClos
   stream.once("close", onClose);
   if (body !== undefined) stream.end(body);
   const response = new Promise<TransportResponse>((resolve, reject) => {
-    stream.once("response", (answer) => resolve({ status: Number(answer[":status"]), headers: answer, body: stream }));
+    const isComplete = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
+    stream.once("response", (answer) =>
+      resolve({ status: Number(answer[":status"]), headers: answer, body: stream, isComplete }),
+    );
     const fail = (error?: Error) => reject(failureOf(stream, error));
     stream.on("error", fail);
     stream.once("close", () => fail());
@@ -104,10 +126,14 @@ function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, ti
   };
   const beat = () => {
     if (session.destroyed) return;
-    cancel = clock.timer(timeoutMs, () =>
-      session.destroy(new Error(`the API server has not answered a ping for ${timeoutMs / 1000} s`)),
-    );
+    let answer = false;
+    const giveUp = () => {
+      if (!answer) session.destroy(new Error(`the API server has not answered a ping for ${timeoutMs / 1000} s`));
+    };
+    // After a long pause of this process timers come first: then the answer is there and only has not been read yet.
+    cancel = clock.timer(timeoutMs, () => setImmediate(giveUp));
     const answered = () => {
+      answer = true;
       cancel();
       if (!session.destroyed) wait();
     };

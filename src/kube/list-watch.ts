@@ -1,14 +1,14 @@
 import { backoffMs } from "../lib/backoff.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
-import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Counter, MetricsRegistry } from "../telemetry/metrics.ts";
 import type { KubeObject } from "./api-types.ts";
 import type { ApiClient } from "./client.ts";
-import { ApiError, isForbidden, isNotFound, isUnauthorized } from "./errors.ts";
+import { ApiError } from "./errors.ts";
 import { pagedList } from "./paged-list.ts";
 import { type Resource, resourcePath } from "./resources.ts";
 import { goneOf, watchFrom } from "./watch-from.ts";
+import { createWatchReport } from "./watch-report.ts";
 
 /**
  * What a reflector is told. Between `init` and `initDone` come all objects that exist now, as `initApply`: what was known
@@ -51,6 +51,9 @@ type State = { readonly at: "start" } | { readonly at: "watching"; readonly reso
 
 const backoff = { baseMs: 800, maxMs: 30_000 };
 
+/** A stream that a server ends sooner than this is not begun again at once: it might be ended again, and so on. */
+const shortestStreamMs = 1_000;
+
 /**
  * All objects of a resource, and every change of them, for ever: only `signal` ends it, quietly. What fails is logged and
  * tried again after a growing, jittered delay, or after the time that the server asks for.
@@ -68,11 +71,13 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
     "Watches that were begun again, by what ended them.",
     ["resource", "reason"],
   );
+  const report = createWatchReport(context);
   let state: State = { at: "start" };
   let initial: "stream" | "pages" = "stream";
   let failures = 0;
 
   while (!signal.aborted) {
+    const begunAt = clock.monotonic();
     try {
       if (state.at === "start" && initial === "pages") {
         state = { at: "watching", resourceVersion: yield* pagedList<T>(context) };
@@ -82,8 +87,10 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         if (step.resourceVersion === undefined) continue;
         state = { at: "watching", resourceVersion: step.resourceVersion };
         failures = 0;
+        report.well();
       }
       count(restarts, resource, "ended");
+      if (clock.monotonic() - begunAt < shortestStreamMs) await pause(context, undefined, ++failures);
     } catch (error) {
       if (signal.aborted) return;
       if (state.at === "start" && initial === "stream" && offersNoStreams(error)) {
@@ -98,15 +105,16 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         if (failures++ === 0) continue;
       } else {
         count(restarts, resource, error instanceof ApiError ? "refused" : "connection");
-        report(context, error, failures++);
+        report.failed(error, failures++);
       }
-      await pause(context, error, failures).catch(() => {});
+      await pause(context, error, failures);
     }
   }
 
   async function pause({ random }: WatchContext, error: unknown, attempt: number): Promise<void> {
     const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-    await sleep(clock, Math.max(asked, backoffMs(attempt - 1, { ...backoff, random })), signal);
+    // Rejects only when the signal is aborted, which the loop sees for itself.
+    await sleep(clock, Math.max(asked, backoffMs(attempt - 1, { ...backoff, random })), signal).catch(() => {});
   }
 }
 
@@ -117,18 +125,4 @@ function offersNoStreams(error: unknown): boolean {
 
 function count(restarts: Counter, resource: Resource, reason: string): void {
   restarts.inc({ resource: resource.plural, reason });
-}
-
-/** One line a failure: a first broken connection is an ordinary day, what needs somebody to act is an error at once. */
-function report({ log, what, resource, namespace }: WatchContext, error: unknown, failures: number): void {
-  if (isForbidden(error)) {
-    const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
-    log.error(`cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural} ${where}`, {
-      error: errorText(error),
-    });
-  } else if (isUnauthorized(error) || isNotFound(error) || failures > 0) {
-    log.warn(`cannot watch ${what}; trying again until it can`, { error: errorText(error) });
-  } else {
-    log.info(`the watch of ${what} broke; resuming it`, { error: errorText(error) });
-  }
 }

@@ -10,7 +10,7 @@ function pageLimit({ resource }: WatchContext): number {
 
 /**
  * All objects that exist now, in pages of one moment, for servers that do not send them as the beginning of a watch.
- * Begins again where the server gives up the moment in between (410). Returns the resourceVersion to watch from.
+ * Begins again, once, where the server gives up the moment in between (410). Returns the resourceVersion to watch from.
  */
 export async function* pagedList<T extends KubeObject>(
   context: WatchContext,
@@ -18,18 +18,20 @@ export async function* pagedList<T extends KubeObject>(
   const { client, path, fieldSelector, signal } = context;
   yield { type: "init" };
   let next: string | undefined;
+  let begunAgain = false;
   for (;;) {
     const query = { limit: pageLimit(context), continue: next, fieldSelector };
     let page: KubeList<T>;
     try {
       page = await client.request<KubeList<T>>({ method: "GET", path, query, signal });
     } catch (error) {
-      if (next === undefined || !goneOf(error)) throw error;
+      if (next === undefined || begunAgain || !goneOf(error)) throw error;
+      begunAgain = true;
       next = undefined;
       yield { type: "init" };
       continue;
     }
-    for (const object of page.items) yield { type: "initApply", object };
+    for (const object of page.items ?? []) yield { type: "initApply", object };
     next = page.metadata.continue;
     if (next) continue;
     yield { type: "initDone" };

@@ -12,11 +12,13 @@ export interface TransportRequest {
   readonly longLived: boolean;
 }
 
-/** An answer whose body is still to be read. A body that ends early emits `close` without `end`. */
+/** An answer whose body is still to be read. */
 export interface TransportResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
+  /** Whether a body that has ended was whole: over HTTP/2 one that breaks off may end as if it were. */
+  readonly isComplete: () => boolean;
 }
 
 /** A request under way. */

@@ -41,7 +41,8 @@ export async function* watchFrom<T extends KubeObject>(
   if (listing) yield { resourceVersion: undefined, event: { type: "init" } };
   for await (const event of watchStream<T>(client, { method: "GET", path, query, signal }, context)) {
     if (event.type === "ERROR") throw errorOf(what, event.object);
-    const reached = event.object.metadata.resourceVersion;
+    // Missing in a malformed object, which is the reflector's to name.
+    const reached: string | undefined = event.object.metadata.resourceVersion;
     const done = listing && event.type === "BOOKMARK" && isEndOfInitialEvents(event.object);
     if (done) listing = false;
     yield { resourceVersion: listing ? undefined : reached, event: done ? { type: "initDone" } : told(event, listing) };

@@ -25,9 +25,8 @@ export async function* watchStream<T extends KubeObject>(
   await using stream: ByteStream = await client.stream({ ...request, signal });
   for await (const line of lines(heard(stream, clock, silent, what))) {
     const event = parseEvent<T>(line);
-    if (event === undefined)
-      log.warn(`a line of the watch of ${what} is not a watch event and is skipped`, { bytes: line.length });
-    else yield event;
+    if (event !== undefined) yield event;
+    else log.warn(`a line of the watch of ${what} is no event and is skipped`, { bytes: line.length, ...nameIn(line) });
   }
 }
 
@@ -56,8 +55,25 @@ async function* heard(stream: ByteStream, clock: Clock, silent: AbortController,
 function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> | undefined {
   try {
     const event: WatchEvent<T> | null = JSON.parse(line.toString());
-    return typeof event?.type === "string" && typeof event.object === "object" ? event : undefined;
+    if (event === null || !isMapping(event.object)) return undefined;
+    return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
   } catch {
     return undefined; // the parser's message would quote what it read
   }
+}
+
+function isMapping(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/**
+ * Which object a broken line may be about. The API server writes an object's name first in its metadata, and inside of a
+ * value the quotation marks would be escaped: what is found is a name, never a value.
+ */
+function nameIn(line: Buffer): { readonly namespace?: string; readonly name?: string } {
+  const found = /"metadata":\{"name":"([a-z0-9.-]{1,253})"(?:,"namespace":"([a-z0-9-]{1,63})")?/.exec(
+    line.toString("utf8", 0, 1024),
+  );
+  const [, name, namespace] = found ?? [];
+  return { ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) };
 }

@@ -1,0 +1,33 @@
+import { systemClock } from "../lib/clock.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { type ApiClientOptions, createApiClient } from "./client.ts";
+import type { ClusterConfig, TlsConfig } from "./cluster-config.ts";
+import { type Credentials, fixedCredentials } from "./credentials.ts";
+
+/** A client of a test's server. Only tests import it. */
+export function clientOf(
+  server: string,
+  options: {
+    readonly tls?: Partial<TlsConfig>;
+    readonly credentials?: Credentials;
+    readonly ping?: ApiClientOptions["ping"];
+    readonly clock?: ApiClientOptions["clock"];
+  } = {},
+) {
+  const metrics = new MetricsRegistry();
+  const { tls, credentials = fixedCredentials(), ping, clock = systemClock } = options;
+  const config: ClusterConfig = {
+    server: new URL(server),
+    source: "a test",
+    tls: { insecure: false, ...tls },
+    credentials,
+  };
+  const client = createApiClient({ config, clock, metrics, userAgent: "wave/test", ...(ping && { ping }) });
+  return { client, metrics };
+}
+
+/** The lines of one metric, such as `{verb="get",code="200"} 1`. */
+export function seriesOf(metrics: MetricsRegistry, name: string): string[] {
+  const lines = metrics.render().split("\n");
+  return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
+}

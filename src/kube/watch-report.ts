@@ -1,0 +1,50 @@
+import { errorText } from "../telemetry/error-text.ts";
+import { isForbidden, isNotFound, isUnauthorized } from "./errors.ts";
+import type { WatchContext } from "./list-watch.ts";
+
+/** Tells a person what a watch suffers from. */
+export interface WatchReport {
+  /** A failure; `failures` came one after the other before it. */
+  readonly failed: (error: unknown, failures: number) => void;
+  /** It goes well, again. */
+  readonly well: () => void;
+}
+
+const sayAgainMs = 600_000;
+
+/**
+ * One line a failure: a first broken connection is an ordinary day, what needs somebody to act is an error at once. The
+ * same again is said every 10 minutes only, and once when it is over.
+ */
+export function createWatchReport(context: WatchContext): WatchReport {
+  const { log, clock, what } = context;
+  let said: { readonly line: string; readonly at: number } | undefined;
+  const failed = (error: unknown, failures: number) => {
+    const line = problem(context, error);
+    const fields = { error: errorText(error) };
+    if (line === undefined && failures === 0) return log.info(`the watch of ${what} broke; resuming it`, fields);
+    const message = line ?? `cannot watch ${what}; trying again until it can`;
+    if (said?.line === message && clock.monotonic() - said.at < sayAgainMs) return log.debug(message, fields);
+    said = { line: message, at: clock.monotonic() };
+    if (line === undefined) log.warn(message, fields);
+    else log.error(message, fields);
+  };
+  const well = () => {
+    if (said === undefined) return;
+    said = undefined;
+    log.info(`watching ${what} again`);
+  };
+  return { failed, well };
+}
+
+/** What only a person can mend, and how. */
+function problem({ what, resource, namespace }: WatchContext, error: unknown): string | undefined {
+  if (isForbidden(error)) {
+    const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
+    return `cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural} ${where}`;
+  }
+  if (isUnauthorized(error)) return `cannot watch ${what}: the API server does not accept the credentials`;
+  if (isNotFound(error))
+    return `cannot watch ${what}: the API server does not know ${resource.plural} of ${resource.apiVersion}`;
+  return undefined;
+}
