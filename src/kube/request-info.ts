@@ -8,6 +8,9 @@ export interface RequestInfo {
   readonly text: string;
 }
 
+/** Parts of a namespace itself, which its path names where those of other objects name a kind in it. */
+const ofNamespaces: ReadonlySet<string> = new Set(["status", "finalize"]);
+
 const verbs = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
 
 /**
@@ -18,11 +21,19 @@ export function requestInfo({ method, path, query }: Pick<ApiRequest, "method" |
   const segments = path.split("/").filter((segment) => segment !== "");
   const version = segments[0] === "api" ? 2 : segments[0] === "apis" ? 3 : undefined;
   const rest = version === undefined ? [] : segments.slice(version);
-  const inNamespace = rest[0] === "namespaces" && rest.length > 2;
+  const inNamespace = rest[0] === "namespaces" && rest[2] !== undefined && !ofNamespaces.has(rest[2]);
   const [plural, name, subresource] = inNamespace ? rest.slice(2) : rest;
   if (plural === undefined) return { verb: method.toLowerCase(), text: `${method.toLowerCase()} ${path}` };
 
-  const verb = method !== "GET" || name !== undefined ? verbs[method] : query?.watch ? "watch" : "list";
+  const verb = name === undefined ? verbOfMany(method, query) : verbs[method];
   const object = [plural, name, subresource].filter((part) => part !== undefined).join("/");
   return { verb, text: inNamespace ? `${verb} ${object} in ${rest[1]}` : `${verb} ${object}` };
+}
+
+/** The verb where the path names no object, but the collection that it is in. */
+function verbOfMany(method: ApiRequest["method"], query: ApiRequest["query"]): string {
+  if (method === "DELETE") return "deletecollection";
+  if (method !== "GET") return verbs[method];
+  const { watch } = query ?? {};
+  return watch === undefined || ["false", "0", ""].includes(String(watch)) ? "list" : "watch";
 }
