@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -44,7 +44,9 @@ function start(...args: string[]) {
 async function somebodysCluster(): Promise<{ sandbox: Sandbox; kubeconfig: string }> {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
-  const kubeconfig = join(mkdtempSync(join(tmpdir(), "wave-demo-test-")), "kubeconfig");
+  const folder = mkdtempSync(join(tmpdir(), "wave-demo-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, JSON.stringify(sandbox.kubeconfig()));
   return { sandbox, kubeconfig };
 }

@@ -141,7 +141,8 @@ function tellWhatNext(narrator: Narrator): void {
 
 /** Removes the stage; resolves with the exit code. */
 async function leave(stage: Stage, told: number, terminal: Terminal): Promise<number> {
-  if (stage.namespaceFlags.length > 0) terminal.write(`Removing namespace ${stage.namespace} …\n`);
+  if (stage.namespaceFlags.length > 0)
+    terminal.write(`Removing namespace ${stage.namespace}, which takes a cluster some seconds …\n`);
   try {
     await stage.close();
     return told;
