@@ -1,0 +1,70 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { startSandbox } from "../sandbox/sandbox.ts";
+import { soleLeadership } from "./leadership.ts";
+import { TestCluster, workload } from "./test-cluster.ts";
+
+/** A controller beside webhooks, which leads, and a Deployment `web` that has its first hash. */
+async function scene() {
+  const sandbox = await startSandbox({ controllers: false });
+  const cluster = new TestCluster(sandbox.url, { webhooks: true });
+  const stop = new AbortController();
+  await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+  await cluster.create("Deployment", workload("web"));
+  await cluster.list();
+  const done = cluster.controller.run(soleLeadership(stop.signal));
+  onTestFinished(async () => {
+    stop.abort();
+    await done;
+    cluster.close();
+    await sandbox.close();
+  });
+  const reasons = () => cluster.events.map(({ reason }) => reason);
+  await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
+  await cluster.show("Deployment", "web");
+  const edit = async (a: string) => {
+    await cluster.edit("ConfigMap", "web", { data: { a } });
+    await cluster.show("ConfigMap", "web");
+  };
+  /** Moves the clock on, and gives whoever could send something then the time to. */
+  const pass = async (ms: number) => {
+    await cluster.clock.advance(ms);
+    for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");
+  };
+  return { cluster, reasons, edit, pass };
+}
+
+describe("beside webhooks, a change of configuration", () => {
+  it("settles for a second and is then rolled, with every other change of that second", async () => {
+    const { reasons, edit, pass } = await scene();
+    await edit("2");
+    await pass(900);
+    await edit("3");
+    await pass(99);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    await pass(1);
+    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+    await pass(10_000);
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("needs no rollout of its own where the pod template is changed within that second and admission hashes it", async () => {
+    const { cluster, reasons, edit, pass } = await scene();
+    // The template that admission will make of the request: the controller is let to write its hash once, and undo it.
+    await edit("2");
+    await pass(1_000);
+    await vi.waitFor(() => expect(reasons()).toHaveLength(2));
+    await cluster.show("Deployment", "web");
+    const second = await cluster.get("Deployment", "web");
+    await edit("1");
+    await pass(1_000);
+    await vi.waitFor(() => expect(reasons()).toHaveLength(3));
+    await cluster.show("Deployment", "web");
+
+    await edit("2");
+    const { spec } = Object(second);
+    await cluster.edit("Deployment", "web", { spec: { template: spec.template } });
+    await cluster.show("Deployment", "web");
+    await pass(10_000);
+    expect(reasons()).toHaveLength(3);
+  });
+});
