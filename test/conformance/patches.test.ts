@@ -1,51 +1,9 @@
 import { expect, it } from "vitest";
-import type { Body, Reply } from "./api.ts";
+import { deployment, json, merge, patching, strategic } from "./patching.ts";
 import { describeApiServers } from "./targets.ts";
 
-const json = "application/json-patch+json";
-const merge = "application/merge-patch+json";
-const strategic = "application/strategic-merge-patch+json";
-
-function deployment(name: string): object {
-  return {
-    metadata: { name, annotations: { a: "b" } },
-    spec: {
-      replicas: 0,
-      selector: { matchLabels: { app: name } },
-      template: {
-        metadata: { labels: { app: name } },
-        spec: {
-          containers: [
-            { name: "main", image: "nginx:1", env: [{ name: "A", value: "1" }], ports: [{ containerPort: 80 }] },
-            { name: "side", image: "proxy:1" },
-          ],
-          volumes: [{ name: "config", configMap: { name: "config" } }],
-        },
-      },
-    },
-  };
-}
-
 describeApiServers("patches", (target) => {
-  const configMaps = () => `${target().namespace}/configmaps`;
-  const apps = (plural: string) => `/apis/apps/v1/namespaces/${target().namespaceName}/${plural}`;
-  const create = async (path: string, body: object): Promise<Body> =>
-    (await target().api.call("POST", path, { body })).body;
-  const patch = (
-    path: string,
-    contentType: string,
-    body: unknown,
-    query: Record<string, string> = {},
-  ): Promise<Reply> => {
-    return target().api.call("PATCH", path, { body, contentType, query });
-  };
-  const template = (body: Body) =>
-    (body.spec as { template: { metadata: object; spec: { containers: Container[] } } }).template;
-  interface Container {
-    readonly name: string;
-    readonly image: string;
-    readonly env?: readonly object[];
-  }
+  const { configMaps, apps, create, patch, template } = patching(target);
 
   it("of JSON whose test fails are refused with 422 Invalid and change nothing", async () => {
     await create(configMaps(), { metadata: { name: "tested" }, data: { a: "b" } });

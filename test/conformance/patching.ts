@@ -1,0 +1,49 @@
+import type { Body, Reply } from "./api.ts";
+import type { Target } from "./targets.ts";
+
+/** The content types of the four kinds of patches. */
+export const json = "application/json-patch+json";
+export const merge = "application/merge-patch+json";
+export const strategic = "application/strategic-merge-patch+json";
+export const apply = "application/apply-patch+yaml";
+
+/** A container as the answers to patches show it. */
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly env?: readonly object[];
+}
+
+/** A Deployment without Pods, of two containers and a volume: lists for patches to merge. */
+export function deployment(name: string): object {
+  return {
+    metadata: { name, annotations: { a: "b" } },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: {
+          containers: [
+            { name: "main", image: "nginx:1", env: [{ name: "A", value: "1" }], ports: [{ containerPort: 80 }] },
+            { name: "side", image: "proxy:1" },
+          ],
+          volumes: [{ name: "config", configMap: { name: "config" } }],
+        },
+      },
+    },
+  };
+}
+
+/** What tests of patches do in a target's namespace. */
+export function patching(target: () => Target) {
+  return {
+    configMaps: () => `${target().namespace}/configmaps`,
+    apps: (plural: string) => `/apis/apps/v1/namespaces/${target().namespaceName}/${plural}`,
+    create: async (path: string, body: object): Promise<Body> => (await target().api.call("POST", path, { body })).body,
+    patch: (path: string, contentType: string, body: unknown, query: Record<string, string> = {}): Promise<Reply> =>
+      target().api.call("PATCH", path, { body, contentType, query }),
+    template: (body: Body) =>
+      (body.spec as { template: { metadata: object; spec: { containers: Container[] } } }).template,
+  };
+}
