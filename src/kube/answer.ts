@@ -7,13 +7,17 @@ import type { TransportResponse } from "./transport.ts";
 export function readBody({ body, isComplete }: TransportResponse): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    let ended = false;
     body.on("data", (chunk: Buffer) => chunks.push(chunk));
     body.once("end", () => {
+      ended = true;
       if (!isComplete()) reject(brokenOff());
       else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
     body.once("error", reject);
-    body.once("close", () => reject(brokenOff()));
+    body.once("close", () => {
+      if (!ended) reject(brokenOff());
+    });
   });
 }
 

@@ -101,12 +101,17 @@ function exchange(session: ClientHttp2Session, request: TransportRequest, onClos
   if (body !== undefined) stream.end(body);
   const response = new Promise<TransportResponse>((resolve, reject) => {
     const isComplete = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
-    stream.once("response", (answer) =>
-      resolve({ status: Number(answer[":status"]), headers: answer, body: stream, isComplete }),
-    );
+    let answered = false;
+    stream.once("response", (answer) => {
+      answered = true;
+      resolve({ status: Number(answer[":status"]), headers: answer, body: stream, isComplete });
+    });
     const fail = (error?: Error) => reject(failureOf(stream, error));
     stream.on("error", fail);
-    stream.once("close", () => fail());
+    // An error costs a stack trace, and most requests are answered.
+    stream.once("close", () => {
+      if (!answered) fail();
+    });
   });
   return { response, cancel: (reason) => void stream.destroy(reason) };
 }
