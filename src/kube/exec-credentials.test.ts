@@ -46,6 +46,14 @@ async function pluginPrinting(printed: string, { script = printer, plugin, inter
   };
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 async function failureOf(printed: string, options?: Options): Promise<string> {
   const { credentials, file } = await pluginPrinting(printed, options);
   const error = await credentials.current().catch((thrown: unknown) => thrown);
@@ -171,13 +179,29 @@ describe("a credential plugin", () => {
   });
 
   it("that takes too long is ended, and what it has started holds nobody up", async () => {
-    const script = '#!/bin/sh\necho run >>"$(dirname "$0")/runs"\nsleep 20\n';
-    const { credentials, clock, runs } = await pluginPrinting("", { script });
+    const script = '#!/bin/sh\necho $$ >"$(dirname "$0")/pid"\nsleep 20\n';
+    const pipes = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
+    const before = pipes();
+    const { credentials, clock, read } = await pluginPrinting("", { script });
     const failure = expect(credentials.current()).rejects.toThrow(/failed: it took longer than 30 s$/);
-    await expect.poll(() => runs().catch(() => 0)).toBe(1);
+    await expect.poll(() => read("pid").catch(() => "")).toMatch(/^\d+\n$/);
     await clock.advance(execTimeLimitMs.alone);
     await failure;
-    expect(clock.pending).toBe(0);
+    await expect.poll(pipes).toBe(before);
+    const pid = Number(await read("pid"));
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+});
+
+describe("a plugin that has ended", () => {
+  it("leaves no timer behind that would keep the process from ending", async () => {
+    const good = await pluginPrinting(answer({ token: "t" }));
+    await good.credentials.current();
+    const missing = await pluginPrinting("", { plugin: { command: "no-such-plugin" } });
+    await expect(missing.credentials.current()).rejects.toThrow("not found");
+    const bad = await pluginPrinting("", { script: "#!/bin/sh\nexit 1\n" });
+    await expect(bad.credentials.current()).rejects.toThrow("exit code 1");
+    expect([good, missing, bad].map(({ clock }) => clock.pending)).toEqual([0, 0, 0]);
   });
 });
 
