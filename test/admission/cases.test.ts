@@ -84,7 +84,10 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
       const name = `held-${id}`;
       const object = workload(name, reads(name), { kind, spec });
       await scene.namespace.create(object);
-      await scene.cluster.kubectl(["-n", ns, "replace", "-f", "-"], JSON.stringify(object));
+      // kubectl replaces what it has just read: Kubernetes may write the status in between, a conflict.
+      await until("kubectl to replace it", () =>
+        scene.cluster.kubectl(["-n", ns, "replace", "-f", "-"], JSON.stringify(object)),
+      );
       expect(await gateOf(kind, name)).toEqual({ scheduler: "wave.pusher.com/invalid", previous: "default-scheduler" });
       await scene.caughtUp();
       expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 1, started: 0 });
