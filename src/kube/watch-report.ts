@@ -10,13 +10,16 @@ export interface WatchReport {
   readonly well: () => void;
 }
 
+/** The part of a watch's context that is needed to speak of it. */
+type Watched = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace">;
+
 const sayAgainMs = 600_000;
 
 /**
  * One line a failure: a first broken connection is an ordinary day, what needs somebody to act is an error at once. The
  * same again is said every 10 minutes only, and once when it is over.
  */
-export function createWatchReport(context: WatchContext): WatchReport {
+export function createWatchReport(context: Watched): WatchReport {
   const { log, clock, what } = context;
   let said: { readonly line: string; readonly at: number } | undefined;
   const failed = (error: unknown, failures: number) => {
@@ -38,7 +41,7 @@ export function createWatchReport(context: WatchContext): WatchReport {
 }
 
 /** What only a person can mend, and how. */
-function problem({ what, resource, namespace }: WatchContext, error: unknown): string | undefined {
+function problem({ what, resource, namespace }: Watched, error: unknown): string | undefined {
   if (isForbidden(error)) {
     const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
     return `cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural} ${where}`;
