@@ -8,8 +8,9 @@ import type { Credential } from "./credentials.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
+import { type Opened, open } from "./open-request.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
-import { type Transport, type TransportResponse, UnprocessedError } from "./transport.ts";
+import { UnprocessedError } from "./transport.ts";
 
 /** One request to the API server. */
 export interface ApiRequest {
@@ -56,12 +57,6 @@ export interface ApiClientOptions {
 const defaultTimeoutMs = 30_000;
 /** A connection whose peer is gone without a word is given up after 6 s at most. */
 const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
-
-/** An answer whose body is not read yet. */
-interface Opened {
-  readonly response: TransportResponse;
-  readonly cancel: (reason: Error) => void;
-}
 
 /** A client that connects with its first request. See docs/adr/0004-api-client.md for why it is our own. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
@@ -167,42 +162,6 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       }),
     close: async () => connections?.close(),
   };
-}
-
-async function open(
-  transport: Transport,
-  path: string,
-  request: ApiRequest,
-  headers: Record<string, string | string[]>,
-  longLived: boolean,
-  guard: Guard,
-): Promise<Opened> {
-  const { method, query, body } = request;
-  const exchange = transport.send({
-    method,
-    path: query === undefined ? path : path + queryString(query),
-    headers: {
-      ...headers,
-      accept: "application/json",
-      ...(body !== undefined && { "content-type": request.contentType ?? contentTypeOf(method, body) }),
-    },
-    body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
-    longLived,
-  });
-  guard.onCancel(exchange.cancel);
-  return { response: await exchange.response, cancel: exchange.cancel };
-}
-
-function contentTypeOf(method: string, body: unknown): string {
-  if (method !== "PATCH") return "application/json";
-  return Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
-}
-
-function queryString(query: NonNullable<ApiRequest["query"]>): string {
-  const parameters = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
-  );
-  return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
 }
 
 /** Waits for what a request needs first, but no longer than the request may take. */

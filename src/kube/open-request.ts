@@ -1,0 +1,49 @@
+import type { ApiRequest } from "./client.ts";
+import type { Guard } from "./guard.ts";
+import type { Transport, TransportResponse } from "./transport.ts";
+
+/** An answer whose body is not read yet. */
+export interface Opened {
+  readonly response: TransportResponse;
+  readonly cancel: (reason: Error) => void;
+}
+
+/**
+ * Sends a request at once, as JSON, and waits for the beginning of its answer. `path` is without the query; `guard` may
+ * end it at any time. Rejects as the transport does.
+ */
+export async function open(
+  transport: Transport,
+  path: string,
+  request: ApiRequest,
+  headers: Record<string, string | string[]>,
+  longLived: boolean,
+  guard: Guard,
+): Promise<Opened> {
+  const { method, query, body } = request;
+  const exchange = transport.send({
+    method,
+    path: query === undefined ? path : path + queryString(query),
+    headers: {
+      ...headers,
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": request.contentType ?? contentTypeOf(method, body) }),
+    },
+    body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+    longLived,
+  });
+  guard.onCancel(exchange.cancel);
+  return { response: await exchange.response, cancel: exchange.cancel };
+}
+
+function contentTypeOf(method: string, body: unknown): string {
+  if (method !== "PATCH") return "application/json";
+  return Array.isArray(body) ? "application/json-patch+json" : "application/merge-patch+json";
+}
+
+function queryString(query: NonNullable<ApiRequest["query"]>): string {
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  return parameters.length === 0 ? "" : `?${parameters.join("&")}`;
+}
