@@ -51,6 +51,9 @@ type State = { readonly at: "start" } | { readonly at: "watching"; readonly reso
 
 const backoff = { baseMs: 800, maxMs: 30_000 };
 
+/** A server that asks to come back much later is asked again all the same. */
+const longestAskedMs = 300_000;
+
 /** A stream that a server ends sooner than this is not begun again at once: it might be ended again, and so on. */
 const shortestStreamMs = 1_000;
 
@@ -75,6 +78,8 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   let state: State = { at: "start" };
   let initial: "stream" | "pages" = "stream";
   let failures = 0;
+  /** Lists after which no watch has told anything yet. */
+  let relists = 0;
 
   while (!signal.aborted) {
     const begunAt = clock.monotonic();
@@ -85,6 +90,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
       for await (const step of watchFrom<T>(context, state.at === "start" ? undefined : state.resourceVersion)) {
         if (step.event !== undefined) yield step.event;
         if (step.resourceVersion === undefined) continue;
+        if (state.at === "watching") relists = 0;
         state = { at: "watching", resourceVersion: step.resourceVersion };
         failures = 0;
         report.well();
@@ -101,18 +107,19 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         log.debug(`the API server no longer knows where the watch of ${context.what} was; listing again`);
         count(restarts, resource, "gone");
         state = { at: "start" };
-        // A server that has forgotten what it told a moment ago must not be asked in a tight loop.
-        if (failures++ === 0) continue;
+        // A server that forgets at once what it has just listed must not be asked in a tight loop.
+        if (relists > 0) await pause(context, error, relists);
+        relists++;
       } else {
         count(restarts, resource, error instanceof ApiError ? "refused" : "connection");
         report.failed(error, failures++);
+        await pause(context, error, failures);
       }
-      await pause(context, error, failures);
     }
   }
 
   async function pause({ random }: WatchContext, error: unknown, attempt: number): Promise<void> {
-    const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+    const asked = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestAskedMs) : 0;
     // Rejects only when the signal is aborted, which the loop sees for itself.
     await sleep(clock, Math.max(asked, backoffMs(attempt - 1, { ...backoff, random })), signal).catch(() => {});
   }
