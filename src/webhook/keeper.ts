@@ -40,15 +40,25 @@ export async function keepCertificates(options: KeeperOptions, signal: AbortSign
     }
   });
   let failures = 0;
+  let state: string | undefined;
+  const onState = (problem: string | undefined) => {
+    // Each problem once, however often changes or time ask for another try.
+    if (problem !== undefined && problem !== state) {
+      options.log.warn("the webhook's certificates cannot be kept; trying again until they can", { error: problem });
+    } else if (problem === undefined && state !== undefined)
+      options.log.info("the webhook's certificates are kept again");
+    state = problem;
+    options.onState(problem);
+  };
   while (!signal.aborted) {
-    const { due, failed } = await step(options, failures, signal);
+    const { due, failed } = await step({ ...options, onState }, failures, signal);
     failures = failed ? failures + 1 : 0;
     await untilDue(failed ? due : Math.max(due, restMs), waker, options.clock, signal);
   }
   await Promise.all(following);
 }
 
-async function step({ source, serve, log, random, onState }: KeeperOptions, failures: number, signal: AbortSignal) {
+async function step({ source, serve, random, onState }: KeeperOptions, failures: number, signal: AbortSignal) {
   try {
     const due = await source.step(signal, serve);
     onState(undefined);
@@ -57,7 +67,6 @@ async function step({ source, serve, log, random, onState }: KeeperOptions, fail
     if (signal.aborted) return { due: 0, failed: true };
     const outrun = isConflict(error) || isAlreadyExists(error) || isInvalid(error) || isNotFound(error);
     if (outrun && failures < races) return { due: 0, failed: true };
-    log.warn("the webhook's certificates cannot be kept; trying again", { error: errorText(error) });
     onState(errorText(error));
     return { due: backoffMs(failures, { baseMs: 500, maxMs: 30_000, random }), failed: true };
   }

@@ -13,6 +13,8 @@ type StoredConfiguration = KubeObject & { readonly webhooks?: readonly MutatingW
 export interface Registered {
   /** The certificates that every webhook of Wave's in it has in its caBundle. */
   readonly trusted: readonly Certificate[];
+  /** How many of its webhooks call Wave. */
+  readonly callers: number;
   readonly object: StoredConfiguration;
 }
 
@@ -23,8 +25,8 @@ export interface Registration {
   /** As it is now, undefined where there is none. */
   read(signal: AbortSignal): Promise<Registered | undefined>;
   /**
-   * Makes the API server trust exactly these certificates; none means that nothing is known about trust. Writes nothing where it does, and nothing where it must not
-   * (then undefined: there is no configuration in the cluster to be kept).
+   * Makes the API server trust exactly these certificates; none means that nothing is known about trust. Writes nothing
+   * where it does, and nothing where it must not (then undefined: there is no configuration in the cluster to be kept).
    * @throws ApiError 409, 422 or 404 where the configuration is no longer as it was read.
    */
   publish(
@@ -140,7 +142,7 @@ function registered(
   const trusted = first.filter(({ fingerprint }) =>
     others.every((bundle) => bundle.some((certificate) => certificate.fingerprint === fingerprint)),
   );
-  return { trusted, object };
+  return { trusted, callers: bundles.length, object };
 }
 
 /** A caBundle that somebody broke trusts nobody; it is then put right. */

@@ -9,6 +9,7 @@ import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { createReviewer } from "./admission.ts";
 import { defaultLifetimes, type Lifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
+import { warnWhereNotCalled } from "./callers.ts";
 import type { CertificateSource } from "./certificate-source.ts";
 import { keepCertificates } from "./keeper.ts";
 import { ownCertificates } from "./own-certificates.ts";
@@ -56,9 +57,10 @@ export interface Webhook {
 /** Nothing happens before `run`. */
 export function createWebhook(options: WebhookOptions): Webhook {
   const { client, namespace, serviceName, url, clock, log, random = Math.random } = options;
+  const service = { namespace, name: serviceName };
   const registration = url
     ? ownRegistration(client, url, options.policy.namespaces)
-    : installedRegistration(client, { namespace, name: serviceName });
+    : warnWhereNotCalled(installedRegistration(client, service), service, log);
   const secretName = `${serviceName}-authority`;
   const source = sourceOf(options, registration, secretName);
   let server: AdmissionServer | undefined;
