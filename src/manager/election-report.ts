@@ -9,8 +9,11 @@ import type { LeaseLock } from "./lease-lock.ts";
 
 /** Tells people how the election goes: log, metrics, and an Event on the Lease. */
 export interface ElectionReport {
-  /** A request got through: says who leads if that is somebody new, and that the API server answers again. */
-  readonly reached: () => void;
+  /**
+   * A request got through: says who leads if that is somebody new, and that the API server answers again. `claimMs` is
+   * for how long this process, if it holds the Lease, must still hold it before it leads; 0 where it leads now.
+   */
+  readonly reached: (claimMs?: number) => void;
   /** A request failed: says so once, until one gets through or the reason is another. */
   readonly failed: (what: string, error: unknown) => void;
   /** This process leads now. */
@@ -44,25 +47,27 @@ export function createElectionReport(options: {
   );
   transitions.collect(() => transitions.set(lock.observation()?.transitions ?? 0));
 
-  const reportHolder = () => {
+  const reportHolder = (claimMs: number) => {
     const observation = lock.observation();
     if (observation === undefined) return;
     const holder = holderOf(observation.lease);
     if (holder === reportedHolder) return;
+    // That it leads is said where the term begins.
+    if (holder === identity && claimMs === 0) return;
     reportedHolder = holder;
     if (observation.lease === undefined) log.info("there is no Lease", { lease });
     else if (holder === identity) {
-      const seconds = (observation.lease.spec?.leaseDurationSeconds ?? 0).toString();
+      const seconds = Math.ceil(claimMs / 1_000).toString();
       log.info("this replica holds the Lease, and leads when it has existed for its duration", { lease, seconds });
     } else if (holder === "") log.info("nobody leads: the Lease is free", { lease });
     else log.info("another replica leads", { lease, leader: holder });
   };
 
   return {
-    reached: () => {
+    reached: (claimMs = 0) => {
       if (reportedFailure !== undefined) log.info("the Lease can be reached again", { lease });
       reportedFailure = undefined;
-      reportHolder();
+      reportHolder(claimMs);
     },
     failed: (what, error) => {
       const text = errorText(error);

@@ -74,6 +74,8 @@ describe("a replica that stands for election", () => {
   it("says who leads in its log and in wave_leader", async () => {
     const { a, b } = await leaderAndStandby();
     expect(b.logged).toEqual(['info another replica leads {"lease":"wave/wave","leader":"a"}']);
+    expect(a.logged.slice(-1)).toEqual(['info this replica leads {"lease":"wave/wave","leader":"a"}']);
+    expect(a.logged.join("\n")).not.toContain("leads when");
     expect([a.elector.leader(), b.elector.leader()]).toEqual(["a", "a"]);
     expect(a.metrics.render()).toMatch(/^wave_leader 1$/m);
     expect(b.metrics.render()).toMatch(/^wave_leader 0$/m);

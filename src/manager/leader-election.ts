@@ -80,7 +80,7 @@ export function createElector(options: ElectorOptions): Elector {
       let pauseMs = standbyPollMs(options, random);
       try {
         const attempt = await lock.attempt(() => false, { timeoutMs: requestTimeoutMs, signal });
-        report.reached();
+        report.reached(attempt.result === "held" ? attempt.claimMs : 0);
         ledAt = undefined;
         if (attempt.result === "held" && attempt.claimMs === 0) return attempt.sentAt;
         pauseMs =
