@@ -1,4 +1,4 @@
-import { annotationPrefix, configHash, sharedWith, workloadAnnotations } from "./annotations.ts";
+import { annotationPrefix, configHash, schedulingDisabled, sharedWith, workloadAnnotations } from "./annotations.ts";
 import type { Warning } from "./warning.ts";
 
 type Annotations = Readonly<Record<string, string>>;
@@ -20,8 +20,13 @@ function mistakeOnWorkload(name: string): string | undefined {
   // The hash on the workload itself does nothing, but it is no mistake that a person made.
   if (workloadAnnotations.includes(name) || name === configHash) return undefined;
   if (name === sharedWith) return `annotation ${name} has no effect on a workload; write it on a ConfigMap or Secret`;
-  return `annotation ${name} is not known; did you mean ${nearest(name)}?`;
+  const meant = nearest(name);
+  if (meant !== undefined) return `annotation ${name} is not known; did you mean ${meant}?`;
+  return `annotation ${name} is not known; those that you can write are ${ownAnnotations.join(", ")}`;
 }
+
+/** Those of a workload that people write; the others are Wave's to write. */
+const ownAnnotations = workloadAnnotations.filter((name) => name !== schedulingDisabled);
 
 function waveNames(annotations: Annotations): readonly string[] {
   return Object.keys(annotations)
@@ -29,9 +34,11 @@ function waveNames(annotations: Annotations): readonly string[] {
     .sort();
 }
 
-function nearest(name: string): string {
+/** What was probably meant: no more than a third of the name, without its prefix, is written otherwise. */
+function nearest(name: string): string | undefined {
   const written = workloadAnnotations.map((known) => ({ known, distance: editDistance(name, known) }));
-  return written.reduce((best, other) => (other.distance < best.distance ? other : best)).known;
+  const best = written.reduce((one, other) => (other.distance < one.distance ? other : one));
+  return best.distance <= (best.known.length - annotationPrefix.length) / 3 ? best.known : undefined;
 }
 
 /** How many letters must be added, removed or replaced to turn one text into the other (Levenshtein). */

@@ -53,6 +53,11 @@ describe("toWorkload", () => {
   it.each([
     [{ "wave.pusher.com/update-on-configchange": "true" }, {}, `did you mean ${optIn}?`],
     [{ "wave.pusher.com/extra-secret": "a" }, {}, "did you mean wave.pusher.com/extra-secrets?"],
+    [
+      { "wave.pusher.com/delay": "a" },
+      {},
+      `those that you can write are ${optIn}, wave.pusher.com/extra-configmaps, wave.pusher.com/extra-secrets`,
+    ],
     [{ "wave.pusher.com/shared-with": "*" }, {}, "write it on a ConfigMap or Secret"],
     [{}, { [optIn]: "true" }, "write it on the workload's own metadata"],
   ])("tells of annotations that do nothing: %j %j", (annotations, templateAnnotations, advice) => {
