@@ -18,6 +18,8 @@ export interface ElectionReport {
   readonly failed: (what: string, error: unknown) => void;
   /** This process leads now. */
   readonly began: () => void;
+  /** The Lease could not be given up, which is not tried again. */
+  readonly notReleased: (error: unknown) => void;
   /** This process has lost its term, because of `reason`. */
   readonly lost: (reason: unknown) => void;
   /** This process has given the Lease up. */
@@ -92,6 +94,10 @@ export function createElectionReport(options: {
     lost: (reason) => {
       reportedHolder = undefined;
       log.warn("this replica no longer leads", { lease, leader: identity, reason: errorText(reason) });
+    },
+    notReleased: (error) => {
+      const message = "the Lease could not be released; another replica takes it when it has run out";
+      log.warn(message, { lease, error: errorText(error) });
     },
     released: () => {
       reportedHolder = "";

@@ -165,6 +165,17 @@ describe("a leader that is asked to end", () => {
     expect(server.lease?.spec?.holderIdentity).toBe("a");
   });
 
+  it("says that others have to wait where it cannot release the Lease, and ends", async () => {
+    const { clock, server, a } = await leaderAndStandby();
+    server.refuse = { status: 500, reason: "InternalError" };
+    const exited = a.shutDown();
+    await clock.advance(1_000);
+    await exited;
+    expect(a.logged.at(-1)).toMatch(
+      /^warn the Lease could not be released; another replica takes it when it has run out/,
+    );
+  });
+
   it("ends at once as a standby, even while a request hangs", async () => {
     const { clock, b } = await leaderAndStandby();
     b.network.cut = true;

@@ -162,7 +162,7 @@ export function createElector(options: ElectorOptions): Elector {
     try {
       if (await lock.release({ timeoutMs: requestTimeoutMs })) report.released();
     } catch (error) {
-      report.failed("release", error);
+      report.notReleased(error);
     }
   };
 

@@ -113,10 +113,9 @@ export function createWebhook(options: WebhookOptions): Webhook {
       if (url) await registration.withdraw(AbortSignal.timeout(5000));
       else await sleep(clock, options.lingerMs ?? 3000);
     } catch (error) {
-      log.warn("the webhook's registration could not be taken back", {
-        name: registration.name,
-        error: errorText(error),
-      });
+      const { name } = registration;
+      const advice = `delete it: kubectl delete mutatingwebhookconfiguration ${name}`;
+      log.warn(`the webhook's registration could not be taken back; ${advice}`, { error: errorText(error) });
     }
     await server.close();
   }
