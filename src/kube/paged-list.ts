@@ -15,7 +15,7 @@ function pageLimit({ resource }: WatchContext): number {
 export async function* pagedList<T extends KubeObject>(
   context: WatchContext,
 ): AsyncGenerator<ReflectorEvent<T>, string> {
-  const { client, path, fieldSelector, signal } = context;
+  const { client, path, fieldSelector, signal, log, what } = context;
   yield { type: "init" };
   let next: string | undefined;
   let begunAgain = false;
@@ -31,7 +31,10 @@ export async function* pagedList<T extends KubeObject>(
       yield { type: "init" };
       continue;
     }
-    for (const object of page.items ?? []) yield { type: "initApply", object };
+    for (const object of page.items ?? []) {
+      if (object?.metadata) yield { type: "initApply", object };
+      else log.warn(`an item in the list of ${what} is no object and is skipped`);
+    }
     next = page.metadata.continue;
     if (next) continue;
     yield { type: "initDone" };
