@@ -34,7 +34,10 @@ export function createConnections(
   const connectOnce = async (): Promise<void> => {
     const socket = await connectTls(server, tls);
     if (!closed && socket.alpnProtocol === "h2") {
-      http2.push(await connectHttp2(server, socket, options));
+      const connection = await connectHttp2(server, socket, options);
+      // Those that are no longer used but not ended yet are kept, for close().
+      http2 = [...http2.filter((each) => !each.isEnded()), connection];
+      if (closed) connection.close();
     } else {
       socket.destroy();
       http1 = createHttp1Transport(server, tls);
@@ -52,8 +55,7 @@ export function createConnections(
     if (closed) throw new Error("the client is closed");
     if (server.protocol === "http:") http1 ??= createHttp1Transport(server, tls);
     if (http1 !== undefined) return http1;
-    http2 = http2.filter((connection) => connection.isUsable());
-    return http2.find((connection) => connection.hasRoom(longLived));
+    return http2.find((connection) => connection.isUsable() && connection.hasRoom(longLived));
   };
 
   const close = () => {

@@ -26,6 +26,8 @@ export interface Http2Connection extends Transport {
   readonly hasRoom: (longLived: boolean) => boolean;
   /** False from the moment that the server says that it ends the connection. */
   readonly isUsable: () => boolean;
+  /** Whether nothing is under way on it any more, nor ever will be. */
+  readonly isEnded: () => boolean;
 }
 
 const settingsTimeoutMs = 10_000;
@@ -50,6 +52,7 @@ export function connectHttp2(
     session.once("remoteSettings", () => {
       session.setLocalWindowSize(connectionWindowBytes);
       keepPinging(session, clock, ping);
+      endAfterGoaway(session, clock);
       resolve(connectionOf(session));
     });
     session.on("error", reject);
@@ -81,6 +84,7 @@ function connectionOf(session: ClientHttp2Session): Http2Connection {
   return {
     send,
     hasRoom,
+    isEnded: () => session.destroyed,
     isUsable: () => usable && !session.closed && !session.destroyed,
     close: () => session.destroy(new Error("the connection was closed")),
   };
@@ -124,13 +128,28 @@ function failureOf(stream: ClientHttp2Stream, error: Error | undefined): Error {
     : (error ?? new Error(message));
 }
 
+/** How long what is under way may take on a connection that the server has said to end; watches resume on another. */
+const goawayGraceMs = 30_000;
+
+/** Node.js pings no session that has got GOAWAY: nobody would notice that the peer of a watch on it is gone. */
+function endAfterGoaway(session: ClientHttp2Session, clock: Clock): void {
+  let cancel = () => {};
+  session.on("goaway", () => {
+    cancel();
+    cancel = clock.timer(goawayGraceMs, () =>
+      session.destroy(new Error("the API server asked for another connection")),
+    );
+  });
+  session.once("close", () => cancel());
+}
+
 function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, timeoutMs }: PingSettings): void {
   let cancel = () => {};
   const wait = () => {
     cancel = clock.timer(intervalMs, beat);
   };
   const beat = () => {
-    if (session.destroyed) return;
+    if (session.destroyed || session.closed) return;
     let answer = false;
     const giveUp = () => {
       if (!answer) session.destroy(new Error(`the API server has not answered a ping for ${timeoutMs / 1000} s`));
@@ -142,8 +161,7 @@ function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, ti
       cancel();
       if (!session.destroyed) wait();
     };
-    // While the connection is still being set up a ping cannot be sent yet.
-    if (!session.ping(answered)) answered();
+    session.ping(answered);
   };
   session.once("close", () => cancel());
   wait();
