@@ -47,6 +47,18 @@ describe("beside webhooks, a change of configuration", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
+  it("settles to the end though its workload is scaled meanwhile", async () => {
+    const { cluster, reasons, edit, pass } = await scene();
+    await edit("2");
+    await pass(500);
+    await cluster.edit("Deployment", "web", { spec: { replicas: 2 } });
+    await cluster.show("Deployment", "web");
+    await pass(499);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    await pass(1);
+    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+  });
+
   it("needs no rollout of its own where the pod template is changed within that second and admission hashes it", async () => {
     const { cluster, reasons, edit, pass } = await scene();
     // The template that admission will make of the request: the controller is let to write its hash once, and undo it.

@@ -14,6 +14,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { resync } from "./resync.ts";
 import type { Observed, RolloutMetrics, WorkloadState } from "./rollout-metrics.ts";
+import { Settling } from "./settling.ts";
 
 /** What a {@link Term} works with. */
 export interface TermOptions {
@@ -38,6 +39,7 @@ export class Term {
   readonly #queue: WorkQueue;
   readonly #outbox: EventOutbox;
   readonly #announcer: Announcer;
+  readonly #settling: Settling;
   readonly #states = new Map<string, WorkloadState>();
   /** When the first change was seen that is not written yet, on the monotonic clock. */
   readonly #seenAt = new Map<string, number>();
@@ -48,6 +50,7 @@ export class Term {
     const { clock, random, recorder, leadership } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, random });
+    this.#settling = new Settling(clock);
     this.#outbox = new EventOutbox(recorder, () => !leadership.abort.aborted && leadership.valid());
     this.#announcer = new Announcer((event) => this.#outbox.post(event));
   }
@@ -58,11 +61,12 @@ export class Term {
   }
 
   /**
-   * Asks for a workload to be planned, after `delayMs`, because of a change that was just seen; one that a list brought is
-   * `low`.
+   * Asks for a workload to be planned because of a change that was just seen, and not within `delayMs` whatever else
+   * asks for it; a change that a list brought is `low`.
    */
   changed(key: string, priority: Priority, delayMs = 0): void {
     if (priority === "high" && !this.#seenAt.has(key)) this.#seenAt.set(key, this.#options.clock.monotonic());
+    this.#settling.begin(key, delayMs);
     this.#queue.add(key, { priority, delayMs });
   }
 
@@ -89,6 +93,12 @@ export class Term {
 
   async #work(): Promise<void> {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
+      const settlesMs = this.#settling.remaining(key);
+      if (settlesMs > 0) {
+        this.#queue.add(key, { delayMs: settlesMs });
+        this.#queue.done(key);
+        continue;
+      }
       const seenAt = this.#seenAt.get(key);
       this.#seenAt.delete(key);
       try {
