@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { KubeObject, WatchEvent } from "../kube/api-types.ts";
-import type { ReflectorEvent } from "../kube/list-watch.ts";
 import { resourcePath } from "../kube/resources.ts";
+import type { ReflectorEvent } from "../kube/watch-context.ts";
 import { systemClock } from "../lib/clock.ts";
 import { digestOf } from "../rollout/digest.ts";
 import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";

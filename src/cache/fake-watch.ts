@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ReflectorEvent } from "../kube/list-watch.ts";
+import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { Watch, Watched } from "./kind-cache.ts";
 
 /** Events that a test hands to one reflector, whenever it wants. Like on the wire, objects arrive as JSON. */

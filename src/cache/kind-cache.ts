@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ReflectorEvent } from "../kube/list-watch.ts";
 import type { Resource } from "../kube/resources.ts";
+import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { runReflector } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";

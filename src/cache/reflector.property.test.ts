@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ReflectorEvent } from "../kube/list-watch.ts";
+import type { ReflectorEvent } from "../kube/watch-context.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { runReflector } from "./reflector.ts";
 import { Store, type StoreChange } from "./store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ReflectorEvent } from "../kube/list-watch.ts";
+import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { runReflector } from "./reflector.ts";

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ReflectorEvent } from "../kube/list-watch.ts";
+import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Store } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import type { KubeList, KubeObject } from "./api-types.ts";
-import type { ReflectorEvent, WatchContext } from "./list-watch.ts";
 import { resources } from "./resources.ts";
+import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { goneOf } from "./watch-from.ts";
 
 /** Objects of up to 1 MiB come in small pages, so that one page stays small too. */

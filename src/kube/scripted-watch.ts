@@ -3,10 +3,11 @@ import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { KubeObject } from "./api-types.ts";
-import { listWatch, type ReflectorEvent } from "./list-watch.ts";
+import { listWatch } from "./list-watch.ts";
 import { resources } from "./resources.ts";
 import { clientOf } from "./test-client.ts";
 import { serveHttp } from "./test-server.ts";
+import type { ReflectorEvent } from "./watch-context.ts";
 
 /** A server whose answers to a list-watch a test writes down. Only tests import this file. */
 

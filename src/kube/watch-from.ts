@@ -1,6 +1,6 @@
 import type { KubeObject, Status, WatchEvent } from "./api-types.ts";
 import { ApiError, isGone } from "./errors.ts";
-import type { ReflectorEvent, WatchContext } from "./list-watch.ts";
+import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** Something that a watch told: an event, or (a bookmark) only how far it has come. */

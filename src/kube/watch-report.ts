@@ -1,6 +1,6 @@
 import { errorText } from "../telemetry/error-text.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "./errors.ts";
-import type { WatchContext } from "./list-watch.ts";
+import type { WatchContext } from "./watch-context.ts";
 
 /** Tells a person what a watch suffers from. */
 export interface WatchReport {

@@ -1,0 +1,39 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import type { KubeObject } from "./api-types.ts";
+import type { ApiClient } from "./client.ts";
+import type { Resource } from "./resources.ts";
+
+/**
+ * What a reflector is told. Between `init` and `initDone` come all objects that exist now, as `initApply`: what was known
+ * before and is not among them is gone. An `init` may come again before `initDone`: what came since the first is void.
+ */
+export type ReflectorEvent<T extends KubeObject> =
+  | { readonly type: "init" }
+  | { readonly type: "initApply"; readonly object: T }
+  | { readonly type: "initDone" }
+  | { readonly type: "apply"; readonly object: T }
+  | { readonly type: "delete"; readonly object: T };
+
+/** What to list and watch, and with what. */
+export interface ListWatchOptions {
+  readonly client: ApiClient;
+  readonly resource: Resource;
+  /** Undefined: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly random?: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** What the parts of one list-watch share. */
+export interface WatchContext extends ListWatchOptions {
+  readonly random: () => number;
+  /** For messages: "secrets", or "secrets in default". */
+  readonly what: string;
+  readonly path: string;
+}
