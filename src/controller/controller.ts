@@ -46,9 +46,10 @@ export interface ControllerOptions {
   /** How often everything is planned again besides at every change; 0: never. */
   readonly syncPeriodMs: number;
   /**
-   * Whether Wave's webhooks are on. Then Pods that an opened gate still holds are replaced, and a change of configuration
-   * settles before it is acted upon: a tool that changes a ConfigMap and then the pod template gets the new hash at
-   * admission, and needs no other rollout if the controller has not been quicker.
+   * Whether Wave's webhooks are on. Then Pods that an opened gate still holds are replaced, and an edit of configuration
+   * settles before it is acted upon: a tool that edits a ConfigMap and then the pod template gets the new hash at
+   * admission, and needs no other rollout if the controller has not been quicker. What is created or deleted does not
+   * settle: Pods that wait for it are not to wait any longer.
    */
   readonly webhooks: boolean;
   /** How many workloads are written at once. Default 32: more do not make an API server on two cores any faster. */
@@ -94,7 +95,11 @@ export function createController(options: ControllerOptions): Controller {
       triggerItself(change, enqueue);
       heldPods.onWorkloadChange(change);
     },
-    onConfigChange: (change) => triggerReaders(change, caches, enqueueSettled),
+    onConfigChange: (change) => triggerReaders(change, caches, isEdit(change) ? enqueueSettled : enqueue),
     run,
   };
+}
+
+function isEdit({ before, after }: StoreChange<Config>): boolean {
+  return before !== undefined && after !== undefined;
 }

@@ -33,7 +33,7 @@ async function scene() {
   return { cluster, reasons, edit, pass };
 }
 
-describe("beside webhooks, a change of configuration", () => {
+describe("beside webhooks, an edit of configuration", () => {
   it("settles for a second and is then rolled, with every other change of that second", async () => {
     const { reasons, edit, pass } = await scene();
     await edit("2");
@@ -45,6 +45,16 @@ describe("beside webhooks, a change of configuration", () => {
     await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
     await pass(10_000);
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("does not settle where an object comes or goes: nobody waits for it any longer than he must", async () => {
+    const { cluster, reasons } = await scene();
+    await cluster.remove("ConfigMap", "web");
+    await cluster.show("ConfigMap", "web");
+    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing"]));
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing", "ConfigChanged"]));
   });
 
   it("settles to the end though its workload is scaled meanwhile", async () => {
