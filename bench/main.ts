@@ -1,0 +1,27 @@
+import { reporter } from "./report.ts";
+
+/** Each part measures, says what it finds as it goes and gives the lines for docs/performance.md. */
+const parts: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+  memory: async () => (await import("./memory-report.ts")).reportMemory(say),
+  latency: async () => (await import("./write-report.ts")).reportLatency(say),
+  "fan-out": async () => (await import("./write-report.ts")).reportFanOut(say),
+  admission: async () => (await import("./replica-report.ts")).reportAdmission(say),
+  "high-availability": async () => (await import("./replica-report.ts")).reportHandOver(say),
+};
+
+function say(line: string): void {
+  console.log(line);
+}
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  console.error(`bench: no part is called ${unknown.join(" or ")}; there are ${Object.keys(parts).join(", ")}`);
+  process.exit(2);
+}
+const report = reporter();
+for (const [name, measure] of Object.entries(parts)) {
+  if (named.length > 0 && !named.includes(name)) continue;
+  say(`\n${name}`);
+  report(name, await measure());
+}
