@@ -1,89 +1,171 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
-import { type Scene, startScene } from "../test/admission/admitted.ts";
-import { connect } from "../test/control-plane/cluster.ts";
+import { parse } from "yaml";
+import { configurations, lastingPort } from "../test/admission/admitted.ts";
+import { type Cluster, connect } from "../test/control-plane/cluster.ts";
 import { startControlPlane } from "../test/control-plane/control-plane.ts";
-import { workload, workloadPath } from "../test/end-to-end/objects.ts";
+import { startWave } from "../test/control-plane/wave-process.ts";
+import { makeNamespace, workload, workloadPath } from "../test/end-to-end/objects.ts";
+import { type Measured, measuredOf, startLoadProcess } from "./load.ts";
+import { times } from "./plane.ts";
+import { startRelistingWave } from "./relisting-wave.ts";
 
 /** Milliseconds of one kind of request, sent by so many senders at once. */
-export interface Latency {
+export interface Latency extends Measured {
   readonly title: string;
   readonly concurrency: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly perSecond: number;
+  /** The reads that a review needs, sent alone under the same conditions and by as many senders. */
+  readonly bare?: Measured;
 }
 
-/** What admission costs. Memory in MiB, of the whole process, as the kernel counts it. */
+/** What admission costs. Memory in MiB, of the whole process after all of that, as the kernel counts it. */
 export interface AdmissionFigures {
   readonly latencies: readonly Latency[];
   readonly resident: number;
   readonly anonymous: number;
 }
 
+/** How much is measured. */
+export interface AdmissionCounts {
+  /** Of 4 KiB each, which are listed over and over. */
+  readonly secrets: number;
+  /** For each line of the figures. */
+  readonly reviews: number;
+}
+
 const ns = "admission-bench";
-const podSpec = {
-  containers: [
-    { name: "app", image: "nginx", envFrom: [{ configMapRef: { name: "page" } }, { secretRef: { name: "password" } }] },
-  ],
-};
+
+/** Workloads that are reviewed in turn, each with a ConfigMap and a Secret of its own, so that no read serves two. */
+const names = Array.from({ length: 64 }, (_, index) => `web-${index}`);
 
 /**
- * Measures reviews of a CREATE with two references, sent to Wave as the API server sends them (at rest, and while
- * `secrets` Secrets of 4 KiB are created and synced), and what a webhook adds to a create on the API server.
+ * Measures reviews of a CREATE with two references, sent to Wave as the API server sends them, on a control plane of its
+ * own: at rest, while Secrets are created at a steady rate, and while Wave lists `secrets` Secrets again and again.
+ * Beside them the reads alone, and what the webhook adds to a create.
  */
 export async function measureAdmission(
-  { secrets, reviews }: { readonly secrets: number; readonly reviews: number },
+  { secrets, reviews }: AdmissionCounts,
   say: (line: string) => void = () => {},
 ): Promise<AdmissionFigures> {
-  const plane = await startControlPlane();
+  // Nobody acts on what is created: the machine is left to Wave and the API server.
+  const plane = await startControlPlane({ workloads: false });
   const cluster = connect(plane);
-  let scene: Scene | undefined;
+  const load = startLoadProcess();
+  const latencies: Latency[] = [];
   try {
-    scene = await startScene(cluster, ns, { webhooks: true });
-    await scene.namespace.configMap("page", { a: "1" });
-    await scene.namespace.secret("password", { a: "1" });
-    const review = await reviewer(scene);
-    const latencies: Latency[] = [];
+    const namespace = await makeNamespace(cluster, ns);
+    for (const name of names) {
+      await namespace.configMap(name, { a: "1" });
+      await namespace.secret(name, { a: "1" });
+    }
+    const server = apiServerOf(cluster.kubeconfig);
+    const count = reviews;
+
     const note = (latency: Latency) => {
       latencies.push(latency);
-      say(line(latency));
+      say(lineOf(latency));
+    };
+    const compare = async (title: string, concurrency: number, port: number, warmUp = false) => {
+      const wave = await serverOf(cluster, port);
+      const sent = { concurrency, count };
+      const bare = await load.run({ ...sent, ...server, send: "reads", texts: names.map(pathsOf) });
+      const reviewed = await load.run({ ...sent, ...wave, send: "reviews", texts: names.map(reviewOf) });
+      if (!warmUp) note({ title, concurrency, ...reviewed, bare });
     };
 
-    await measure("warming up", 16, reviews, review.send);
-    for (const concurrency of [1, 16, 64]) note(await measure("review", concurrency, reviews, review.send));
-    let syncing = true;
-    const created = createSecrets(scene, secrets).finally(() => {
-      syncing = false;
-    });
-    note(await measure(`review while ${secrets} Secrets are synced`, 16, () => syncing, review.send));
-    await created;
-    for (const [title, optIn] of [
-      ["create, not Wave's", "false"],
-      ["create, admitted by Wave", "true"],
-    ] as const) {
-      note(await measure(title, 1, reviews / 4, dryRun(scene, optIn)));
+    const port = await lastingPort();
+    const address = `127.0.0.1:${port}`;
+    const webhook = ["--enable-webhooks", `--webhook-bind-address=${address}`, `--webhook-url=https://${address}`];
+    const wave = await startWave(["--kubeconfig", cluster.kubeconfig, "--webhook-service-name=bench", ...webhook]);
+    let memory: { readonly resident: number; readonly anonymous: number };
+    try {
+      await compare("", 16, port, true);
+      for (const concurrency of [1, 16, 64]) await compare("at rest", concurrency, port);
+      const creating = createSteadily(cluster, secretsASecond);
+      for (const concurrency of [1, 16]) await compare(`${secretsASecond} Secrets a second`, concurrency, port);
+      await creating.stop();
+      note({ title: "create, not Wave's", concurrency: 1, ...(await creates(cluster, "false", count / 4)) });
+      note({ title: "create, admitted by Wave", concurrency: 1, ...(await creates(cluster, "true", count / 4)) });
+      memory = memoryOf(wave.process.pid);
+    } finally {
+      await wave.stop();
     }
-    review.close();
-    return { latencies, ...memoryOf(scene.wave.process.pid) };
+
+    await times(secrets, 16, (index) => createSecret(cluster, `listed-${index}`));
+    const relistingPort = await lastingPort();
+    const relisting = await startRelistingWave({ kubeconfig: cluster.kubeconfig, namespace: ns, port: relistingPort });
+    try {
+      await compare("", 16, relistingPort, true);
+      for (const concurrency of [1, 16]) {
+        const { lists } = await relisting.relisted();
+        await compare(`while ${secrets} Secrets are listed`, concurrency, relistingPort);
+        const after = await relisting.relisted();
+        say(`  lists meanwhile: ${after.lists - lists}; the longest turn: ${after.longestTurn.toFixed(1)} ms`);
+      }
+    } finally {
+      await relisting.stop();
+    }
+    return { latencies, ...memory };
   } finally {
-    await scene?.wave.stop();
+    load.stop();
     cluster.close();
     await plane.stop();
   }
 }
 
-/** Sends reviews to Wave over connections that are kept, trusting what the API server trusts. */
-async function reviewer({ cluster, configuration }: Scene) {
-  const { webhooks } = await cluster.api<{ webhooks: readonly { clientConfig: { url: string; caBundle: string } }[] }>(
-    "GET",
-    `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${configuration}`,
-  );
-  const { url = "", caBundle = "" } = webhooks[0]?.clientConfig ?? {};
-  const agent = new Agent({ keepAlive: true, maxSockets: 64, ca: Buffer.from(caBundle, "base64") });
-  const { metadata, ...rest } = workload("web", podSpec);
-  const body = JSON.stringify({
+/** The figures as a table in Markdown. */
+export function admissionTable({ latencies, resident, anonymous }: AdmissionFigures): string {
+  const rows = latencies.map(({ title, concurrency, p50, p99, perSecond, bare }) => {
+    const reads = bare ? `${bare.p50.toFixed(1)} / ${bare.p99.toFixed(1)} | ${(p50 / bare.p50).toFixed(1)}` : " | ";
+    return `| ${title} | ${concurrency} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${perSecond.toFixed(0)} | ${reads} |`;
+  });
+  return [
+    "| Reviews with two references | at once | p50 ms | p99 ms | a second | the two reads alone, p50 / p99 ms | p50 ratio |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ...rows,
+    "",
+    `Memory after that: ${resident.toFixed(0)} MiB resident, ${anonymous.toFixed(0)} anonymous.`,
+  ].join("\n");
+}
+
+function lineOf({ title, concurrency, p50, p99, perSecond, bare }: Latency): string {
+  const text = ({ p50, p99, perSecond }: Measured) =>
+    `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${perSecond.toFixed(0)} a second`;
+  const reads = bare ? `; the reads alone ${text(bare)}; p50 ratio ${(p50 / bare.p50).toFixed(1)}` : "";
+  return `${title}, ${concurrency} at once: ${text({ p50, p99, perSecond })}${reads}`;
+}
+
+/** A rate at which the API server still has time for others. */
+const secretsASecond = 50;
+
+const blob = Buffer.alloc(4096, "x").toString("base64");
+
+function createSecret(cluster: Cluster, name: string): Promise<unknown> {
+  return cluster.api("POST", `/api/v1/namespaces/${ns}/secrets`, { metadata: { name }, data: { blob } });
+}
+
+function createSteadily(cluster: Cluster, perSecond: number): { readonly stop: () => Promise<unknown> } {
+  const created: Promise<unknown>[] = [];
+  const timer = setInterval(() => created.push(createSecret(cluster, `new-${created.length}`)), 1000 / perSecond);
+  const stop = () => {
+    clearInterval(timer);
+    return Promise.all(created);
+  };
+  return { stop };
+}
+
+function pathsOf(name: string): string {
+  return `/api/v1/namespaces/${ns}/configmaps/${name} /api/v1/namespaces/${ns}/secrets/${name}`;
+}
+
+function deployment(name: string, optIn = "true") {
+  const envFrom = [{ configMapRef: { name } }, { secretRef: { name } }];
+  const annotations = { "wave.pusher.com/update-on-config-change": optIn };
+  return workload(name, { containers: [{ name: "app", image: "nginx", envFrom }] }, { annotations });
+}
+
+function reviewOf(name: string): string {
+  const { metadata, ...rest } = deployment(name);
+  return JSON.stringify({
     kind: "AdmissionReview",
     apiVersion: "admission.k8s.io/v1",
     request: {
@@ -91,62 +173,42 @@ async function reviewer({ cluster, configuration }: Scene) {
       operation: "CREATE",
       kind: { group: "apps", version: "v1", kind: "Deployment" },
       namespace: ns,
-      name: "web",
+      name,
       object: { ...rest, metadata: { ...metadata, namespace: ns } },
     },
   });
-  const send = async () => {
-    const sent = request(url, { method: "POST", agent, headers: { "Content-Type": "application/json" } });
-    sent.end(body);
-    const [response] = await once(sent, "response");
-    let text = "";
-    for await (const chunk of response) text += chunk;
-    if (!text.includes('"patch"')) throw new Error(`a review was not answered with a patch: ${text}`);
-  };
-  return { send, close: () => agent.destroy() };
 }
 
-/** Creates a Deployment that is checked and admitted, but not stored. */
-function dryRun({ cluster }: Scene, optIn: string): () => Promise<unknown> {
-  const annotations = { "wave.pusher.com/update-on-config-change": optIn };
-  const path = `${workloadPath(ns, "Deployment")}?dryRun=All`;
-  return () => cluster.api("POST", path, workload("web", podSpec, { annotations }));
-}
-
-async function createSecrets({ cluster }: Scene, count: number): Promise<void> {
-  const data = { blob: Buffer.alloc(4096, "x").toString("base64") };
-  let next = 0;
-  const create = async () => {
-    for (let index = next++; index < count; index = next++) {
-      await cluster.api("POST", `/api/v1/namespaces/${ns}/secrets`, { metadata: { name: `secret-${index}` }, data });
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, create));
-}
-
-/** Sends until so many are answered, or as long as `goOn` says. */
-async function measure(
-  title: string,
-  concurrency: number,
-  goOn: number | (() => boolean),
-  send: () => Promise<unknown>,
-): Promise<Latency> {
+/** Creates Deployments that are checked and admitted, but not stored, one at a time. */
+async function creates(cluster: Cluster, optIn: string, count: number): Promise<Measured> {
   const milliseconds: number[] = [];
-  let begun = 0;
-  const more = () => (typeof goOn === "number" ? begun++ < goOn : goOn());
   const begin = performance.now();
-  const sender = async () => {
-    while (more()) {
-      const start = performance.now();
-      await send();
-      milliseconds.push(performance.now() - start);
-    }
+  await times(count, 1, async () => {
+    const start = performance.now();
+    await cluster.api("POST", `${workloadPath(ns, "Deployment")}?dryRun=All`, deployment("web-0", optIn));
+    milliseconds.push(performance.now() - start);
+  });
+  return measuredOf(milliseconds, begin);
+}
+
+/** Where the API server serves, and with what an administrator reads there. */
+function apiServerOf(kubeconfig: string) {
+  const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as {
+    readonly clusters: readonly [{ readonly cluster: { server: string; "certificate-authority-data": string } }];
+    readonly users: readonly [{ readonly user: { readonly token: string } }];
   };
-  await Promise.all(Array.from({ length: concurrency }, sender));
-  const sorted = milliseconds.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-  const perSecond = (sorted.length / (performance.now() - begin)) * 1000;
-  return { title, concurrency, p50: at(0.5), p99: at(0.99), perSecond };
+  const { server, "certificate-authority-data": authority } = clusters[0].cluster;
+  return { url: server, authority: Buffer.from(authority, "base64").toString(), token: users[0].user.token };
+}
+
+/** Where Wave serves, and what the API server trusts there. */
+async function serverOf(cluster: Cluster, port: number) {
+  const { webhooks } = await cluster.api<{ webhooks: readonly { clientConfig: { url: string; caBundle: string } }[] }>(
+    "GET",
+    `${configurations}/wave-127.0.0.1-${port}`,
+  );
+  const { url = "", caBundle = "" } = webhooks[0]?.clientConfig ?? {};
+  return { url, authority: Buffer.from(caBundle, "base64").toString(), token: "" };
 }
 
 function memoryOf(pid = 0): { readonly resident: number; readonly anonymous: number } {
@@ -155,13 +217,8 @@ function memoryOf(pid = 0): { readonly resident: number; readonly anonymous: num
   return { resident: mebibytes("VmRSS"), anonymous: mebibytes("RssAnon") };
 }
 
-function line({ title, concurrency, p50, p99, perSecond }: Latency): string {
-  return `${title}, ${concurrency} at once: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${perSecond.toFixed(0)} a second`;
-}
-
 if (import.meta.main) {
   const count = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise);
   const counts = { secrets: count("SECRETS", 20_000), reviews: count("REVIEWS", 4000) };
-  const { resident, anonymous } = await measureAdmission(counts, console.log);
-  console.log(`memory after that: ${resident.toFixed(0)} MiB resident, ${anonymous.toFixed(0)} anonymous`);
+  console.log(admissionTable(await measureAdmission(counts, console.log)));
 }
