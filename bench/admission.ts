@@ -4,10 +4,11 @@ import { configurations, lastingPort } from "../test/admission/admitted.ts";
 import { type Cluster, connect } from "../test/control-plane/cluster.ts";
 import { startControlPlane } from "../test/control-plane/control-plane.ts";
 import { startWave } from "../test/control-plane/wave-process.ts";
-import { makeNamespace, workload, workloadPath } from "../test/end-to-end/objects.ts";
+import { makeNamespace, workloadPath } from "../test/end-to-end/objects.ts";
 import { type Measured, measuredOf, startLoadProcess } from "./load.ts";
 import { times } from "./plane.ts";
 import { startRelistingWave } from "./relisting-wave.ts";
+import { deployment, names, ns, pathsOf, reviewOf } from "./reviewed-workloads.ts";
 
 /** Milliseconds of one kind of request, sent by so many senders at once. */
 export interface Latency extends Measured {
@@ -31,11 +32,6 @@ export interface AdmissionCounts {
   /** For each line of the figures. */
   readonly reviews: number;
 }
-
-const ns = "admission-bench";
-
-/** Workloads that are reviewed in turn, each with a ConfigMap and a Secret of its own, so that no read serves two. */
-const names = Array.from({ length: 64 }, (_, index) => `web-${index}`);
 
 /**
  * Measures reviews of a CREATE with two references, sent to Wave as the API server sends them, on a control plane of its
@@ -151,32 +147,6 @@ function createSteadily(cluster: Cluster, perSecond: number): { readonly stop: (
     return Promise.all(created);
   };
   return { stop };
-}
-
-function pathsOf(name: string): string {
-  return `/api/v1/namespaces/${ns}/configmaps/${name} /api/v1/namespaces/${ns}/secrets/${name}`;
-}
-
-function deployment(name: string, optIn = "true") {
-  const envFrom = [{ configMapRef: { name } }, { secretRef: { name } }];
-  const annotations = { "wave.pusher.com/update-on-config-change": optIn };
-  return workload(name, { containers: [{ name: "app", image: "nginx", envFrom }] }, { annotations });
-}
-
-function reviewOf(name: string): string {
-  const { metadata, ...rest } = deployment(name);
-  return JSON.stringify({
-    kind: "AdmissionReview",
-    apiVersion: "admission.k8s.io/v1",
-    request: {
-      uid: "bench",
-      operation: "CREATE",
-      kind: { group: "apps", version: "v1", kind: "Deployment" },
-      namespace: ns,
-      name,
-      object: { ...rest, metadata: { ...metadata, namespace: ns } },
-    },
-  });
 }
 
 /** Creates Deployments that are checked and admitted, but not stored, one at a time. */
