@@ -10,7 +10,7 @@ const event = (message: string): ObjectEvent => ({
 });
 
 /** An outbox whose Events are under way until the test says that they have arrived. */
-function start(mayWrite: () => boolean = () => true, senders = 2) {
+function start(mayWrite: () => boolean = () => true, writesWait: () => boolean = () => false) {
   const underWay: { readonly message: string; readonly arrive: () => void }[] = [];
   const sent: string[] = [];
   const record = ({ message }: ObjectEvent) =>
@@ -25,7 +25,7 @@ function start(mayWrite: () => boolean = () => true, senders = 2) {
       await Promise.resolve();
     }
   };
-  return { outbox: new EventOutbox({ record }, mayWrite, senders), underWay, sent, arriveAll };
+  return { outbox: new EventOutbox({ record }, mayWrite, writesWait), underWay, sent, arriveAll };
 }
 
 describe("the outbox of Events", () => {
@@ -33,7 +33,7 @@ describe("the outbox of Events", () => {
     const { outbox, underWay, sent, arriveAll } = start();
     const messages = Array.from({ length: 50 }, (_, index) => String(index));
     for (const message of messages) outbox.post(event(message));
-    expect(underWay).toHaveLength(2);
+    expect(underWay).toHaveLength(4);
     let drained = false;
     const draining = outbox.drained().then(() => {
       drained = true;
@@ -45,13 +45,34 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(messages);
   });
 
+  it("sends one at a time while workloads wait to be written, and more when none do", async () => {
+    let wait = true;
+    const { outbox, underWay, sent, arriveAll } = start(
+      () => true,
+      () => wait,
+    );
+    const messages = Array.from({ length: 10 }, (_, index) => String(index));
+    for (const message of messages) outbox.post(event(message));
+    expect(underWay).toHaveLength(1);
+    wait = false;
+    underWay.shift()?.arrive();
+    await Promise.resolve();
+    expect(underWay).toHaveLength(4);
+    await arriveAll();
+    await outbox.drained();
+    expect(sent).toEqual(messages);
+  });
+
   it("is drained at once when nothing is under way", async () => {
     await expect(start().outbox.drained()).resolves.toBeUndefined();
   });
 
   it("sends nothing more once this process may not write", async () => {
     let may = true;
-    const { outbox, sent, arriveAll } = start(() => may, 1);
+    const { outbox, sent, arriveAll } = start(
+      () => may,
+      () => true,
+    );
     for (const message of ["a", "b", "c"]) outbox.post(event(message));
     may = false;
     await arriveAll();

@@ -51,7 +51,8 @@ export class Term {
     this.#options = options;
     this.#queue = new WorkQueue({ clock, random });
     this.#settling = new Settling(clock);
-    this.#outbox = new EventOutbox(recorder, () => !leadership.abort.aborted && leadership.valid());
+    const mayWrite = () => !leadership.abort.aborted && leadership.valid();
+    this.#outbox = new EventOutbox(recorder, mayWrite, () => this.#queue.depth > 0);
     this.#announcer = new Announcer((event) => this.#outbox.post(event));
   }
 
