@@ -7,7 +7,6 @@ import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { addProcessMetrics } from "../telemetry/process-metrics.ts";
 import { type Assembly, assemble } from "./assemble.ts";
 import { boundedStop } from "./bounded.ts";
-import { collectGarbageOnce } from "./garbage.ts";
 import { startPart } from "./parts.ts";
 import type { Settings } from "./settings.ts";
 
@@ -73,7 +72,6 @@ async function startAndStop(
     log.info("connected to the API server", { server });
     start("the watch of the cluster", (signal) => caches.run(signal));
     await caches.whenSynced(over);
-    stack.defer(collectGarbageOnce(clock));
     if (webhook !== undefined) start("the webhook", (signal) => webhook.run(signal));
     if (elector === undefined) await controller.run(soleLeadership(over));
     else await elector.run({ signal: over, lead: (leadership) => controller.run(leadership) });
