@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { deploy } from "./rendered.ts";
+
+const root = join(deploy, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const dockerfile = read("deploy/image/Dockerfile");
+const run = promisify(execFile);
+
+const entrypoint: readonly string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
+const nodeFlags = entrypoint.slice(1, -1);
+
+/** What the last line of bin/wave gives to node before the bundle. */
+const flagsOfBinWave = /^exec "\$root\/bin\/node" (.*) "\$bundle" "\$@"$/m.exec(read("bin/wave"))?.[1]?.split(" ");
+
+describe("the image", () => {
+  it("runs Wave as bin/wave does: the same flags of node, the same environment", () => {
+    expect(nodeFlags, "ENTRYPOINT in deploy/image/Dockerfile takes its flags from the end of bin/wave").toEqual(
+      flagsOfBinWave,
+    );
+    const exported = Array.from(read("bin/wave").matchAll(/^export (.*)$/gm), ([, setting]) => setting);
+    expect(Array.from(dockerfile.matchAll(/^ENV (.*)$/gm), ([, setting]) => setting)).toEqual(exported);
+  });
+
+  it("has all that it is made from, and all that it needs to run", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "wave-image-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const [built, final] = [join(folder, "built"), join(folder, "final")];
+    // What is copied into the stage that builds, and no file else.
+    const copied = Array.from(dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm), ([, paths = ""]) => paths.split(" "));
+    expect(Array.from(read("deploy/image/Dockerfile.dockerignore").matchAll(/^!(.*)$/gm), ([, path]) => path)).toEqual(
+      copied.flat(),
+    );
+    await mkdir(built);
+    await mkdir(final);
+    for (const path of copied.flat()) await cp(join(root, path), join(built, path), { recursive: true });
+    await symlink(join(root, "node_modules"), join(built, "node_modules"));
+    const build = /^RUN node (.*)$/m.exec(dockerfile)?.[1]?.split(" ") ?? [];
+    await run(join(root, "bin/node"), build, { cwd: built });
+    // What is copied from there into the final stage, and no package beside it.
+    const kept = Array.from(dockerfile.matchAll(/^COPY --from=build \/wave\/(\S+) /gm), ([, path = ""]) => path);
+    for (const path of kept) await cp(join(built, path), join(final, path), { recursive: true });
+    const wave = (...args: string[]) => run(join(root, "bin/node"), [...entrypoint.slice(1), ...args], { cwd: final });
+    expect((await wave("--version")).stdout).toContain(JSON.parse(read("package.json")).version);
+    // Reads a kubeconfig, with the only package that Wave needs when it runs.
+    await expect(wave("run", "--kubeconfig=package.json")).rejects.toMatchObject({
+      stderr: expect.stringContaining("current-context is not set"),
+    });
+  });
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { helm, reads } from "../admission/admitted.ts";
+import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.ts";
+import { type ControlPlane, readAuditLog, startControlPlane } from "../control-plane/control-plane.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
+import { newHash } from "../end-to-end/state.ts";
+import { type Release, type Replica, reviewBy, startReplica } from "./installed.ts";
+import { chart } from "./rendered.ts";
+
+interface LeaseState extends AnyObject {
+  readonly spec?: { readonly holderIdentity?: string };
+}
+
+interface WebhookState extends AnyObject {
+  readonly webhooks: readonly [{ readonly clientConfig: { readonly caBundle?: string } }];
+}
+
+// An API server of its own: a Wave in all namespaces would roll the workloads of other suites.
+describeOnControlPlane("Wave installed by its chart", () => {
+  let plane: ControlPlane;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    cluster = connect(plane);
+  });
+  afterAll(async () => {
+    cluster?.close();
+    await plane?.stop();
+  });
+
+  describe.for<Release & { shop: string; webhooks: boolean }>([
+    { name: "wave", namespace: "wave-system", shop: "shop", webhooks: false, values: [] },
+    {
+      name: "asked",
+      namespace: "asked-system",
+      shop: "asked-shop",
+      webhooks: true,
+      values: ["--set", "webhooks.enabled=true"],
+    },
+    {
+      name: "limited",
+      namespace: "limited-system",
+      shop: "limited-shop",
+      webhooks: true,
+      values: ["--set", "webhooks.enabled=true,namespaces={limited-shop}", "--set", "extraArgs={--log-level=debug}"],
+    },
+  ])("as $name with $values", (release) => {
+    const { name, namespace, shop, webhooks, values } = release;
+    let configuration: Namespace;
+    let wave: Replica;
+    const lease = () =>
+      cluster.api<LeaseState>("GET", `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`);
+    const caBundle = async () => {
+      const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}-webhook`;
+      return (await cluster.api<WebhookState>("GET", path)).webhooks[0].clientConfig.caBundle;
+    };
+    const pod = (podName: string) => cluster.api("GET", `/api/v1/namespaces/${shop}/pods/${podName}`);
+
+    beforeAll(async () => {
+      configuration = await makeNamespace(cluster, shop);
+      await configuration.configMap("app", { a: "1" });
+      await configuration.create(workload("app", reads("app")));
+      // As a Wave leaves it that held the Pods and was then gone.
+      const held = { ...reads("app"), schedulerName: invalidScheduler };
+      const spec = { podManagementPolicy: "OrderedReady" };
+      const annotations = { "wave.pusher.com/scheduling-disabled": "" };
+      await configuration.create(workload("held", held, { kind: "StatefulSet", annotations, spec }));
+      await until("the Pod that is held", () => pod("held-0"));
+      await helm(cluster, ["install", name, chart, "-n", namespace, "--create-namespace", ...values]);
+      wave = await startReplica(cluster, release);
+    });
+    afterAll(async () => {
+      await wave?.stop("SIGKILL");
+    });
+
+    it("leads at once, by the Lease that was installed", async () => {
+      // It would wait for a lease duration, 15 s, before it led by a Lease that it had to create.
+      await until("Wave to lead", async () => (/^wave_leader 1$/m.test(await wave.metrics()) ? true : undefined), 8000);
+      expect((await lease()).spec?.holderIdentity).not.toBe("");
+    });
+
+    it("rolls a workload", async () => {
+      const first = await newHash(cluster, shop, "Deployment", "app");
+      await configuration.edit("ConfigMap", "app", { a: "2" });
+      await newHash(cluster, shop, "Deployment", "app", first);
+    });
+
+    if (webhooks) {
+      it("answers the API server, which trusts it, with the hash of what it reads at that moment", async () => {
+        const created = workload("new", reads("app"));
+        const object = { ...created, metadata: { ...created.metadata, namespace: shop } };
+        const trusted = await until("the caBundle", caBundle);
+        const service = `${name}-webhook.${namespace}.svc`;
+        const kind = { group: "apps", version: "v1", kind: "Deployment" };
+        const asked = { uid: "1", operation: "CREATE", kind, namespace: shop, name: "new", object, oldObject: null };
+        const { allowed, patch = "" } = await reviewBy(wave, { service, caBundle: trusted }, asked);
+        expect(allowed).toBe(true);
+        expect(Buffer.from(patch, "base64").toString()).toMatch(/v2:[0-9a-f]{64}/);
+      });
+
+      it("replaces a Pod that was held", async () => {
+        await until("the Pod to be a new one that runs", async () =>
+          ((await pod("held-0")).status as { phase?: string }).phase === "Running" ? true : undefined,
+        );
+      });
+    }
+
+    it("keeps its leader and what the API server trusts when the chart is upgraded", async () => {
+      const holder = (await lease()).spec?.holderIdentity;
+      const trusted = webhooks ? await caBundle() : undefined;
+      const more = ["--set", "replicas=3"];
+      await helm(cluster, ["upgrade", name, chart, "-n", namespace, ...values, ...more]);
+      const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`;
+      expect(await cluster.api("GET", path)).toMatchObject({ spec: { replicas: 3 } });
+      expect((await lease()).spec?.holderIdentity).toBe(holder);
+      if (webhooks) expect(await caBundle()).toBe(trusted);
+    });
+
+    it("was forbidden nothing that it tried", async () => {
+      const user = `system:serviceaccount:${namespace}:${name}`;
+      const requests = () => readAuditLog(plane.auditLog).filter((event) => event.user.username === user);
+      const last = webhooks ? "secrets" : "leases";
+      await until("the audit log to be written", async () =>
+        requests().some(({ verb, objectRef }) => /create|update/.test(verb) && objectRef?.resource === last)
+          ? true
+          : undefined,
+      );
+      expect(requests().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+    });
+
+    it("is gone when it is uninstalled, but for its certificate authority", async () => {
+      await helm(cluster, ["uninstall", name, "-n", namespace, "--wait"]);
+      await wave.stop();
+      const label = ["-l", `app.kubernetes.io/instance=${name}`, "-o", "name"];
+      const namespaced = "all,leases,serviceaccounts,roles,rolebindings,poddisruptionbudgets,configmaps";
+      const everywhere = "clusterroles,clusterrolebindings,mutatingwebhookconfigurations";
+      await until("its Pods to end", async () =>
+        (await cluster.kubectl(["get", `${namespaced},${everywhere}`, "-A", ...label])) === "" ? true : undefined,
+      );
+      const left = await cluster.kubectl(["-n", namespace, "get", "leases,secrets", "-o", "name"]);
+      expect(left.trim()).toBe(webhooks ? `secret/${name}-webhook-authority` : "");
+    });
+  });
+});

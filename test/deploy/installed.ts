@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { vi } from "vitest";
+import { parse } from "yaml";
+import { lastingPort } from "../admission/admitted.ts";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+
+/** A release of the chart: helm's name for it, its namespace, and the values that were set. */
+export interface Release {
+  readonly name: string;
+  readonly namespace: string;
+  readonly values: readonly string[];
+}
+
+/** Wave as the chart runs it. */
+export interface Replica extends WaveProcess {
+  /** Where it serves the webhook, if it does, on this machine. */
+  readonly webhookPort: number;
+}
+
+interface WaveDeployment extends AnyObject {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly [{ readonly args: string[] }] } };
+  };
+}
+
+/**
+ * Starts `bin/wave` in place of a container of the release, because kwok's Pods run nothing: with the arguments that the
+ * Deployment has, as its service account, and knowing its namespace as the container does. Only its ports are other ones.
+ */
+export async function startReplica(cluster: Cluster, { name, namespace }: Release): Promise<Replica> {
+  const { spec } = await cluster.api<WaveDeployment>(
+    "GET",
+    `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`,
+  );
+  const [command, ...args] = spec.template.spec.containers[0].args;
+  if (command !== "run") throw new Error(`the container runs "wave ${command}", not "wave run"`);
+  const token = (await cluster.kubectl(["-n", namespace, "create", "token", name])).trim();
+  const folder = await mkdtemp(join(tmpdir(), "wave-installed-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  const admin = parse(readFileSync(cluster.kubeconfig, "utf8"));
+  await writeFile(kubeconfig, JSON.stringify({ ...admin, users: [{ name: "admin", user: { token } }] }));
+  const webhookPort = await lastingPort();
+  const webhook = args.includes("--enable-webhooks") ? [`--webhook-bind-address=127.0.0.1:${webhookPort}`] : [];
+  vi.stubEnv("POD_NAMESPACE", namespace);
+  try {
+    const wave = await startWave([...args, ...webhook, `--kubeconfig=${kubeconfig}`]);
+    return { ...wave, webhookPort };
+  } finally {
+    vi.unstubAllEnvs();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The answer of a webhook to a review, asked as the API server asks: by the Service's name, trusting the caBundle. */
+export async function reviewBy(
+  { webhookPort: port }: Replica,
+  { service, caBundle }: { service: string; caBundle: string },
+  asked: object,
+): Promise<{ readonly allowed: boolean; readonly patch?: string }> {
+  const sent = request({
+    host: "127.0.0.1",
+    port,
+    servername: service,
+    ca: Buffer.from(caBundle, "base64"),
+    method: "POST",
+    path: "/mutate",
+    agent: false,
+    headers: { "content-type": "application/json" },
+  });
+  sent.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: asked }));
+  const [response] = await once(sent, "response");
+  let text = "";
+  for await (const chunk of response) text += chunk;
+  return JSON.parse(text).response;
+}
