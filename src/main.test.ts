@@ -123,10 +123,10 @@ describe("wave", () => {
 });
 
 describe("wave run", () => {
-  it("ends with exit code 1 and one line where the kubeconfig cannot be read", async () => {
+  it("ends with exit code 2 and one line where the kubeconfig cannot be read, as for every bad value", async () => {
     const { code, err } = await wave(["run", "--kubeconfig=/does/not/exist", "--log-format=text"]);
-    expect(code).toBe(1);
-    expect(err).toMatch(/^\S+ ERROR [^\n]*\/does\/not\/exist[^\n]*\n$/);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^wave run: [^\n]*\/does\/not\/exist[^\n]*\n$/);
   });
 
   it("ends with exit code 1 and one line that names the flag where a port is in use", async () => {

@@ -1,14 +1,17 @@
 import { constants } from "node:os";
+import { ClusterConfigError } from "../kube/errors.ts";
 import { systemClock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
 import { readRunRequest } from "./settings.ts";
+import { UsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
 /**
  * `wave run`: the controller, until SIGTERM or SIGINT. Resolves with 0 after one of these, with 1 where it could not go
  * on, which its last log line explains. A second signal ends the process at once.
+ * @throws UsageError for a mistake in flags, variables or the kubeconfig.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const request = readRunRequest(args, terminal.env);
@@ -47,6 +50,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     });
     return 0;
   } catch (error) {
+    // Which cluster is meant is as much a setting as any flag.
+    if (error instanceof ClusterConfigError) throw new UsageError(error.message);
     log.error(errorText(error));
     if (error instanceof Error) log.debug("where that came from", { stack: error.stack });
     return 1;
