@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { temporaryFiles } from "../../src/kube/test-files.ts";
 import { webhookConfiguration } from "../../src/webhook/configuration.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -93,5 +95,19 @@ describeOnControlPlane("the chart", (cluster) => {
     });
     const applied = await cluster.kubectl(["apply", "-k", folder, "--dry-run=server"]);
     expect(applied).toContain("deployment.apps/wave created (server dry run)");
+  });
+
+  it("follows an overlay of kustomize into another namespace, with its webhook and its bindings", async () => {
+    const overlay = {
+      namespace: "elsewhere",
+      resources: [relative(realpathSync(tmpdir()), join(deploy, "kustomize/webhooks"))].map((path) => `../${path}`),
+      images: [{ name: "wave", newName: "registry.example/wave", newTag: "1" }],
+    };
+    const folder = await temporaryFiles({ "kustomization.yaml": JSON.stringify(overlay) });
+    const built = await cluster.kubectl(["kustomize", folder]);
+    expect(built).not.toContain("wave-system");
+    expect(built).toContain("image: registry.example/wave:1");
+    const [configuration] = ofKind("MutatingWebhookConfiguration", manifestsIn(built));
+    expect(configuration).toMatchObject({ webhooks: [{ clientConfig: { service: { namespace: "elsewhere" } } }] });
   });
 });
