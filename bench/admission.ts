@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { configurations, lastingPort } from "../test/admission/admitted.ts";
+import { configurations } from "../test/admission/admitted.ts";
 import { type Cluster, connect } from "../test/control-plane/cluster.ts";
 import { startControlPlane } from "../test/control-plane/control-plane.ts";
-import { startWave } from "../test/control-plane/wave-process.ts";
+import { freePort, startWave } from "../test/control-plane/wave-process.ts";
 import { makeNamespace, workloadPath } from "../test/end-to-end/objects.ts";
 import { type Measured, measuredOf, startLoadProcess } from "./load.ts";
 import { times } from "./plane.ts";
@@ -68,7 +68,7 @@ export async function measureAdmission(
       if (!warmUp) note({ title, concurrency, ...reviewed, bare });
     };
 
-    const port = await lastingPort();
+    const port = await freePort();
     const address = `127.0.0.1:${port}`;
     const webhook = ["--enable-webhooks", `--webhook-bind-address=${address}`, `--webhook-url=https://${address}`];
     const wave = await startWave(["--kubeconfig", cluster.kubeconfig, "--webhook-service-name=bench", ...webhook]);
@@ -87,7 +87,7 @@ export async function measureAdmission(
     }
 
     await times(secrets, 16, (index) => createSecret(cluster, `listed-${index}`));
-    const relistingPort = await lastingPort();
+    const relistingPort = await freePort();
     const relisting = await startRelistingWave({ kubeconfig: cluster.kubeconfig, namespace: ns, port: relistingPort });
     try {
       await compare("", 16, relistingPort, true);

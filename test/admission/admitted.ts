@@ -1,10 +1,8 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
-import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { freePort, startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { makeNamespace, type Namespace, type WorkloadKind, workload } from "../end-to-end/objects.ts";
 import { type EventState, getWorkload, newHash, recordedHash, revisions } from "../end-to-end/state.ts";
 
@@ -27,22 +25,6 @@ export const reads = (name: string, optional = false) => ({
   containers: [{ name: "app", image: "nginx", envFrom: [{ configMapRef: { name, optional } }] }],
 });
 
-/**
- * A free port below those that the kernel gives to outgoing connections: the webhook begins to listen only when it has
- * its certificate, and until then such a port could be taken.
- */
-export async function lastingPort(): Promise<number> {
-  const port = 20_000 + Math.floor(Math.random() * 12_000);
-  const server = createServer().listen(port, "127.0.0.1");
-  // Rejects with the server's error.
-  const free = await once(server, "listening").then(
-    () => true,
-    () => false,
-  );
-  server.close();
-  return free ? port : lastingPort();
-}
-
 /** Makes a namespace and starts Wave for it alone. */
 export async function startScene(
   cluster: Cluster,
@@ -50,7 +32,7 @@ export async function startScene(
   { webhooks, args = [] }: { webhooks: boolean; args?: readonly string[] },
 ): Promise<Scene> {
   const namespace = await makeNamespace(cluster, ns);
-  const port = await lastingPort();
+  const port = await freePort();
   const webhookArgs = [
     "--enable-webhooks",
     `--webhook-bind-address=127.0.0.1:${port}`,

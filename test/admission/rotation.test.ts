@@ -8,9 +8,9 @@ import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
 import { createWebhook, type Webhook } from "../../src/webhook/webhook.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { until } from "../control-plane/wave-process.ts";
+import { freePort, until } from "../control-plane/wave-process.ts";
 import { makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts";
-import { configurations, lastingPort, reads } from "./admitted.ts";
+import { configurations, reads } from "./admitted.ts";
 
 const ns = "admission-rotation";
 /** Short, so that authorities change every 12 s or so. */
@@ -82,7 +82,7 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
   it("fails no review of a steady stream, with two replicas", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("page", { a: "1" });
-    const port = await lastingPort();
+    const port = await freePort();
     const url = new URL(`https://127.0.0.1:${port}`);
     const replicas = [await startReplica(cluster, url), await startReplica(cluster, url)];
     const stopBalancing = await balance(port, replicas);

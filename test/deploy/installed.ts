@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { parse } from "yaml";
-import { lastingPort } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
-import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+import { freePort, startWave, type WaveProcess } from "../control-plane/wave-process.ts";
 
 /** A release of the chart: helm's name for it, its namespace, and the values that were set. */
 export interface Release {
@@ -45,7 +44,7 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
   const kubeconfig = join(folder, "kubeconfig");
   const admin = parse(readFileSync(cluster.kubeconfig, "utf8"));
   await writeFile(kubeconfig, JSON.stringify({ ...admin, users: [{ name: "admin", user: { token } }] }));
-  const webhookPort = await lastingPort();
+  const webhookPort = await freePort();
   const webhook = args.includes("--enable-webhooks") ? [`--webhook-bind-address=127.0.0.1:${webhookPort}`] : [];
   vi.stubEnv("POD_NAMESPACE", namespace);
   try {
