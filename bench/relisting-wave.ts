@@ -45,7 +45,8 @@ export interface RelistingWave {
  */
 export async function startRelistingWave(options: RelistingOptions): Promise<RelistingWave> {
   const child = fork(import.meta.filename, [JSON.stringify(options)], {
-    execArgv: ["--max-semi-space-size=2"],
+    // As bin/wave has them.
+    execArgv: ["--max-semi-space-size=2", "--no-opt", "--no-maglev", "--memory-saver-mode"],
   });
   await once(child, "message");
   return {
