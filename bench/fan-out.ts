@@ -4,7 +4,7 @@ import { resourcePath, resources } from "../src/kube/resources.ts";
 import { readAuditLog } from "../test/control-plane/control-plane.ts";
 import { startWave, until } from "../test/control-plane/wave-process.ts";
 import { createDeployment, type Plane, quantile, startPlane, times } from "./plane.ts";
-import { type RecordedHashes, watchHashes } from "./recorded-hashes.ts";
+import { watchHashes } from "./recorded-hashes.ts";
 
 /** One ConfigMap that so many Deployments read. Milliseconds, medians of several rounds. */
 export interface FanOutFigures {
@@ -128,5 +128,3 @@ function perEdit(plane: Plane, edits: number): Record<string, number> {
   // The first hash is one more write of each Deployment.
   return Object.fromEntries(Object.entries(counts).map(([what, count]) => [what, count / (edits + 1)]));
 }
-
-export type { RecordedHashes };
