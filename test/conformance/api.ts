@@ -106,7 +106,7 @@ export function connect(access: Access): Api {
           response.on("error", reject);
           response.on("end", () => {
             const text = Buffer.concat(chunks).toString();
-            const body = text.startsWith("{") ? (JSON.parse(text) as Body) : { metadata: noMetadata, text };
+            const body = text.startsWith("{") ? parseFirst(text) : { metadata: noMetadata, text };
             resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
           });
         });
@@ -129,6 +129,12 @@ export function connect(access: Access): Api {
     },
     close: () => agent.destroy(),
   };
+}
+
+/** An answer's object; of a watch that was asked for as one answer, what its first line holds. */
+function parseFirst(text: string): Body {
+  const end = text.indexOf("}\n{");
+  return JSON.parse(end === -1 ? text : text.slice(0, end + 1)) as Body;
 }
 
 /** The first lines of a watch, `count` of them; fewer where the server ends it before. */
