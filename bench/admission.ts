@@ -36,7 +36,8 @@ export interface AdmissionCounts {
 /**
  * Measures reviews of a CREATE with two references, sent to Wave as the API server sends them, on a control plane of its
  * own: at rest, while Secrets are created at a steady rate, and while Wave lists `secrets` Secrets again and again.
- * Beside them the reads alone, and what the webhook adds to a create.
+ * Those of one workload share the reads of its two objects, those of 64 workloads share none. Beside them the reads
+ * alone, and what the webhook adds to a create.
  */
 export async function measureAdmission(
   { secrets, reviews }: AdmissionCounts,
@@ -64,8 +65,12 @@ export async function measureAdmission(
       const wave = await serverOf(cluster, port);
       const sent = { concurrency, count };
       const bare = await load.run({ ...sent, ...server, send: "reads", texts: names.map(pathsOf) });
-      const reviewed = await load.run({ ...sent, ...wave, send: "reviews", texts: names.map(reviewOf) });
-      if (!warmUp) note({ title, concurrency, ...reviewed, bare });
+      for (const workloads of [1, names.length]) {
+        const texts = names.slice(0, workloads).map(reviewOf);
+        const reviewed = await load.run({ ...sent, ...wave, send: "reviews", texts });
+        const of = workloads === 1 ? "1 workload" : `${workloads} workloads`;
+        if (!warmUp) note({ title: `${title}, ${of}`, concurrency, ...reviewed, bare });
+      }
     };
 
     const port = await freePort();
@@ -79,8 +84,11 @@ export async function measureAdmission(
       const creating = createSteadily(cluster, secretsASecond);
       for (const concurrency of [1, 16]) await compare(`${secretsASecond} Secrets a second`, concurrency, port);
       await creating.stop();
-      note({ title: "create, not Wave's", concurrency: 1, ...(await creates(cluster, "false", count / 4)) });
-      note({ title: "create, admitted by Wave", concurrency: 1, ...(await creates(cluster, "true", count / 4)) });
+      for (const concurrency of [1, 16]) {
+        const created = (optIn: string) => creates(cluster, optIn, concurrency, count / 4);
+        note({ title: "create, not Wave's", concurrency, ...(await created("false")) });
+        note({ title: "create, admitted by Wave", concurrency, ...(await created("true")) });
+      }
       memory = memoryOf(wave.process.pid);
     } finally {
       await wave.stop();
@@ -149,13 +157,14 @@ function createSteadily(cluster: Cluster, perSecond: number): { readonly stop: (
   return { stop };
 }
 
-/** Creates Deployments that are checked and admitted, but not stored, one at a time. */
-async function creates(cluster: Cluster, optIn: string, count: number): Promise<Measured> {
+/** Creates Deployments that are checked and admitted, but not stored. */
+async function creates(cluster: Cluster, optIn: string, concurrency: number, count: number): Promise<Measured> {
   const milliseconds: number[] = [];
   const begin = performance.now();
-  await times(count, 1, async () => {
+  await times(count, concurrency, async (index) => {
     const start = performance.now();
-    await cluster.api("POST", `${workloadPath(ns, "Deployment")}?dryRun=All`, deployment("web-0", optIn));
+    const object = deployment(names[index % names.length] ?? "", optIn);
+    await cluster.api("POST", `${workloadPath(ns, "Deployment")}?dryRun=All`, object);
     milliseconds.push(performance.now() - start);
   });
   return measuredOf(milliseconds, begin);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
-import { planAdmission } from "./admission.ts";
+import { admitted, planAdmission } from "./admission.ts";
 import { viewOf } from "./hash.ts";
 import { invalidScheduler, isGated } from "./scheduling-gate.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
@@ -36,10 +36,10 @@ it("admission changes nothing more when it is asked again", () => {
   fc.assert(
     fc.property(wanted, fc.option(wanted, { nil: undefined }), lookup, policy, (to, from, find, rules) => {
       const operation = from === undefined ? "CREATE" : "UPDATE";
-      const old = from && workloadObject(from);
+      const old = from && admitted(workloadObject(from));
       const once = workloadObject(to);
-      const twice = patched(once, planAdmission(operation, once, old, find, rules).patch);
-      expect(planAdmission(operation, twice, old, find, rules).patch).toBeUndefined();
+      const twice = patched(once, planAdmission(operation, admitted(once), old, find, rules).patch);
+      expect(planAdmission(operation, admitted(twice), old, find, rules).patch).toBeUndefined();
     }),
     { numRuns: 2000 },
   );
@@ -51,7 +51,7 @@ it("admission leaves a running workload's template as it was where the request d
       const old = workloadObject(from);
       fc.pre(!isGated(toWorkload("Deployment", old)));
       const object = workloadObject({ ...from, spec });
-      const after = patched(object, planAdmission("UPDATE", object, old, find, rules).patch);
+      const after = patched(object, planAdmission("UPDATE", admitted(object), admitted(old), find, rules).patch);
       expect(after.spec?.template).toEqual(old.spec?.template);
     }),
     { numRuns: 1000 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
-import { planAdmission } from "./admission.ts";
+import { admitted, planAdmission } from "./admission.ts";
 import type { Config } from "./digest.ts";
 import { planRollout } from "./plan.ts";
 import type { Policy } from "./policy.ts";
@@ -36,7 +36,10 @@ function admit({ to, from, configs = [web], policy }: Request) {
   const object = workloadObject(to);
   const operation = from === undefined ? "CREATE" : "UPDATE";
   const old = from && workloadObject(from);
-  const plan = planAdmission(operation, object, old, lookupOf(...configs), { ...defaultPolicy, ...policy });
+  const plan = planAdmission(operation, admitted(object), old && admitted(old), lookupOf(...configs), {
+    ...defaultPolicy,
+    ...policy,
+  });
   const json = JSON.parse(JSON.stringify(object));
   const patched = plan.patch ? applyJsonPatch(json, JSON.parse(JSON.stringify(plan.patch))) : json;
   const after: WorkloadObject = JSON.parse(JSON.stringify(patched));
@@ -109,7 +112,7 @@ describe("a CREATE", () => {
 
   it("of another kind, or malformed, is an error that names it", () => {
     const pods: WorkloadObject = { ...workloadObject(), ...JSON.parse(`{"kind":"Pod"}`) };
-    expect(() => planAdmission("CREATE", pods, undefined, lookupOf(), defaultPolicy)).toThrow("Pod is no workload");
+    expect(() => admitted(pods)).toThrow("Pod is no workload");
   });
 });
 

@@ -25,6 +25,19 @@ export interface AdmissionPlan {
   readonly reason: string;
 }
 
+/** A workload as it is in a request, and what Wave needs to know of it. */
+export interface Admitted {
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+}
+
+/** Throws an Error that names the object where it is malformed or no workload. */
+export function admitted(object: WorkloadObject): Admitted {
+  const kind = workloadKinds.find((known) => known === object.kind);
+  if (kind === undefined) throw new Error(`${object.kind ?? "an object without kind"} is no workload that Wave knows`);
+  return { object, workload: toWorkload(kind, object) };
+}
+
 /**
  * What admission does with a workload, by the same {@link planRollout} as the reconciler:
  *
@@ -35,24 +48,19 @@ export interface AdmissionPlan {
  * - A gate stays closed while something is missing, also where the request would open it.
  *
  * Planning the patched object again, as reinvocation does, changes nothing more.
- *
- * Throws an Error that names the object where it is malformed or no workload.
  */
 export function planAdmission(
   operation: "CREATE" | "UPDATE",
-  object: WorkloadObject,
-  oldObject: WorkloadObject | undefined,
+  after: Admitted,
+  old: Admitted | undefined,
   lookup: Lookup,
   policy: Policy,
 ): AdmissionPlan {
-  const workload = admitted(object);
+  const { workload } = after;
   const plan = planRollout(workload, lookup, policy);
-  const before = operation === "UPDATE" && oldObject ? admitted(oldObject) : undefined;
-  const request: Request = {
-    workload,
-    before,
-    keepsPods: before !== undefined && oldObject !== undefined && sameTemplates(object, oldObject, workload, before),
-  };
+  const before = operation === "UPDATE" ? old : undefined;
+  const keepsPods = before !== undefined && sameTemplates(after, before);
+  const request: Request = { workload, before: before?.workload, keepsPods };
   const { outcome, operations } = mutate(plan, request, policy);
   return {
     patch: operations.length > 0 ? operations : undefined,
@@ -134,9 +142,12 @@ function named(outcome: AdmissionPlan["outcome"], operations: readonly JsonPatch
  * Whether two states of a workload make the same Pods but for Wave's own hash and gate. The API server has defaulted
  * both before it asks, so that equal means equal.
  */
-function sameTemplates(a: WorkloadObject, b: WorkloadObject, workload: Workload, before: Workload): boolean {
-  const schedulers = sameScheduler(intendedScheduler(workload, before), intendedScheduler(before));
-  return schedulers && sameJson(withoutOurs(a), withoutOurs(b));
+function sameTemplates(after: Admitted, before: Admitted): boolean {
+  const scheduler = intendedScheduler(after.workload, before.workload);
+  return (
+    sameScheduler(scheduler, intendedScheduler(before.workload)) &&
+    sameJson(withoutOurs(after.object), withoutOurs(before.object))
+  );
 }
 
 function withoutOurs({ spec }: WorkloadObject): unknown {
@@ -153,10 +164,4 @@ function missingWarning(
 ): Warning {
   const effect = outcome === "gated" ? "its Pods stay Pending until then" : "it is not rolled until then";
   return { reason: "ConfigurationMissing", message: `${describeWaiting(missing, namespace)}: ${effect}` };
-}
-
-function admitted(object: WorkloadObject): Workload {
-  const kind = workloadKinds.find((known) => known === object.kind);
-  if (kind === undefined) throw new Error(`${object.kind ?? "an object without kind"} is no workload that Wave knows`);
-  return toWorkload(kind, object);
 }

@@ -4,11 +4,12 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiRequest } from "../kube/client.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
-import { planAdmission } from "../rollout/admission.ts";
+import { RightOfWay } from "../lib/right-of-way.ts";
+import { admitted, planAdmission } from "../rollout/admission.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { JsonPatchOperation } from "../rollout/json-patch.ts";
 import type { Policy } from "../rollout/policy.ts";
-import { silentLogger } from "../telemetry/log.ts";
+import { type Logger, silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { concernsNoPod, createReviewer } from "./admission.ts";
 import { MemoryApi } from "./memory-api.ts";
@@ -96,8 +97,9 @@ const db = "/api/v1/namespaces/shop/secrets/db";
 const secretValue = Buffer.from("hunter2").toString("base64");
 let api: CountingApi;
 let metrics: MetricsRegistry;
-const review = (request: AdmissionRequest) =>
-  createReviewer({ client: api, policy, clock: new FakeClock(), log: silentLogger, metrics })(request);
+const clock = new FakeClock();
+const options = (log: Logger) => ({ client: api, policy, rightOfWay: new RightOfWay(clock), clock, log, metrics });
+const review = (request: AdmissionRequest) => createReviewer(options(silentLogger))(request);
 const create = (namespace: string, plural: string, object: object) =>
   api.request({
     method: "POST",
@@ -137,7 +139,7 @@ describe("admission", () => {
     ];
     const planned = planAdmission(
       "CREATE",
-      deployment(),
+      admitted(deployment()),
       undefined,
       (kind) => configs.find((c) => c.kind === kind),
       policy,
@@ -223,7 +225,7 @@ describe("admission", () => {
       answered++;
       for (let turn = 0; turn < 20; turn++) await null;
     };
-    const reviewer = createReviewer({ client: api, policy, clock: new FakeClock(), log: silentLogger, metrics });
+    const reviewer = createReviewer(options(silentLogger));
     const early = reviewer(asks("CREATE", deployment()));
     // Both objects have been read and their answers are on the way.
     while (answered < 4) await null;
@@ -233,6 +235,21 @@ describe("admission", () => {
     expect(hashIn((await early).patch)?.value).toBe(old);
     expect(late).not.toBe(old);
     expect(late).toBe(hashIn((await review(asks("CREATE", deployment()))).patch)?.value);
+  });
+
+  it("goes first from its arrival to its answer", async () => {
+    await createBoth();
+    const rightOfWay = new RightOfWay(clock);
+    const answer = Promise.withResolvers<void>();
+    api.pause = () => answer.promise;
+    expect(rightOfWay.pause()).toBeUndefined();
+    const answered = createReviewer({ ...options(silentLogger), rightOfWay })(asks("CREATE", deployment()));
+    await clock.advance(100);
+    expect(rightOfWay.pause()).toBeDefined();
+    answer.resolve();
+    await answered;
+    await clock.advance(10);
+    expect(rightOfWay.pause()).toBeUndefined();
   });
 
   it.each([
@@ -255,7 +272,7 @@ describe("admission", () => {
     const lines: string[] = [];
     const note = (...what: readonly unknown[]) => void lines.push(JSON.stringify(what));
     const log = { debug: note, info: note, warn: note, error: note };
-    const reviewer = createReviewer({ client: api, policy, clock: new FakeClock(), log, metrics });
+    const reviewer = createReviewer(options(log));
     for (const object of [deployment(), deployment({ annotations: { "wave.pusher.com/nonsense": "x" } })]) {
       lines.push(JSON.stringify(await reviewer(asks("CREATE", object))));
     }
@@ -291,7 +308,7 @@ describe("an update that concerns no Pod", () => {
     for (const object of changes) {
       for (const lookup of [() => undefined, () => some]) {
         for (const schedulingGate of [true, false]) {
-          const plan = planAdmission("UPDATE", object, old, lookup, { ...policy, schedulingGate });
+          const plan = planAdmission("UPDATE", admitted(object), admitted(old), lookup, { ...policy, schedulingGate });
           expect(plan.patch).toBeUndefined();
         }
       }

@@ -3,7 +3,8 @@ import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { type Resource, resourcePath, resources } from "../kube/resources.ts";
 import type { Clock } from "../lib/clock.ts";
-import { planAdmission } from "../rollout/admission.ts";
+import type { RightOfWay } from "../lib/right-of-way.ts";
+import { type Admitted, admitted, planAdmission } from "../rollout/admission.ts";
 import { annotationPrefix, configHash } from "../rollout/annotations.ts";
 import { objectsToRead } from "../rollout/cross-namespace.ts";
 import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
@@ -11,7 +12,7 @@ import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { type ConfigKind, configKey } from "../rollout/references.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
-import { toWorkload, type WorkloadKind, type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
+import { type Workload, type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -23,6 +24,7 @@ import { sharedReads } from "./shared-reads.ts";
 export interface AdmissionOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
+  readonly rightOfWay: RightOfWay;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -36,7 +38,7 @@ export interface AdmissionOptions {
  * so; the controller then does what admission would have done.
  */
 export function createReviewer(options: AdmissionOptions): Reviewer {
-  const { clock, log, metrics } = options;
+  const { rightOfWay, clock, log, metrics } = options;
   const reviews = metrics.counter("wave_admission_reviews_total", "Admission reviews answered, by what came of them.", [
     "kind",
     "operation",
@@ -50,7 +52,7 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
   const read = sharedReads((key) => readConfig(options.client, key));
   return async (request) => {
     const start = clock.monotonic();
-    const { outcome, ...answer } = await review(request, read, options);
+    const { outcome, ...answer } = await rightOfWay.first(() => review(request, read, options));
     seconds.observe((clock.monotonic() - start) / 1000);
     const kind = workloadKinds.find((known) => known === request.kind.kind) ?? "other";
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
@@ -80,9 +82,11 @@ async function review(
   if (oldObject !== undefined && concernsNoPod(object, oldObject)) {
     return { patch: undefined, warnings: [], outcome: "unchanged" };
   }
+  let after: Admitted;
   let lookup: Lookup;
   try {
-    lookup = await readConfiguration(kind, object, read, options.policy);
+    after = admitted(object);
+    lookup = await readConfiguration(after.workload, read, options.policy);
   } catch (error) {
     options.log.warn("cannot read what a workload references; it is let through unchanged", {
       workload: `${kind} ${request.namespace}/${request.name}`,
@@ -91,7 +95,8 @@ async function review(
     const warnings = [`Wave lets this through unchanged and looks at it later: ${errorText(error)}`];
     return { patch: undefined, warnings, outcome: "unread" };
   }
-  const { patch, warnings, outcome } = planAdmission(operation, object, oldObject, lookup, options.policy);
+  const before = oldObject && admitted(oldObject);
+  const { patch, warnings, outcome } = planAdmission(operation, after, before, lookup, options.policy);
   return { patch, warnings: warnings.map(({ message }) => message), outcome };
 }
 
@@ -99,7 +104,7 @@ function operationOf({ operation }: AdmissionRequest): "CREATE" | "UPDATE" | und
   return operation === "CREATE" || operation === "UPDATE" ? operation : undefined;
 }
 
-/** The API server has checked the object's types before it asks; whatever else is wrong, `toWorkload` finds. */
+/** The API server has checked the object's types before it asks; whatever else is wrong, `admitted` finds. */
 function workloadIn(object: AdmittedObject | undefined): WorkloadObject | undefined {
   return object as WorkloadObject | undefined;
 }
@@ -127,13 +132,8 @@ function annotationsForWave({ metadata }: WorkloadObject): Readonly<Record<strin
 type ConfigReader = (key: string) => Promise<Config | undefined>;
 
 /** Reads every object that the decision looks at, all at once. */
-async function readConfiguration(
-  kind: WorkloadKind,
-  object: WorkloadObject,
-  read: ConfigReader,
-  policy: Policy,
-): Promise<Lookup> {
-  const keys = objectsToRead(toWorkload(kind, object), policy).map(configKey);
+async function readConfiguration(workload: Workload, read: ConfigReader, policy: Policy): Promise<Lookup> {
+  const keys = objectsToRead(workload, policy).map(configKey);
   const configs = await Promise.all(keys.map(read));
   const found = new Map(keys.map((key, index) => [key, configs[index]]));
   return (configKind, namespace, name) => found.get(configKey({ kind: configKind, namespace, name }));

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { BodyReader } from "./body.ts";
 
@@ -22,7 +23,7 @@ function sender() {
     wake();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { body: body(), send };
+  return { body: Readable.from(body(), { objectMode: false }), send };
 }
 
 describe("a reader of bodies", () => {

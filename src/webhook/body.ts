@@ -1,3 +1,5 @@
+import type { Readable } from "node:stream";
+
 /** How much of requests' bodies is kept in memory, in bytes. */
 export interface BodyLimits {
   /** Of one body. */
@@ -26,7 +28,7 @@ export class BodyReader {
    * instead of a broken connection; one that never ends is for the server's time limit to cut off.
    * @throws Error where the client hangs up.
    */
-  async read(request: AsyncIterable<Buffer>): Promise<Body> {
+  async read(request: Readable): Promise<Body> {
     const chunks: Buffer[] = [];
     let size = 0;
     let state: Body["state"] = "whole";
@@ -36,22 +38,30 @@ export class BodyReader {
       held = 0;
       chunks.length = 0;
     };
+    const keep = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > this.#limits.one) state = "too large";
+      else if (state === "whole" && this.#held + chunk.length > this.#limits.all) state = "too many";
+      if (state !== "whole") return release();
+      chunks.push(chunk);
+      held += chunk.length;
+      this.#held += chunk.length;
+    };
     try {
-      for await (const chunk of request) {
-        size += chunk.length;
-        if (size > this.#limits.one) state = "too large";
-        else if (state === "whole" && this.#held + chunk.length > this.#limits.all) state = "too many";
-        if (state !== "whole") {
-          release();
-          continue;
-        }
-        chunks.push(chunk);
-        held += chunk.length;
-        this.#held += chunk.length;
-      }
+      await whole(request, keep);
       return state === "whole" ? { state, bytes: Buffer.concat(chunks, size) } : { state };
     } finally {
       release();
     }
   }
+}
+
+/** By events: a stream's iterator costs more to set up than a small body to read. */
+function whole(request: Readable, take: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request.on("data", take).once("end", resolve).once("error", reject);
+    request.once("close", () => {
+      if (!request.readableEnded) reject(new Error("the client hung up"));
+    });
+  });
 }

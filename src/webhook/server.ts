@@ -124,7 +124,7 @@ async function answer(
 ) {
   const refused = refusal(request);
   try {
-    const body = await bodies.read(request as AsyncIterable<Buffer>);
+    const body = await bodies.read(request);
     if (refused !== undefined) return reply(server, response, refused);
     if (body.state !== "whole") return reply(server, response, bodyRefusals[body.state]);
     const review = readReview(body.bytes);
@@ -175,14 +175,15 @@ function reply(
   response: ServerResponse,
   { status, text, type = "text/plain; charset=utf-8", allow }: Reply,
 ) {
-  const body = Buffer.from(status === 200 ? text : `${text}\n`);
+  const body = status === 200 ? text : `${text}\n`;
   response.writeHead(status, {
     "Content-Type": type,
-    "Content-Length": body.length,
+    "Content-Length": Buffer.byteLength(body),
     "X-Content-Type-Options": "nosniff",
     ...(allow ? { Allow: allow } : {}),
     // While the server closes, a connection that was busy ends with its answer.
     ...(server.listening ? {} : { Connection: "close" }),
   });
+  // As a string: head and body then leave in one write.
   response.end(body);
 }
