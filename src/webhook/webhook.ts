@@ -14,6 +14,7 @@ import { warnWhereNotCalled } from "./callers.ts";
 import type { CertificateSource } from "./certificate-source.ts";
 import { keepCertificates } from "./keeper.ts";
 import { ownCertificates } from "./own-certificates.ts";
+import { readCertificate } from "./pem.ts";
 import { installedRegistration, ownRegistration, type Registration } from "./registration.ts";
 import { type AdmissionServer, type ServedCertificate, serveAdmission } from "./server.ts";
 import { tlsDirectory } from "./tls-directory.ts";
@@ -45,7 +46,11 @@ export interface WebhookOptions {
 
 /** The admission webhook with its certificates. */
 export interface Webhook {
-  /** Undefined while reviews are answered and the API server can trust the certificate; else why not. */
+  /**
+   * Undefined while reviews are answered and the API server can trust the certificate; else why not. A certificate that
+   * was trusted once is as good when it cannot be kept for a while, until it expires: replicas that all called themselves
+   * unready because of one broken Secret would end admission, which still works.
+   */
   ready(): string | undefined;
   /** The port that is listened on; undefined before. */
   port(): number | undefined;
@@ -68,6 +73,12 @@ export function createWebhook(options: WebhookOptions): Webhook {
   const source = sourceOf(options, registration, secretName);
   let server: AdmissionServer | undefined;
   let problem: string | undefined = "it has no certificate yet";
+  /** Until when reviews can be answered whatever the problem, by the wall clock. */
+  let servesUntil = Number.NEGATIVE_INFINITY;
+  const expiration = options.metrics.gauge(
+    "wave_webhook_certificate_expiration_timestamp_seconds",
+    "When the certificate that the webhook serves expires, in seconds since the epoch.",
+  );
 
   async function run(signal: AbortSignal): Promise<void> {
     const failed = new AbortController();
@@ -95,9 +106,11 @@ export function createWebhook(options: WebhookOptions): Webhook {
         log.info("serving the webhook", { address: options.bindAddress, configuration: registration.name });
       }
       shown = served;
+      expiration.set(readCertificate(served.certificate).notAfter / 1000);
     };
     const onState = (now: string | undefined) => {
       problem = now;
+      if (now === undefined && shown) servesUntil = readCertificate(shown.certificate).notAfter;
     };
 
     const changes = [
@@ -106,6 +119,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     ];
     await keepCertificates({ source, serve, changes, clock, log, random, onState }, running);
     problem = "it is stopping";
+    servesUntil = Number.NEGATIVE_INFINITY;
     if (listenFailure !== undefined) throw listenFailure;
     await stop();
   }
@@ -123,7 +137,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
     await server.close();
   }
 
-  return { ready: () => problem, port: () => server?.port, run };
+  const ready = () => (clock.wall() < servesUntil ? undefined : problem);
+  return { ready, port: () => server?.port, run };
 }
 
 function sourceOf(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {

@@ -83,6 +83,18 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     expect(bundle).toContain(Buffer.from(after["tls.crt"] ?? "", "base64").toString());
   });
 
+  it("go on being served, by a Wave that is ready, when the Secret is damaged, and the log says what to do", async () => {
+    const damaged = [{ op: "replace", path: "/data/tls.key", value: "AAAA" }];
+    await cluster.api("PATCH", secretPath, damaged, "application/json-patch+json");
+    await until("the log", async () => scene.wave.log().includes("is damaged; delete it and Wave makes") || undefined);
+    expect(await scene.wave.readyz()).toBe("ok");
+    expect(await admits()).toBe(true);
+    expect(await scene.wave.metrics()).toMatch(/^wave_webhook_certificate_expiration_timestamp_seconds \d{10}/m);
+    await cluster.api("DELETE", secretPath);
+    await until("certificates", async () => scene.wave.log().includes("certificates are kept again") || undefined);
+    expect(await admits()).toBe(true);
+  });
+
   it("that are gone with their process block nobody", async () => {
     await scene.wave.stop("SIGKILL");
     expect(await admits()).toBe(false);

@@ -11,6 +11,8 @@ export interface WaveProcess {
   /** Everything that it has written so far, log lines as text. */
   readonly log: () => string;
   readonly metrics: () => Promise<string>;
+  /** What /readyz answers now. */
+  readonly readyz: () => Promise<string>;
   /** Ends it and resolves with its exit code (null where a signal ended it). */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
@@ -82,6 +84,7 @@ export async function startWave(args: readonly string[]): Promise<WaveProcess> {
     process: child,
     log,
     metrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
+    readyz: async () => (await fetch(`http://127.0.0.1:${probePort}/readyz`)).text(),
     stop: (signal = "SIGTERM") => {
       child.kill(signal);
       return exited;
