@@ -41,6 +41,8 @@ describeOnControlPlane("three replicas whose leader is stopped, killed, suspende
           return texts.map((text) => text.match(/^wave_leader (\d)$/m)?.[1]);
         };
         expect((await leading()).toSorted()).toEqual(["0", "0", "1"]);
+        // A standby is ready too: it serves admission and its caches are warm.
+        expect(await Promise.all(fleet.replicas.map(({ wave }) => wave.readyz()))).toEqual(["ok", "ok", "ok"]);
 
         // The audit log is written a moment late: what is asked for now is its end.
         const last = `end-of-${seed}`;
