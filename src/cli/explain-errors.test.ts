@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+import { describe, expect, it } from "vitest";
+import { startSandbox } from "../sandbox/sandbox.ts";
+import { explainScene } from "./test-explain.ts";
 import { kubeconfigFile, runWave } from "./test-terminal.ts";
 
-let sandbox: Sandbox;
-let env: Readonly<Record<string, string>>;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  env = { KUBECONFIG: kubeconfigFile(sandbox.kubeconfig()) };
-});
-afterAll(() => sandbox.close());
-beforeEach(() => sandbox.faults.clear());
-
-const explain = (...args: readonly string[]) => runWave(["explain", "deploy/web", ...args], env);
+const sandbox = await startSandbox({ controllers: false });
+const { env, explain } = explainScene(sandbox);
 
 describe("wave explain ends", () => {
   it("with exit code 1 and one line where there is no such workload", async () => {

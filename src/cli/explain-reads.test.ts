@@ -1,35 +1,14 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ConnectionError } from "../kube/errors.ts";
 import { updateOnConfigChange } from "../rollout/annotations.ts";
-import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
+import { startSandbox } from "../sandbox/sandbox.ts";
 import { readConfigs } from "./explain-read.ts";
-import { kubeconfigFile, runWave } from "./test-terminal.ts";
-import { type WebCluster, webCluster } from "./test-web.ts";
+import { explainScene } from "./test-explain.ts";
 
-let sandbox: Sandbox;
-let cluster: WebCluster;
-let env: Readonly<Record<string, string>>;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  cluster = webCluster(sandbox.url);
-  env = { KUBECONFIG: kubeconfigFile(sandbox.kubeconfig()) };
-});
-afterAll(() => sandbox.close());
-beforeEach(async () => {
-  sandbox.faults.clear();
-  await cluster.clean();
-});
-
-const explain = (...args: readonly string[]) => runWave(["explain", "deploy/web", ...args], env);
-
-async function explainJson(...args: readonly string[]) {
-  const { code, out, err } = await explain("-o", "json", ...args);
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  return JSON.parse(out);
-}
+const sandbox = await startSandbox({ controllers: false });
+const { cluster, explain, explainJson } = explainScene(sandbox);
 
 describe("wave explain", () => {
   it("goes on past a Secret that it may not read, and says that it cannot tell", async () => {

@@ -1,31 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { updateOnConfigChange } from "../rollout/annotations.ts";
-import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
-import { kubeconfigFile, runWave } from "./test-terminal.ts";
-import { inDefault, type WebCluster, webCluster } from "./test-web.ts";
+import { startSandbox } from "../sandbox/sandbox.ts";
+import { explainScene } from "./test-explain.ts";
+import { inDefault } from "./test-web.ts";
 
-let sandbox: Sandbox;
-let cluster: WebCluster;
-let env: Readonly<Record<string, string>>;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ controllers: false });
-  cluster = webCluster(sandbox.url);
-  env = { KUBECONFIG: kubeconfigFile(sandbox.kubeconfig()) };
-});
-afterAll(() => sandbox.close());
-beforeEach(async () => {
-  sandbox.faults.clear();
-  await cluster.clean();
-});
-
-const explain = (...args: readonly string[]) => runWave(["explain", "deploy/web", ...args], env);
-
-async function explainJson(...args: readonly string[]) {
-  const { code, out, err } = await explain("-o", "json", ...args);
-  expect({ code, err }).toEqual({ code: 0, err: "" });
-  return JSON.parse(out);
-}
+const sandbox = await startSandbox({ controllers: false });
+const { cluster, explain, explainJson } = explainScene(sandbox);
 
 describe("wave explain", () => {
   it("shows a workload without a hash, what it reads, and what Wave does", async () => {
