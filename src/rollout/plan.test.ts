@@ -117,7 +117,7 @@ const rows: readonly Row[] = [
     when: "it is gated and nothing is missing",
     wanted: { pod: gated, annotations: { [gate]: "" } },
     outcome: "baseline",
-    reason: /complete/,
+    reason: /^configuration is complete and its scheduler is restored$/,
   },
   {
     when: "it is gated and has the current hash",
@@ -227,7 +227,7 @@ describe("planRollout", () => {
     expect(decided).toMatchObject({
       outcome: "roll",
       changed: undefined,
-      reason: expect.stringContaining("did not watch"),
+      reason: "configuration changed since its hash was recorded",
     });
   });
 

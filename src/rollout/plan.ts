@@ -96,9 +96,13 @@ function planComplete(workload: Workload, view: ConfigView, previous: ConfigView
   const { recordedHash: recorded, namespace } = workload;
   const { hash } = view;
   const gated = hasGate(workload);
-  const lifted = gated ? "configuration is complete and its scheduler is restored; " : "";
+  const restored = "configuration is complete and its scheduler is restored";
+  const lifted = gated ? `${restored}; ` : "";
   if (!gated && view.entries.length === 0) return { outcome: "unchanged", view, reason: "reads no configuration" };
-  if (recorded === undefined) return { outcome: "baseline", hash, view, reason: `${lifted}no hash is recorded yet` };
+  if (recorded === undefined) {
+    const reason = gated ? restored : "no hash is recorded yet";
+    return { outcome: "baseline", hash, view, reason };
+  }
   if (!isOurHash(recorded)) {
     return { outcome: "baseline", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
   }
@@ -107,6 +111,6 @@ function planComplete(workload: Workload, view: ConfigView, previous: ConfigView
     return gated ? { outcome: "baseline", hash, view, reason } : { outcome: "unchanged", view, reason };
   }
   const changed = previous?.hash === recorded ? changesBetween(previous, view) : undefined;
-  const what = changed ? describeChanges(changed, namespace) : "configuration changed while Wave did not watch";
+  const what = changed ? describeChanges(changed, namespace) : "configuration changed since its hash was recorded";
   return { outcome: "roll", hash, view, changed, reason: lifted + what };
 }
