@@ -43,8 +43,9 @@ export function createWatchReport(context: Watched): WatchReport {
 /** What only a person can mend, and how. */
 function problem({ what, resource, namespace }: Watched, error: unknown): string | undefined {
   if (isForbidden(error)) {
-    const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
-    return `cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural} ${where}`;
+    const all = resource.namespaced ? " in all namespaces" : "";
+    const where = namespace === undefined ? all : ` in namespace ${namespace}`;
+    return `cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural}${where}`;
   }
   if (isUnauthorized(error)) return `cannot watch ${what}: the API server does not accept the credentials`;
   if (isNotFound(error))
