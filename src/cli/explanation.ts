@@ -3,10 +3,16 @@ import { mergeReferences } from "../rollout/merge-references.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
-import { type ConfigName, collectReferences, configKey, type Reference } from "../rollout/references.ts";
+import { type ConfigName, configKey, type Reference } from "../rollout/references.ts";
 import { hasGate, isGated } from "../rollout/scheduling-gate.ts";
 import { missingFrom } from "../rollout/view.ts";
-import type { OptIn, Workload, WorkloadName, WorkloadObject } from "../rollout/workload.ts";
+import {
+  collectReferences,
+  type OptIn,
+  type Workload,
+  type WorkloadName,
+  type WorkloadObject,
+} from "../rollout/workload.ts";
 import type { ReadConfig, ReadConfigs } from "./explain-read.ts";
 import { workloadNotes } from "./workload-notes.ts";
 

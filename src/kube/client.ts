@@ -2,7 +2,8 @@ import type { Clock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { apiErrorOf, brokenOff, readBody } from "./answer.ts";
-import type { ClusterConfig } from "./cluster-config.ts";
+import type { ApiRequest } from "./api-request.ts";
+import type { ClusterConfig } from "./cluster-access.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { Credential } from "./credentials.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
@@ -12,20 +13,7 @@ import { type Opened, open } from "./open-request.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { UnprocessedError } from "./transport.ts";
 
-/** One request to the API server. */
-export interface ApiRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** From the root of the server, see `resourcePath`. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  /** Default "application/json"; for PATCH "application/json-patch+json" where the body is an array, else merge-patch. */
-  readonly contentType?: string;
-  readonly signal?: AbortSignal | undefined;
-  /** Until the whole answer is there, for `stream` until it begins. Default 30,000. */
-  readonly timeoutMs?: number;
-}
+export type { ApiRequest } from "./api-request.ts";
 
 /** The body of an answer as it comes. Disposing of it early cancels the request. */
 export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {}

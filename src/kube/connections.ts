@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { TlsConfig } from "./cluster-config.ts";
+import type { TlsConfig } from "./cluster-access.ts";
 import { createHttp1Transport } from "./http1-transport.ts";
 import { connectHttp2, type Http2Connection, type PingSettings } from "./http2-transport.ts";
 import { connectTls } from "./tls-connect.ts";

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { TlsConfig } from "./cluster-config.ts";
+import type { TlsConfig } from "./cluster-access.ts";
 import { tlsOptions } from "./tls-connect.ts";
 import {
   type Exchange,

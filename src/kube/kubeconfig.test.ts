@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../lib/fake-clock.ts";
-import type { ClusterConfig } from "./cluster-config.ts";
+import type { ClusterConfig } from "./cluster-access.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 import { type KubeconfigParts, kubeconfigOf, temporaryFiles } from "./test-files.ts";
 

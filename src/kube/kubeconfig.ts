@@ -1,4 +1,4 @@
-import type { ClusterConfig } from "./cluster-config.ts";
+import type { ClusterConfig } from "./cluster-access.ts";
 import { ClusterConfigError } from "./errors.ts";
 import type { ExecSurroundings } from "./exec-plugin.ts";
 import { readKubeconfigFile, Section } from "./kubeconfig-file.ts";

@@ -1,4 +1,4 @@
-import type { ApiRequest } from "./client.ts";
+import type { ApiRequest } from "./api-request.ts";
 import type { Guard } from "./guard.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ApiRequest } from "./client.ts";
+import type { ApiRequest } from "./api-request.ts";
 import { requestInfo } from "./request-info.ts";
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments";

@@ -1,4 +1,4 @@
-import type { ApiRequest } from "./client.ts";
+import type { ApiRequest } from "./api-request.ts";
 
 /** What a request asks of the API server, in Kubernetes' words. */
 export interface RequestInfo {

@@ -1,7 +1,7 @@
 import { systemClock } from "../lib/clock.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { type ApiClientOptions, createApiClient } from "./client.ts";
-import type { ClusterConfig, TlsConfig } from "./cluster-config.ts";
+import type { ClusterConfig, TlsConfig } from "./cluster-access.ts";
 import { type Credentials, fixedCredentials } from "./credentials.ts";
 
 /** A client of a test's server. Only tests import it. */

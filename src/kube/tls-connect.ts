@@ -1,6 +1,6 @@
 import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
-import type { TlsConfig } from "./cluster-config.ts";
+import type { TlsConfig } from "./cluster-access.ts";
 
 /** How a TLS connection to a server is made: for `tls.connect` and for an HTTPS agent alike. */
 export function tlsOptions(server: URL, tls: TlsConfig) {

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { type Caches, createCaches } from "../cache/caches.ts";
 import { type Controller, createController } from "../controller/controller.ts";
 import { type ApiClient, createApiClient } from "../kube/client.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
+import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { RightOfWay } from "../lib/right-of-way.ts";

@@ -1,5 +1,6 @@
 import { soleLeadership } from "../controller/leadership.ts";
-import { type ClusterConfig, loadClusterConfig } from "../kube/cluster-config.ts";
+import type { ClusterConfig } from "../kube/cluster-access.ts";
+import { loadClusterConfig } from "../kube/cluster-config.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "../telemetry/http-server.ts";
 import type { Logger } from "../telemetry/log.ts";

@@ -1,7 +1,3 @@
-import { extraReferences } from "./extra-references.ts";
-import { podReferences } from "./pod-references.ts";
-import type { WorkloadObject } from "./workload.ts";
-
 /** The kinds that hold configuration. */
 export type ConfigKind = "ConfigMap" | "Secret";
 
@@ -37,20 +33,4 @@ export interface Reference extends ConfigName, Reading {
 /** The key of a ConfigMap or Secret in stores and indexes: `ConfigMap/namespace/name`. */
 export function configKey({ kind, namespace, name }: ConfigName): string {
   return `${kind}/${namespace}/${name}`;
-}
-
-/**
- * Every reference of a workload to configuration, one for each place where it is written: its pod template's and those
- * of its `extra-…` annotations, whether it has opted in or not.
- */
-export function collectReferences(object: WorkloadObject): readonly Reference[] {
-  const { namespace = "", annotations = {} } = object.metadata ?? {};
-  const podSpec = object.spec?.template?.spec;
-  // A StatefulSet's claim takes the place of a volume of the same name.
-  const claims = object.spec && "volumeClaimTemplates" in object.spec ? (object.spec.volumeClaimTemplates ?? []) : [];
-  const volumes = podSpec?.volumes?.filter(({ name }) => !claims.some((claim) => claim.metadata?.name === name)) ?? [];
-  return [
-    ...(podSpec ? podReferences({ ...podSpec, volumes }, namespace) : []),
-    ...extraReferences(annotations, namespace).references,
-  ];
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { collectReferences } from "./references.ts";
 import { readsAll, workload, workloadObject } from "./test-objects.ts";
-import { parseWorkloadKey, sameWorkload, toWorkload, workloadKey } from "./workload.ts";
+import { collectReferences, parseWorkloadKey, sameWorkload, toWorkload, workloadKey } from "./workload.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 

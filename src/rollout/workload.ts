@@ -3,7 +3,8 @@ import { configHash, schedulingDisabled, updateOnConfigChange } from "./annotati
 import { extraReferences } from "./extra-references.ts";
 import { mergeReferences } from "./merge-references.ts";
 import { annotationMistakes } from "./mistakes.ts";
-import { collectReferences, type Reference } from "./references.ts";
+import { podReferences } from "./pod-references.ts";
+import type { Reference } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 import type { Warning } from "./warning.ts";
 
@@ -82,6 +83,22 @@ export function toWorkload(kind: WorkloadKind, object: WorkloadObject): Workload
     const called = name ?? generateName ?? "";
     throw new Error(`${kind} "${namespace ?? ""}/${called}" is malformed: ${String(cause)}`, { cause });
   }
+}
+
+/**
+ * Every reference of a workload to configuration, one for each place where it is written: its pod template's and those
+ * of its `extra-…` annotations, whether it has opted in or not.
+ */
+export function collectReferences(object: WorkloadObject): readonly Reference[] {
+  const { namespace = "", annotations = {} } = object.metadata ?? {};
+  const podSpec = object.spec?.template?.spec;
+  // A StatefulSet's claim takes the place of a volume of the same name.
+  const claims = object.spec && "volumeClaimTemplates" in object.spec ? (object.spec.volumeClaimTemplates ?? []) : [];
+  const volumes = podSpec?.volumes?.filter(({ name }) => !claims.some((claim) => claim.metadata?.name === name)) ?? [];
+  return [
+    ...(podSpec ? podReferences({ ...podSpec, volumes }, namespace) : []),
+    ...extraReferences(annotations, namespace).references,
+  ];
 }
 
 /** Whether nothing that Wave looks at differs between two states of one workload. */

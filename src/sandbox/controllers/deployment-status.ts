@@ -3,8 +3,8 @@ import { type ApiObject, timestamp } from "../object.ts";
 import { update } from "../registry.ts";
 import { resources } from "../resources.ts";
 import { type ControllerRegistry, controlledBy, controllerManager, liveObject } from "./controller.ts";
-import { revisionAnnotation } from "./deployment.ts";
 import { count, specNumber, statusNumber } from "./pods.ts";
+import { revisionAnnotation } from "./revisions.ts";
 import { boundsOf } from "./rolling-update.ts";
 
 /** Counts what a Deployment's ReplicaSets have, as `kubectl rollout status` reads it, and gives it their revision. */

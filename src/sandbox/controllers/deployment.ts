@@ -16,11 +16,8 @@ import {
 import { writeDeploymentStatus } from "./deployment-status.ts";
 import { recordEvent } from "./events.ts";
 import { specNumber, statusNumber, templateOf } from "./pods.ts";
-import { sameTemplate, templateHash } from "./revisions.ts";
+import { revisionAnnotation, sameTemplate, templateHash } from "./revisions.ts";
 import { boundsOf, nextReplicas, type Replicas } from "./rolling-update.ts";
-
-/** Counts the templates that a Deployment has had; on it and on its ReplicaSets. */
-export const revisionAnnotation = "deployment.kubernetes.io/revision";
 
 /** Rolls a Deployment's Pods through ReplicaSets. https://kubernetes.io/docs/concepts/workloads/controllers/deployment/ */
 export function deploymentController(registry: ControllerRegistry): Controller {

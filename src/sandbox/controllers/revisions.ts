@@ -6,6 +6,9 @@ import { resources } from "../resources.ts";
 import { type ControllerRegistry, controlledBy, controllerManager, controllerReference } from "./controller.ts";
 import { templateOf } from "./pods.ts";
 
+/** Counts the templates that a Deployment has had; on it and on its ReplicaSets. */
+export const revisionAnnotation = "deployment.kubernetes.io/revision";
+
 /** The letters and digits that Kubernetes makes names of. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
