@@ -1,3 +1,4 @@
+import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload, WorkloadKind } from "../rollout/workload.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 
@@ -8,6 +9,18 @@ export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "un
 export const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored"] as const;
 /** One of {@link workloadStates}. */
 export type WorkloadState = (typeof workloadStates)[number];
+
+/** What a workload is whose plan asks for no write. */
+export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
+  switch (outcome) {
+    case "ignore":
+      return "ignored";
+    case "waiting":
+      return "waiting";
+    default:
+      return "unchanged";
+  }
+}
 
 /** What the gauges show. */
 export interface Observed {

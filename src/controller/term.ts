@@ -3,7 +3,6 @@ import type { Caches } from "../cache/caches.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Priority, WorkQueue } from "../lib/work-queue.ts";
-import type { RolloutPlan } from "../rollout/plan.ts";
 import { workloadKey } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -13,7 +12,7 @@ import type { Leadership } from "./leadership.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Reconciler } from "./reconciler.ts";
 import { resync } from "./resync.ts";
-import type { Observed, RolloutMetrics, WorkloadState } from "./rollout-metrics.ts";
+import { type Observed, type RolloutMetrics, settledState, type WorkloadState } from "./rollout-metrics.ts";
 import { Settling } from "./settling.ts";
 
 /** What a {@link Term} works with. */
@@ -193,17 +192,6 @@ export class Term {
     fields: Readonly<Record<string, string>> = {},
   ): void {
     this.#options.log[level](message, { kind, namespace, name, ...fields });
-  }
-}
-
-function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
-  switch (outcome) {
-    case "ignore":
-      return "ignored";
-    case "waiting":
-      return "waiting";
-    default:
-      return "unchanged";
   }
 }
 

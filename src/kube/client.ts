@@ -1,15 +1,14 @@
 import type { Clock } from "../lib/clock.ts";
-import { errorText } from "../telemetry/error-text.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { apiErrorOf, brokenOff, readBody } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { Credential } from "./credentials.ts";
-import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
 import { type Opened, open } from "./open-request.ts";
+import { codeOf, failureOf } from "./request-failure.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { UnprocessedError } from "./transport.ts";
 
@@ -182,19 +181,6 @@ function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: Abo
   };
 }
 
-/** What the caller is told: its own reason to give up, the server's failure, or that the connection failed and why. */
-function failureOf(error: unknown, info: RequestInfo, guard: Guard, signal: AbortSignal | undefined): unknown {
-  if (guard.byCaller()) return signal?.reason;
-  const cause = guard.reason() ?? error;
-  if (!isConnectionFailure(cause)) return cause;
-  return new ConnectionError(`${info.text}: ${errorText(cause)}`, { cause });
-}
-
-/** A TypeError is a bug; everything else that a request can fail with, and that no class of ours names, is the connection's. */
-function isConnectionFailure(error: unknown): boolean {
-  return !(error instanceof ApiError || error instanceof ClusterConfigError || error instanceof TypeError);
-}
-
 function parseAnswer(body: Buffer) {
   if (body.length === 0) return undefined;
   try {
@@ -203,8 +189,4 @@ function parseAnswer(body: Buffer) {
     // The parser's message would quote what it read, which may be a Secret.
     throw new Error("the answer is not JSON");
   }
-}
-
-function codeOf(failure: unknown): string {
-  return failure instanceof ApiError ? String(failure.status) : "error";
 }

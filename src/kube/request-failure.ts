@@ -1,0 +1,22 @@
+import { errorText } from "../telemetry/error-text.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
+import type { Guard } from "./guard.ts";
+import type { RequestInfo } from "./request-info.ts";
+
+/** What the caller is told: its own reason to give up, the server's failure, or that the connection failed and why. */
+export function failureOf(error: unknown, info: RequestInfo, guard: Guard, signal: AbortSignal | undefined): unknown {
+  if (guard.byCaller()) return signal?.reason;
+  const cause = guard.reason() ?? error;
+  if (!isConnectionFailure(cause)) return cause;
+  return new ConnectionError(`${info.text}: ${errorText(cause)}`, { cause });
+}
+
+/** A TypeError is a bug; everything else that a request can fail with, and that no class of ours names, is the connection's. */
+function isConnectionFailure(error: unknown): boolean {
+  return !(error instanceof ApiError || error instanceof ClusterConfigError || error instanceof TypeError);
+}
+
+/** What the metrics call a failure: the status that the server answered with, or "error" where it did not. */
+export function codeOf(failure: unknown): string {
+  return failure instanceof ApiError ? String(failure.status) : "error";
+}
