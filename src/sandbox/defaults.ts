@@ -62,44 +62,43 @@ const emptyDaemonSetStatus = {
 };
 
 function deploymentSpec(spec: JsonObject): JsonObject {
-  const strategy = objectOf(spec.strategy);
-  const type = strategy.type ?? "RollingUpdate";
-  const rollingUpdate = { maxUnavailable: "25%", maxSurge: "25%", ...objectOf(strategy.rollingUpdate) };
   return {
     replicas: 1,
     revisionHistoryLimit: 10,
     progressDeadlineSeconds: 600,
     ...spec,
-    strategy: type === "RollingUpdate" ? { type, rollingUpdate } : { ...strategy, type },
+    strategy: updateStrategy(spec.strategy, { maxUnavailable: "25%", maxSurge: "25%" }),
     template: podTemplate(spec.template),
   };
 }
 
 function statefulSetSpec(spec: JsonObject): JsonObject {
-  const strategy = objectOf(spec.updateStrategy);
-  const type = strategy.type ?? "RollingUpdate";
-  const rollingUpdate = { partition: 0, ...objectOf(strategy.rollingUpdate) };
   return {
     replicas: 1,
     podManagementPolicy: "OrderedReady",
     revisionHistoryLimit: 10,
     persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
     ...spec,
-    updateStrategy: type === "RollingUpdate" ? { type, rollingUpdate } : { ...strategy, type },
+    updateStrategy: updateStrategy(spec.updateStrategy, { partition: 0 }),
     template: podTemplate(spec.template),
   };
 }
 
 function daemonSetSpec(spec: JsonObject): JsonObject {
-  const strategy = objectOf(spec.updateStrategy);
-  const type = strategy.type ?? "RollingUpdate";
-  const rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...objectOf(strategy.rollingUpdate) };
   return {
     revisionHistoryLimit: 10,
     ...spec,
-    updateStrategy: type === "RollingUpdate" ? { type, rollingUpdate } : { ...strategy, type },
+    updateStrategy: updateStrategy(spec.updateStrategy, { maxUnavailable: 1, maxSurge: 0 }),
     template: podTemplate(spec.template),
   };
+}
+
+/** Rolling unless it says otherwise; the defaults are those of a rolling update alone. */
+function updateStrategy(given: Json | undefined, defaults: JsonObject): JsonObject {
+  const strategy = objectOf(given);
+  const type = strategy.type ?? "RollingUpdate";
+  if (type !== "RollingUpdate") return { ...strategy, type };
+  return { type, rollingUpdate: { ...defaults, ...objectOf(strategy.rollingUpdate) } };
 }
 
 function podTemplate(template: Json | undefined): JsonObject {
