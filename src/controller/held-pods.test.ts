@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ApiClient, ApiRequest } from "../kube/client.ts";
+import type { ApiRequest } from "../kube/api-request.ts";
+import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { ApiClient, ApiRequest } from "../kube/client.ts";
+import type { ApiRequest } from "../kube/api-request.ts";
+import type { ApiClient } from "../kube/client.ts";
 import { soleLeadership } from "./leadership.ts";
 import { TestCluster } from "./test-cluster.ts";
 

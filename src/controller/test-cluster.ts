@@ -1,7 +1,8 @@
 import { cachesOver } from "../cache/cluster-cache.ts";
 import { FakeWatch } from "../cache/fake-watch.ts";
+import type { ApiRequest } from "../kube/api-request.ts";
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ApiClient, ApiRequest } from "../kube/client.ts";
+import type { ApiClient } from "../kube/client.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import type { ObjectEvent } from "../kube/event-recorder.ts";
 import { type Resource, resourcePath, resources } from "../kube/resources.ts";

@@ -12,8 +12,6 @@ import { codeOf, failureOf } from "./request-failure.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { UnprocessedError } from "./transport.ts";
 
-export type { ApiRequest } from "./api-request.ts";
-
 /** The body of an answer as it comes. Disposing of it early cancels the request. */
 export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {}
 

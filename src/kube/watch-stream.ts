@@ -1,7 +1,8 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { ApiRequest } from "./api-request.ts";
 import type { KubeObject, WatchEvent } from "./api-types.ts";
-import type { ApiClient, ApiRequest, ByteStream } from "./client.ts";
+import type { ApiClient, ByteStream } from "./client.ts";
 import { ConnectionError } from "./errors.ts";
 import { lines } from "./lines.ts";
 

@@ -1,5 +1,6 @@
 import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
-import type { ApiClient, ApiRequest } from "../kube/client.ts";
+import type { ApiRequest } from "../kube/api-request.ts";
+import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApiRequest } from "../kube/client.ts";
+import type { ApiRequest } from "../kube/api-request.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { FakeLeaseServer } from "./fake-lease-server.ts";

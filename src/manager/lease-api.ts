@@ -1,5 +1,6 @@
 import type { Lease, LeaseSpec } from "kubernetes-types/coordination/v1.d.ts";
-import type { ApiClient, ApiRequest } from "../kube/client.ts";
+import type { ApiRequest } from "../kube/api-request.ts";
+import type { ApiClient } from "../kube/client.ts";
 import { ApiError, ConnectionError, isAlreadyExists, isConflict, isForbidden, isNotFound } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import type { Clock } from "../lib/clock.ts";

@@ -1,7 +1,7 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { ApiRequest } from "../kube/api-request.ts";
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ApiRequest } from "../kube/client.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { RightOfWay } from "../lib/right-of-way.ts";

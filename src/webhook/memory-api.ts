@@ -1,5 +1,6 @@
+import type { ApiRequest } from "../kube/api-request.ts";
 import type { KubeObject } from "../kube/api-types.ts";
-import type { ApiClient, ApiRequest } from "../kube/client.ts";
+import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
 import type { JsonPatchOperation } from "../rollout/json-patch.ts";
 
