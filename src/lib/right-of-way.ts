@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "./clock.ts";
 
-const pauseMs = 10;
+const pauseMs = 50;
 
 /** Lets long work pause for short work that somebody waits for. */
 export class RightOfWay {
@@ -24,8 +24,8 @@ export class RightOfWay {
   }
 
   /**
-   * For long work, between two pieces of it: what to wait for, 10 ms, or undefined where nothing goes first. Something
-   * does while short work is under way and for 10 ms after it, because more often follows at once.
+   * For long work, between two pieces of it: what to wait for, 50 ms, or undefined where nothing goes first. Something
+   * does while short work is under way and for 50 ms after it, because more often follows at once.
    */
   pause(): Promise<void> | undefined {
     const quiet = this.#underWay === 0 && this.#clock.monotonic() - this.#lastEnd >= pauseMs;

@@ -248,7 +248,7 @@ describe("admission", () => {
     expect(rightOfWay.pause()).toBeDefined();
     answer.resolve();
     await answered;
-    await clock.advance(10);
+    await clock.advance(50);
     expect(rightOfWay.pause()).toBeUndefined();
   });
 
