@@ -33,12 +33,9 @@ async function take(events: Iterable<Event>): Promise<void> {
 
 /** Something that goes first, until the returned function is called. */
 function review(): () => void {
-  let end = () => {};
-  const work = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  void rightOfWay.first(() => work);
-  return end;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  void rightOfWay.first(() => promise);
+  return resolve;
 }
 
 beforeEach(() => {

@@ -84,7 +84,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     const failed = new AbortController();
     const running = AbortSignal.any([signal, failed.signal]);
     let listenFailure: unknown;
-    let shown: ServedCertificate | undefined;
+    let shown: (ServedCertificate & { readonly notAfter: number }) | undefined;
 
     const serve = async (served: ServedCertificate) => {
       if (served.certificate === shown?.certificate && served.key === shown.key) return;
@@ -105,12 +105,13 @@ export function createWebhook(options: WebhookOptions): Webhook {
         }
         log.info("serving the webhook", { address: options.bindAddress, configuration: registration.name });
       }
-      shown = served;
-      expiration.set(readCertificate(served.certificate).notAfter / 1000);
+      const { notAfter } = readCertificate(served.certificate);
+      shown = { ...served, notAfter };
+      expiration.set(notAfter / 1000);
     };
     const onState = (now: string | undefined) => {
       problem = now;
-      if (now === undefined && shown) servesUntil = readCertificate(shown.certificate).notAfter;
+      if (now === undefined && shown) servesUntil = shown.notAfter;
     };
 
     const changes = [
