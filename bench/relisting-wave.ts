@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { cachesOver } from "../src/cache/cluster-cache.ts";
 import type { Watch } from "../src/cache/kind-cache.ts";
-import { stepAside } from "../src/cache/step-aside.ts";
 import type { KubeObject } from "../src/kube/api-types.ts";
 import { createApiClient } from "../src/kube/client.ts";
 import { loadClusterConfig } from "../src/kube/cluster-config.ts";
@@ -11,7 +10,6 @@ import { listWatch } from "../src/kube/list-watch.ts";
 import { resources } from "../src/kube/resources.ts";
 import type { ReflectorEvent } from "../src/kube/watch-context.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { RightOfWay } from "../src/lib/right-of-way.ts";
 import { silentLogger } from "../src/telemetry/log.ts";
 import { MetricsRegistry } from "../src/telemetry/metrics.ts";
 import { createWebhook } from "../src/webhook/webhook.ts";
@@ -73,7 +71,6 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
   const end = new AbortController();
   process.once("SIGTERM", () => end.abort());
   let lists = 0;
-  const rightOfWay = new RightOfWay(systemClock);
 
   async function* forgetful<T extends KubeObject>(what: Parameters<Watch>[0], signal: AbortSignal) {
     while (!signal.aborted) {
@@ -87,15 +84,12 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
   }
   const caches = cachesOver(
     (what, signal) =>
-      what.resource === resources.secrets
-        ? stepAside(forgetful(what, signal), rightOfWay)
-        : listWatch({ client, ...what, ...shared, signal }),
+      what.resource === resources.secrets ? forgetful(what, signal) : listWatch({ client, ...what, ...shared, signal }),
     { ...shared, namespaces: undefined, onConfigChange: () => {}, onWorkloadChange: () => {} },
   );
   const webhook = createWebhook({
     ...shared,
     client,
-    rightOfWay,
     policy: { crossNamespace: "granted", namespaces: undefined, schedulingGate: true },
     bindAddress: `127.0.0.1:${port}`,
     namespace,

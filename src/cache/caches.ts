@@ -1,10 +1,8 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { listWatch } from "../kube/list-watch.ts";
-import type { RightOfWay } from "../lib/right-of-way.ts";
 import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
 import type { Watch, Watched } from "./kind-cache.ts";
-import { stepAside } from "./step-aside.ts";
 
 export type { Caches, CachesOptions } from "./cluster-cache.ts";
 export type { StoreChange } from "./store.ts";
@@ -12,16 +10,12 @@ export type { StoreChange } from "./store.ts";
 /** What {@link createCaches} needs. */
 export interface ClusterCachesOptions extends CachesOptions {
   readonly client: ApiClient;
-  /** What lists step aside for; undefined where nothing goes first. */
-  readonly rightOfWay?: RightOfWay;
 }
 
 /** {@link Caches} of what an API server has, by a list-watch for each kind and namespace. */
-export function createCaches({ client, rightOfWay, ...options }: ClusterCachesOptions): Caches {
+export function createCaches({ client, ...options }: ClusterCachesOptions): Caches {
   const { clock, log, metrics } = options;
-  const watch: Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) => {
-    const events = listWatch<O>({ client, ...what, clock, log, metrics, signal });
-    return rightOfWay ? stepAside(events, rightOfWay) : events;
-  };
+  const watch: Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) =>
+    listWatch<O>({ client, ...what, clock, log, metrics, signal });
   return cachesOver(watch, options);
 }

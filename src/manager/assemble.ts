@@ -5,7 +5,6 @@ import { type ApiClient, createApiClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
-import { RightOfWay } from "../lib/right-of-way.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -49,12 +48,11 @@ export async function assemble(
   const recorder = createEventRecorder({ client, clock, log, component: "wave", instance: identity });
   const { crossNamespace, namespaces, schedulingGate } = settings;
   const policy: Policy = { crossNamespace, namespaces, schedulingGate };
-  const reviews = new RightOfWay(clock);
   return {
     client,
     connection: createConnection({ client, server: config.server.origin, clock, log }),
-    ...assembleController(settings, policy, recorder, reviews, connected),
-    webhook: await assembleWebhook(settings, config, policy, reviews, connected),
+    ...assembleController(settings, policy, recorder, connected),
+    webhook: await assembleWebhook(settings, config, policy, connected),
     elector: assembleElector(settings, identity, recorder, connected),
   };
 }
@@ -71,13 +69,11 @@ function assembleController(
   { namespaces, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
   policy: Policy,
   recorder: EventRecorder,
-  reviews: RightOfWay,
   connected: Connected,
 ): { readonly caches: Caches; readonly controller: Controller } {
   const caches: Caches = createCaches({
     ...connected,
     namespaces,
-    ...(webhooks && { rightOfWay: reviews }),
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
   });
@@ -92,7 +88,6 @@ async function assembleWebhook(
   { webhooks, podNamespace }: Settings,
   config: ClusterConfig,
   policy: Policy,
-  reviews: RightOfWay,
   connected: Connected,
 ): Promise<Webhook | undefined> {
   if (webhooks === undefined) return undefined;
@@ -101,7 +96,6 @@ async function assembleWebhook(
     ...connected,
     ...webhooks,
     policy,
-    rightOfWay: reviews,
     namespace: podNamespace ?? config.namespace ?? "default",
   });
 }

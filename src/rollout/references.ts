@@ -1,6 +1,9 @@
 /** The kinds that hold configuration. */
 export type ConfigKind = "ConfigMap" | "Secret";
 
+/** Every {@link ConfigKind}. */
+export const configKinds: readonly ConfigKind[] = ["ConfigMap", "Secret"];
+
 /** Which object is meant. */
 export interface ConfigName {
   readonly kind: ConfigKind;
@@ -33,4 +36,14 @@ export interface Reference extends ConfigName, Reading {
 /** The key of a ConfigMap or Secret in stores and indexes: `ConfigMap/namespace/name`. */
 export function configKey({ kind, namespace, name }: ConfigName): string {
   return `${kind}/${namespace}/${name}`;
+}
+
+/** What {@link configKey} was made of; throws an Error where the text is no such key. */
+export function parseConfigKey(key: string): ConfigName {
+  const [prefix, namespace, name, ...rest] = key.split("/");
+  const kind = configKinds.find((known) => known === prefix);
+  if (kind === undefined || !namespace || !name || rest.length > 0) {
+    throw new Error(`"${key}" is not the key of a ConfigMap or Secret`);
+  }
+  return { kind, namespace, name };
 }

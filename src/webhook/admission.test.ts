@@ -4,7 +4,6 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
-import { RightOfWay } from "../lib/right-of-way.ts";
 import { admitted, planAdmission } from "../rollout/admission.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { JsonPatchOperation } from "../rollout/json-patch.ts";
@@ -98,7 +97,7 @@ const secretValue = Buffer.from("hunter2").toString("base64");
 let api: CountingApi;
 let metrics: MetricsRegistry;
 const clock = new FakeClock();
-const options = (log: Logger) => ({ client: api, policy, rightOfWay: new RightOfWay(clock), clock, log, metrics });
+const options = (log: Logger) => ({ client: api, policy, clock, log, metrics });
 const review = (request: AdmissionRequest) => createReviewer(options(silentLogger))(request);
 const create = (namespace: string, plural: string, object: object) =>
   api.request({
@@ -235,21 +234,6 @@ describe("admission", () => {
     expect(hashIn((await early).patch)?.value).toBe(old);
     expect(late).not.toBe(old);
     expect(late).toBe(hashIn((await review(asks("CREATE", deployment()))).patch)?.value);
-  });
-
-  it("goes first from its arrival to its answer", async () => {
-    await createBoth();
-    const rightOfWay = new RightOfWay(clock);
-    const answer = Promise.withResolvers<void>();
-    api.pause = () => answer.promise;
-    expect(rightOfWay.pause()).toBeUndefined();
-    const answered = createReviewer({ ...options(silentLogger), rightOfWay })(asks("CREATE", deployment()));
-    await clock.advance(100);
-    expect(rightOfWay.pause()).toBeDefined();
-    answer.resolve();
-    await answered;
-    await clock.advance(50);
-    expect(rightOfWay.pause()).toBeUndefined();
   });
 
   it.each([

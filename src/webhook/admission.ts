@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
+import { readConfig } from "../cache/live-configs.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
-import { type Resource, resourcePath, resources } from "../kube/resources.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { RightOfWay } from "../lib/right-of-way.ts";
 import { type Admitted, admitted, planAdmission } from "../rollout/admission.ts";
 import { annotationPrefix, configHash } from "../rollout/annotations.ts";
 import { objectsToRead } from "../rollout/cross-namespace.ts";
-import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
+import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
-import { type ConfigKind, configKey } from "../rollout/references.ts";
+import { configKey, parseConfigKey } from "../rollout/references.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import { type Workload, type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
@@ -24,7 +22,6 @@ import { sharedReads } from "./shared-reads.ts";
 export interface AdmissionOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
-  readonly rightOfWay: RightOfWay;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -38,7 +35,7 @@ export interface AdmissionOptions {
  * so; the controller then does what admission would have done.
  */
 export function createReviewer(options: AdmissionOptions): Reviewer {
-  const { rightOfWay, clock, log, metrics } = options;
+  const { clock, log, metrics } = options;
   const reviews = metrics.counter("wave_admission_reviews_total", "Admission reviews answered, by what came of them.", [
     "kind",
     "operation",
@@ -49,10 +46,10 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     "Seconds from an admission review's arrival to its answer.",
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   );
-  const read = sharedReads((key) => readConfig(options.client, key));
+  const read = sharedReads((key) => readConfig(options.client, parseConfigKey(key), readTimeoutMs));
   return async (request) => {
     const start = clock.monotonic();
-    const { outcome, ...answer } = await rightOfWay.first(() => review(request, read, options));
+    const { outcome, ...answer } = await review(request, read, options);
     seconds.observe((clock.monotonic() - start) / 1000);
     const kind = workloadKinds.find((known) => known === request.kind.kind) ?? "other";
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
@@ -144,22 +141,3 @@ async function readConfiguration(workload: Workload, read: ConfigReader, policy:
  * five.
  */
 const readTimeoutMs = 1000;
-
-const kinds: Readonly<Record<string, { readonly kind: ConfigKind; readonly resource: Resource } | undefined>> = {
-  ConfigMap: { kind: "ConfigMap", resource: resources.configMaps },
-  Secret: { kind: "Secret", resource: resources.secrets },
-};
-
-/** Without a resourceVersion a GET is answered from what is stored now, not from the API server's own cache. */
-async function readConfig(client: ApiClient, key: string): Promise<Config | undefined> {
-  const [prefix = "", namespace = "", name = ""] = key.split("/");
-  const row = kinds[prefix];
-  if (row === undefined) throw new Error(`${key} is no key of a ConfigMap or Secret`);
-  const path = resourcePath(row.resource, { namespace, name });
-  try {
-    return toConfig(row.kind, await client.request<ConfigObject>({ method: "GET", path, timeoutMs: readTimeoutMs }));
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}

@@ -2,7 +2,6 @@ import type { ApiClient } from "../kube/client.ts";
 import { listWatch } from "../kube/list-watch.ts";
 import { type Resource, resources } from "../kube/resources.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
-import type { RightOfWay } from "../lib/right-of-way.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -23,8 +22,6 @@ import { tlsDirectory } from "./tls-directory.ts";
 export interface WebhookOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
-  /** Reviews go first. */
-  readonly rightOfWay: RightOfWay;
   /** In Go's form, such as ":9443". */
   readonly bindAddress: string;
   /** Where the Service is, and the Secret with the certificate authority. */

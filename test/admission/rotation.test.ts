@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { createApiClient } from "../../src/kube/client.ts";
 import { loadClusterConfig } from "../../src/kube/cluster-config.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { RightOfWay } from "../../src/lib/right-of-way.ts";
 import { silentLogger } from "../../src/telemetry/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
 import { createWebhook, type Webhook } from "../../src/webhook/webhook.ts";
@@ -31,7 +30,6 @@ async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
     ...base,
     client,
     policy: { crossNamespace: "none", namespaces: [ns], schedulingGate: true },
-    rightOfWay: new RightOfWay(systemClock),
     bindAddress: "127.0.0.1:0",
     namespace: ns,
     serviceName: "rotation",

@@ -1,0 +1,34 @@
+import type { ApiClient } from "../kube/client.ts";
+import { isNotFound } from "../kube/errors.ts";
+import { type Resource, resourcePath, resources } from "../kube/resources.ts";
+import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
+import type { ConfigKind, ConfigName } from "../rollout/references.ts";
+
+/** Where the API server keeps each kind of configuration. */
+export const configResources: Readonly<Record<ConfigKind, Resource>> = {
+  ConfigMap: resources.configMaps,
+  Secret: resources.secrets,
+};
+
+/**
+ * A ConfigMap or Secret as it is stored at this moment, as digests; undefined where it does not exist. Without a
+ * resourceVersion a GET is answered from what is stored now, not from the API server's own cache
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+ *
+ * @throws what {@link ApiClient.request} throws, besides 404, and an Error that names the object where it is malformed.
+ */
+export async function readConfig(
+  client: Pick<ApiClient, "request">,
+  { kind, namespace, name }: ConfigName,
+  timeoutMs?: number,
+  signal?: AbortSignal,
+): Promise<Config | undefined> {
+  const path = resourcePath(configResources[kind], { namespace, name });
+  const limits = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) };
+  try {
+    return toConfig(kind, await client.request<ConfigObject>({ method: "GET", path, ...limits }));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
