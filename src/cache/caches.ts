@@ -10,12 +10,14 @@ export type { StoreChange } from "./store.ts";
 /** What {@link createCaches} needs. */
 export interface ClusterCachesOptions extends CachesOptions {
   readonly client: ApiClient;
+  /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
+  readonly random?: () => number;
 }
 
 /** {@link Caches} of what an API server has, by a list-watch for each kind and namespace. */
-export function createCaches({ client, ...options }: ClusterCachesOptions): Caches {
+export function createCaches({ client, random = Math.random, ...options }: ClusterCachesOptions): Caches {
   const { clock, log, metrics } = options;
   const watch: Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) =>
-    listWatch<O>({ client, ...what, clock, log, metrics, signal });
+    listWatch<O>({ client, ...what, clock, log, metrics, random, signal });
   return cachesOver(watch, options);
 }

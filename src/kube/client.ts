@@ -37,6 +37,8 @@ export interface ApiClientOptions {
   readonly metrics: MetricsRegistry;
   readonly userAgent: string;
   readonly ping?: PingSettings;
+  /** What carries requests. Default: TCP and TLS; a simulation has a network of its own. */
+  readonly connect?: typeof createConnections;
 }
 
 const defaultTimeoutMs = 30_000;
@@ -45,7 +47,7 @@ const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
 
 /** A client that connects with its first request. See docs/adr/0004-api-client.md for why it is our own. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
-  const { config, clock, metrics, userAgent, ping = defaultPing } = options;
+  const { config, clock, metrics, userAgent, ping = defaultPing, connect = createConnections } = options;
   const requests = metrics.counter("wave_api_requests_total", "Requests to the API server by verb and answer.", [
     "verb",
     "code",
@@ -60,7 +62,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     if (connections === undefined || credential.certificate !== certificate) {
       connections?.close();
       certificate = credential.certificate;
-      connections = createConnections(config.server, { ...config.tls, ...certificate }, { clock, ping });
+      connections = connect(config.server, { ...config.tls, ...certificate }, { clock, ping });
     }
     return connections;
   };

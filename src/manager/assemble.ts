@@ -1,16 +1,15 @@
-import { hostname } from "node:os";
 import { type Caches, createCaches } from "../cache/caches.ts";
 import { type Controller, createController } from "../controller/controller.ts";
-import { type ApiClient, createApiClient } from "../kube/client.ts";
+import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import type { Webhook } from "../webhook/webhook.ts";
+import type { Webhook, WebhookOptions } from "../webhook/webhook.ts";
 import { type Connection, createConnection } from "./connect.ts";
-import { createElector, type Elector, electionIdentity } from "./leader-election.ts";
+import { createElector, type Elector } from "./leader-election.ts";
 import type { Settings } from "./settings.ts";
 
 /** The parts of Wave, put together; none of them does anything yet. */
@@ -25,12 +24,20 @@ export interface Assembly {
   readonly elector: Elector | undefined;
 }
 
-/** What every part gets. */
+/** What every part gets of the world around it; a simulation brings all of it. */
 export interface Surroundings {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly version: string;
+  /** Who this process is, among its replicas and in the API server's audit log. */
+  readonly identity: string;
+  /** Numbers in [0, 1). Default Math.random. */
+  readonly random?: () => number;
+  /** What carries requests; see {@link createApiClient}. */
+  readonly connect?: ApiClientOptions["connect"];
+  /** What serves admission. Default: HTTPS with certificates. */
+  readonly createWebhook?: (options: WebhookOptions) => Webhook;
 }
 
 /** Puts the parts together as the settings say. Throws where the settings contradict each other. */
@@ -39,20 +46,18 @@ export async function assemble(
   config: ClusterConfig,
   surroundings: Surroundings,
 ): Promise<Assembly> {
-  const { clock, log, metrics, version } = surroundings;
-  const identity = electionIdentity(hostname());
-  // The identity tells replicas apart in the API server's audit log.
+  const { clock, log, metrics, version, identity, random = Math.random, connect } = surroundings;
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
-  const client = createApiClient({ config, clock, metrics, userAgent });
-  const connected = { client, clock, log, metrics };
+  const client = createApiClient({ config, clock, metrics, userAgent, ...(connect && { connect }) });
+  const connected = { client, clock, log, metrics, random };
   const recorder = createEventRecorder({ client, clock, log, component: "wave", instance: identity });
   const { crossNamespace, namespaces, schedulingGate } = settings;
   const policy: Policy = { crossNamespace, namespaces, schedulingGate };
   return {
     client,
-    connection: createConnection({ client, server: config.server.origin, clock, log }),
+    connection: createConnection({ client, server: config.server.origin, clock, log, random }),
     ...assembleController(settings, policy, recorder, connected),
-    webhook: await assembleWebhook(settings, config, policy, connected),
+    webhook: await assembleWebhook(settings, config, policy, connected, surroundings.createWebhook),
     elector: assembleElector(settings, identity, recorder, connected),
   };
 }
@@ -62,6 +67,7 @@ interface Connected {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
+  readonly random: () => number;
 }
 
 /** The caches tell the controller of each change; the controller reads the caches. */
@@ -89,9 +95,10 @@ async function assembleWebhook(
   config: ClusterConfig,
   policy: Policy,
   connected: Connected,
+  create: Surroundings["createWebhook"],
 ): Promise<Webhook | undefined> {
   if (webhooks === undefined) return undefined;
-  const { createWebhook } = await import("../webhook/webhook.ts");
+  const createWebhook = create ?? (await import("../webhook/webhook.ts")).createWebhook;
   return createWebhook({
     ...connected,
     ...webhooks,

@@ -1,4 +1,4 @@
-import { soleLeadership } from "../controller/leadership.ts";
+import { hostname } from "node:os";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { loadClusterConfig } from "../kube/cluster-config.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -8,7 +8,8 @@ import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { addProcessMetrics } from "../telemetry/process-metrics.ts";
 import { type Assembly, assemble } from "./assemble.ts";
 import { boundedStop } from "./bounded.ts";
-import { startPart } from "./parts.ts";
+import { electionIdentity } from "./leader-election.ts";
+import { runAssembly } from "./run-assembly.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the manager has of the world around it. */
@@ -39,7 +40,7 @@ export async function runManager(settings: Settings, deps: ManagerDependencies):
   deps.log.info("stopped");
 }
 
-/** The order of start and stop. `fail` is told when a part that runs beside the others ends by itself. */
+/** Finds the cluster, puts the parts together, and runs them. `fail` is told when a part ends by itself. */
 async function startAndStop(
   settings: Settings,
   deps: ManagerDependencies,
@@ -56,29 +57,13 @@ async function startAndStop(
   });
   const metrics = new MetricsRegistry();
   addProcessMetrics(metrics, version);
-  const assembly = await assemble(settings, config, { clock, log, metrics, version });
-  const { client, connection, caches, webhook, controller, elector } = assembly;
-
-  // Ends in reverse order, each when the one above it has ended.
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => client.close());
-  const start = (name: string, run: (signal: AbortSignal) => Promise<void>) => {
-    const part = startPart(name, run, fail);
-    stack.defer(() => part.stop());
-  };
-  for await (const endpoint of serveEndpoints(settings, metrics, assembly)) stack.defer(() => endpoint.close());
-  logStart(settings, config, deps);
-  try {
-    const server = await connection.establish(over);
-    log.info("connected to the API server", { server });
-    start("the watch of the cluster", (signal) => caches.run(signal));
-    await caches.whenSynced(over);
-    if (webhook !== undefined) start("the webhook", (signal) => webhook.run(signal));
-    if (elector === undefined) await controller.run(soleLeadership(over));
-    else await elector.run({ signal: over, lead: (leadership) => controller.run(leadership) });
-  } catch (error) {
-    if (!over.aborted) throw error; // what a step throws because it was told to stop is how it ends
+  const identity = electionIdentity(hostname());
+  const assembly = await assemble(settings, config, { clock, log, metrics, version, identity });
+  async function* endpoints(): AsyncGenerator<HttpEndpoint> {
+    yield* serveEndpoints(settings, metrics, assembly);
+    logStart(settings, config, deps);
   }
+  await runAssembly(assembly, { log, over, fail, endpoints: endpoints() });
 }
 
 /** Metrics and probes, where they are on, each as soon as it listens. */
