@@ -6,7 +6,8 @@ export interface Leadership {
   readonly abort: AbortSignal;
   /**
    * Whether this process may write at this very moment, by the clock. Asked right before each write, because a process
-   * that was suspended wakes up before its timers tell it that its term ended.
+   * that was suspended wakes up before its timers tell it that its term ended. Once false it stays false, and `abort`
+   * is aborted.
    */
   readonly valid: () => boolean;
 }

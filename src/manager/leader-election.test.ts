@@ -291,6 +291,19 @@ describe("a leader that cannot renew", () => {
     expect(a.valid).toBe(false);
   });
 
+  it("ends its term for good when its wall clock jumps there and back, and leads again by another", async () => {
+    const { clock, server, a } = await leaderAndStandby();
+    await clock.advance(15_000);
+    const [term] = a.terms;
+    a.clock.wallOffsetMs += hour;
+    expect(term?.leadership.valid()).toBe(false);
+    a.clock.wallOffsetMs -= hour;
+    expect([term?.leadership.valid(), term?.leadership.abort.aborted]).toEqual([false, true]);
+    expect(await until(clock, () => a.valid)).toBeLessThan(100);
+    expect(a.terms).toHaveLength(2);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: "a", leaseTransitions: 1 });
+  });
+
   it("keeps its term when its wall clock is set back, and no longer than that", async () => {
     const { clock, a } = await leaderAndStandby();
     a.clock.wallOffsetMs -= hour;

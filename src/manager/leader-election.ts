@@ -103,7 +103,7 @@ export function createElector(options: ElectorOptions): Elector {
     while (!over.aborted) {
       await pause(clock, triedAt + retryPeriodMs - clock.monotonic(), over);
       if (over.aborted) return;
-      if (!leadership.valid()) return current.abort("this process stood still for longer than the renew deadline");
+      if (!leadership.valid()) return;
       triedAt = clock.monotonic();
       try {
         const timeoutMs = Math.min(requestTimeoutMs, current.remaining());

@@ -26,7 +26,7 @@ export interface Term {
  *
  * Time is the larger of what the monotonic and the wall clock say: the first stands still in a suspended machine, the
  * second can be set back. `valid` looks at the clocks, not at a timer, because after SIGSTOP or a suspension code can
- * run before a timer that is overdue.
+ * run before a timer that is overdue. Once over, a term is over: the first to find that out ends it.
  */
 export function beginTerm(clock: Clock, renewDeadlineMs: number, sentAt: Moment): Term {
   const stop = new AbortController();
@@ -37,7 +37,13 @@ export function beginTerm(clock: Clock, renewDeadlineMs: number, sentAt: Moment)
 
   const remaining = () =>
     renewDeadlineMs - Math.max(clock.monotonic() - renewedAt.monotonic, clock.wall() - renewedAt.wall);
-  const valid = () => !closed && !abort.signal.aborted && remaining() > 0;
+  /** A wall clock that jumps there and back must not bring a term back to those who were told that it is over. */
+  const valid = () => {
+    if (closed) return false;
+    if (remaining() > 0) return true;
+    end("this process stood still, or its clock was set, for longer than the renew deadline");
+    return false;
+  };
   const close = () => {
     closed = true;
     cancelTimer();
