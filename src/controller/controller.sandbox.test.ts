@@ -222,7 +222,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded"]);
   });
 
-  it.for([403, 422, 500])(
+  it.for([403, 422])(
     "reports a write that is refused with %d on that workload, tries again ever later, and holds up nobody",
     async (status) => {
       const { cluster, sandbox, patches, patched, hashOf, reasons, settled } = await steady();

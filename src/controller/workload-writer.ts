@@ -1,6 +1,7 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { JsonPatch } from "../rollout/patch.ts";
+import { sameJson } from "../rollout/same-json.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { workloadPath } from "./workload-resource.ts";
@@ -42,9 +43,9 @@ export async function writeWorkload(
     const failure = writeFailure(error, before);
     switch (failure.type) {
       case "stale":
-        return readAgain(client, before, undefined, signal);
+        return readAgain(client, before, patch, undefined, signal);
       case "staleOrRefused":
-        return readAgain(client, before, failure.message, signal);
+        return readAgain(client, before, patch, failure.message, signal);
       default:
         return failure;
     }
@@ -55,6 +56,7 @@ export async function writeWorkload(
 async function readAgain(
   client: Pick<ApiClient, "request">,
   before: Workload,
+  patch: JsonPatch,
   refusal: string | undefined,
   signal: AbortSignal,
 ): Promise<WriteResult> {
@@ -62,7 +64,7 @@ async function readAgain(
     const path = workloadPath(before);
     const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
     const newest = toWorkload(before.kind, object);
-    if (refusal === undefined || !isTested(before, newest)) return { type: "stale", newest };
+    if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };
   } catch (error) {
     signal.throwIfAborted();
@@ -81,12 +83,23 @@ async function readAgain(
   }
 }
 
-/** Whether every `test` of a patch for `before` passes on `newest`: then it was not a test that failed. */
-function isTested(before: Workload, newest: Workload): boolean {
-  return (
-    before.uid === newest.uid &&
-    before.generation === newest.generation &&
-    before.optIn.state === newest.optIn.state &&
-    before.disabledScheduler === newest.disabledScheduler
-  );
+/** Whether every `test` of a patch passes on `object`: then it was not a test that failed. */
+function passesTests(patch: JsonPatch, object: unknown): boolean {
+  return patch.every((operation) => operation.op !== "test" || sameJson(at(object, operation.path), operation.value));
+}
+
+/** What stands where a JSON Pointer points to (RFC 6901); undefined where there is nothing. */
+function at(object: unknown, pointer: string): unknown {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce(
+      (inside: unknown, name) => (isObject(inside) && Object.hasOwn(inside, name) ? inside[name] : undefined),
+      object,
+    );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }

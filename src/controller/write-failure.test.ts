@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "../kube/errors.ts";
 import { toWorkload } from "../rollout/workload.ts";
 import { workload } from "./test-cluster.ts";
 import { writeFailure } from "./write-failure.ts";
@@ -48,7 +48,38 @@ describe("a write that failed", () => {
   it.for([
     { what: answer(404, "not found"), means: { type: "gone" } },
     { what: answer(409, "conflict"), means: { type: "stale" } },
-    { what: answer(500, "failed calling webhook"), means: { type: "refused" } },
+    {
+      what: answer(500, 'Internal error occurred: failed calling webhook "guard.example": timeout'),
+      means: { type: "refused" },
+    },
+    { what: answer(503, 'admission webhook "guard" denied the request: later'), means: { type: "refused" } },
+    {
+      what: answer(500, "etcdserver: request timed out", { reason: "" }),
+      means: { type: "unavailable", retryAfterMs: 0, uncertain: true },
+    },
+    {
+      what: answer(500, "rpc error: code = Unavailable desc = etcdserver: leader changed", { reason: "" }),
+      means: { type: "unavailable", uncertain: true },
+    },
+    { what: answer(408, "a proxy's page", { reason: "" }), means: { type: "unavailable", uncertain: true } },
+    { what: answer(502, "a proxy's page", { reason: "" }), means: { type: "unavailable", uncertain: true } },
+    { what: answer(503, "a proxy's page", { reason: "" }), means: { type: "unavailable", uncertain: true } },
+    { what: answer(404, "a proxy's page", { reason: "" }), means: { type: "unavailable", uncertain: true } },
+    { what: answer(403, "a proxy's page", { reason: "" }), means: { type: "unavailable", uncertain: true } },
+    { what: answer(401, "who are you"), means: { type: "unavailable", uncertain: false } },
+    {
+      what: answer(429, "tomorrow", { retryAfterMs: 86_400_000 }),
+      means: { type: "unavailable", retryAfterMs: 60_000, uncertain: false },
+    },
+    {
+      what: new ClusterConfigError("users[dev].user.exec: the credential plugin aws failed: exit code 1"),
+      means: {
+        type: "unavailable",
+        message: "users[dev].user.exec: the credential plugin aws failed: exit code 1",
+        retryAfterMs: 0,
+        uncertain: false,
+      },
+    },
     {
       what: answer(429, "later", { retryAfterMs: 7_000 }),
       means: { type: "unavailable", retryAfterMs: 7_000, uncertain: false },

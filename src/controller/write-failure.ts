@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { ApiError, ClusterConfigError, ConnectionError } from "../kube/errors.ts";
 import type { Workload } from "../rollout/workload.ts";
 
 /** Why a PATCH of a workload did not succeed, by what is to be done about it. */
@@ -18,21 +18,31 @@ export type WriteFailure =
   | { readonly type: "staleOrRefused"; readonly message: string }
   /** This workload may not be written by Wave, or not as it would be. `message` is for its owner. */
   | { readonly type: "refused"; readonly message: string }
-  /** The API server cannot answer now. It may or may not have written where `uncertain`. */
+  /** No answer to be had now, which says nothing about the workload. It may have been written where `uncertain`. */
   | {
       readonly type: "unavailable";
       readonly message: string;
+      /** Before that it is of no use to try again; at most {@link longestRetryAfterMs}. */
       readonly retryAfterMs: number;
       readonly uncertain: boolean;
     };
 
+/**
+ * A Retry-After is heeded no longer than this. The API server asks for seconds; what asks for a day is something in
+ * between, and would stop Wave for a day.
+ */
+export const longestRetryAfterMs = 60_000;
+
 /** Tells what a failed request to write `workload` means. Throws `error` itself where it comes from no server: a bug. */
 export function writeFailure(error: unknown, workload: Workload): WriteFailure {
-  if (error instanceof ConnectionError) {
-    return { type: "unavailable", message: error.message, retryAfterMs: 0, uncertain: true };
-  }
+  if (error instanceof ConnectionError) return unavailable(error.message, true);
+  // A credential plugin or token file that fails: nothing was sent.
+  if (error instanceof ClusterConfigError) return unavailable(error.message, false);
   if (!(error instanceof ApiError)) throw error;
-  switch (error.status) {
+  if (deniedByWebhook(error)) return { type: "refused", message: refusal(error, workload) };
+  const { message, retryAfterMs, status } = error;
+  if (!isApiServers(error)) return unavailable(message, true, retryAfterMs);
+  switch (status) {
     case 404:
       return { type: "gone" };
     case 409:
@@ -42,13 +52,36 @@ export function writeFailure(error: unknown, workload: Workload): WriteFailure {
     case 400:
     case 403:
     case 413:
-    case 500: // Also where an admission webhook that must be asked could not be.
       return { type: "refused", message: refusal(error, workload) };
-    default: {
-      const { message, retryAfterMs = 0, status } = error;
-      return { type: "unavailable", message, retryAfterMs, uncertain: status === 504 };
-    }
+    default:
+      // What etcd fails with comes as 500 ("etcdserver: request timed out", "leader changed"), a deadline as 504: in the
+      // middle of a write. 503 and 429 the API server answers before it begins.
+      return unavailable(message, status >= 500 && status !== 503, retryAfterMs);
   }
+}
+
+function unavailable(message: string, uncertain: boolean, retryAfterMs = 0): WriteFailure {
+  return { type: "unavailable", message, retryAfterMs: Math.min(retryAfterMs, longestRetryAfterMs), uncertain };
+}
+
+/**
+ * An admission webhook denies with any status that it likes, and one that must be asked and cannot be is a 500: both are
+ * told by the API server's own words.
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go,
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
+ */
+function deniedByWebhook({ serverMessage }: ApiError): boolean {
+  return /^admission webhook ".*" denied the request|^Internal error occurred: failed calling webhook /.test(
+    serverMessage,
+  );
+}
+
+/**
+ * Whether the API server itself answered, and not a proxy with a page of its own: it gives a reason with each of its
+ * refusals (https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors), though not with what it does not know, a 500.
+ */
+function isApiServers({ reason, status }: ApiError): boolean {
+  return reason !== "" || status === 500 || status === 429;
 }
 
 function refusal(error: ApiError, { kind, namespace }: Workload): string {
