@@ -66,7 +66,7 @@ export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 32, random = Math.random } = options;
   const configDelayMs = options.webhooks ? settleMs : 0;
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
-  const heldPods = createHeldPods({ client, namespaces: policy.namespaces, clock, log, random });
+  const heldPods = createHeldPods({ client, caches, namespaces: policy.namespaces, clock, log, random });
   let term: Term | undefined;
   const metrics = rolloutMetrics(options.metrics, () => term?.observed);
   const enqueue = (key: string, priority: Priority) => term?.changed(key, priority);

@@ -35,9 +35,9 @@ function pod(name: string, change: { kind?: string; deleting?: boolean } = {}) {
   };
 }
 
-/** An API server with these Pods held by a gate, and this StatefulSet. */
+/** An API server with these Pods held by a gate, and this StatefulSet; the cache holds `cached`. */
 function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof statefulSet> | undefined, valid = () => true) {
-  const state = { pods, owner, refuse: 0 };
+  const state = { pods, owner, refuse: 0, cached: undefined as Workload | undefined };
   const deleted: ApiRequest[] = [];
   const asked: ApiRequest[] = [];
   const client: ApiClient = {
@@ -54,7 +54,7 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
       }
       // Servers written in Go may say null for an empty list.
       const items = state.pods.length > 0 ? state.pods : null;
-      if (request.path === "/api/v1/namespaces/shop/pods") return { items } as T;
+      if (request.path === "/api/v1/namespaces/shop/pods") return { metadata: { resourceVersion: "9" }, items } as T;
       if (state.owner) return state.owner as T;
       throw new ApiError({ request: "get", status: 404, reason: "NotFound", serverMessage: "" });
     },
@@ -62,7 +62,8 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
     close: async () => {},
   };
   const clock = new FakeClock();
-  const held = createHeldPods({ client, namespaces: ["shop"], clock, log: silentLogger, random: () => 1 });
+  const caches = { workload: () => state.cached };
+  const held = createHeldPods({ client, caches, namespaces: ["shop"], clock, log: silentLogger, random: () => 1 });
   const stop = new AbortController();
   const done = held.run({ ...soleLeadership(stop.signal), valid });
   const end = () => {
@@ -82,7 +83,8 @@ describe("Pods that an opened gate still holds", () => {
     expect(deleted).toMatchObject([
       { path: "/api/v1/namespaces/shop/pods/db-0", body: { preconditions: { uid: "uid-db-0", resourceVersion: "7" } } },
     ]);
-    expect(asked[0]?.query).toEqual({ fieldSelector: `spec.schedulerName=${gate},spec.nodeName=` });
+    expect(asked[0]?.query).toMatchObject({ fieldSelector: `spec.schedulerName=${gate},spec.nodeName=` });
+    expect(asked[0]?.accept).toMatch("as=PartialObjectMetadataList");
     await end();
   });
 
@@ -131,7 +133,6 @@ describe("Pods that an opened gate still holds", () => {
     held.onWorkloadChange({ ...opened, after: opened.before });
     held.onWorkloadChange({ ...opened, before: opened.after });
     held.onWorkloadChange({ ...opened, before: undefined });
-    held.onWorkloadChange({ ...opened, after: undefined });
     await clock.advance(600_000);
     expect(asked).toHaveLength(1);
     await end();
@@ -142,12 +143,142 @@ describe("Pods that an opened gate still holds", () => {
     await clock.advance(0);
     Object.assign(state, { refuse: 3, pods: [pod("db-0")] });
     held.onWorkloadChange(opened);
-    await clock.advance(249);
+    await clock.advance(250 + 249);
     expect(asked).toHaveLength(2);
     await clock.advance(1 + 500 + 999);
     expect({ asked: asked.length, deleted: deleted.length }).toEqual({ asked: 4, deleted: 0 });
     await clock.advance(2);
     expect(deleted).toHaveLength(1);
+    await end();
+  });
+
+  it("are looked for when a workload that has opted out, and so is in no cache any more, has its gate opened", async () => {
+    const { state, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
+    await clock.advance(0);
+    state.pods = [pod("db-0")];
+    held.onWorkloadChange({ ...opened, after: undefined });
+    await clock.advance(250);
+    expect(deleted).toHaveLength(1);
+    await end();
+  });
+
+  it("cost no request each while the cache knows that their gate is closed, or of no such workload", async () => {
+    const { state, asked, deleted, held, clock, end } = start([], undefined);
+    await clock.advance(0);
+    Object.assign(state, { pods: [pod("db-0"), pod("db-1")], cached: slim(gate) });
+    held.onWorkloadChange(opened);
+    await clock.advance(60_000);
+    state.cached = { ...slim("default-scheduler"), uid: "another" };
+    held.onWorkloadChange(opened);
+    await clock.advance(60_000);
+    expect(deleted).toEqual([]);
+    expect(asked.filter(({ path }) => !path.endsWith("/pods"))).toEqual([]);
+    await end();
+  });
+});
+
+/** A Pod that says of itself that it belongs to something, in a namespace. */
+function owned(namespace: string, name: string, owner: { readonly kind: string; readonly name: string }) {
+  const ownerReferences = [{ apiVersion: "apps/v1", uid: `uid-${owner.name}`, controller: true, ...owner }];
+  return { metadata: { namespace, name, uid: `uid-${name}`, resourceVersion: "7", ownerReferences } };
+}
+
+/** An API server of many namespaces, that lists in pages and on which every StatefulSet that is asked for has no gate. */
+function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: string) => boolean = () => false) {
+  let held = pods;
+  const deleted: string[] = [];
+  const asked: string[] = [];
+  const client = {
+    async request<T>({ method, path, query }: ApiRequest): Promise<T> {
+      asked.push(`${method} ${path}`);
+      if (method === "DELETE") {
+        if (refuseDelete(path))
+          throw new ApiError({ request: "delete", status: 403, reason: "Forbidden", serverMessage: "" });
+        deleted.push(path);
+        held = held.filter(({ metadata: { namespace, name } }) => !path.endsWith(`/${namespace}/pods/${name}`));
+        return {} as T;
+      }
+      const name = /statefulsets\/(.*)$/.exec(path)?.[1];
+      if (name !== undefined) {
+        const owner = statefulSet("default-scheduler", { uid: `uid-${name}` });
+        return { ...owner, metadata: { ...owner.metadata, name } } as T;
+      }
+      const namespace = /namespaces\/(.*)\/pods$/.exec(path)?.[1];
+      const here = held.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+      const from = Number(query?.continue ?? 0);
+      const to = from + Number(query?.limit);
+      const next = to < here.length ? { continue: String(to) } : {};
+      return { metadata: { resourceVersion: "9", ...next }, items: here.slice(from, to) } as T;
+    },
+  };
+  const clock = new FakeClock();
+  const caches = { workload: () => undefined };
+  const heldPods = createHeldPods({ client, caches, namespaces: undefined, clock, log: silentLogger, random: () => 1 });
+  const stop = new AbortController();
+  const done = heldPods.run(soleLeadership(stop.signal));
+  const end = () => {
+    stop.abort();
+    return done;
+  };
+  return { deleted, asked, clock, end };
+}
+
+describe("Pods of hostile neighbours", () => {
+  it.each(["constructor", "__proto__", "toString", "hasOwnProperty", ""])(
+    "whose owner is of the kind %j do not keep others held",
+    async (kind) => {
+      const pods = [
+        owned("evil", "p", { kind, name: "x" }),
+        owned("shop", "db-0", { kind: "StatefulSet", name: "db" }),
+      ];
+      const { deleted, clock, end } = manyNamespaces(pods);
+      await clock.advance(0);
+      expect(deleted).toEqual(["/api/v1/namespaces/shop/pods/db-0"]);
+      await end();
+    },
+  );
+
+  it("whose owners are named like paths are asked for nowhere", async () => {
+    const pods = ["..", ".", "a/b", "%2e%2e", "A"].map((name, index) =>
+      owned("evil", `p-${index}`, { kind: "StatefulSet", name }),
+    );
+    const { asked, clock, end } = manyNamespaces(pods);
+    await clock.advance(60_000);
+    expect(asked).toEqual(["GET /api/v1/pods", "GET /api/v1/namespaces/evil/pods"]);
+    await end();
+  });
+
+  it("that cannot be deleted are tried again without keeping others of their page held", async () => {
+    const db = { kind: "StatefulSet", name: "db" };
+    const pods = [owned("shop", "stuck", db), owned("shop", "db-0", db), owned("shop", "db-1", db)];
+    const { deleted, asked, clock, end } = manyNamespaces(pods, (path) => path.endsWith("/stuck"));
+    await clock.advance(0);
+    expect(deleted).toEqual(["/api/v1/namespaces/shop/pods/db-0", "/api/v1/namespaces/shop/pods/db-1"]);
+    const before = asked.length;
+    await clock.advance(60_000);
+    const more = asked.slice(before).filter((request) => request.startsWith("DELETE"));
+    expect(more.length).toBeGreaterThan(2);
+    expect(more.length).toBeLessThan(12);
+    await end();
+  });
+
+  it("though there are 10,000 of them, each with an owner of its own, do not keep others waiting for their end", async () => {
+    const forged = Array.from({ length: 10_000 }, (_, n) =>
+      owned("evil", `p-${n}`, { kind: "StatefulSet", name: `forged-${n}` }),
+    ).map((pod) => ({
+      metadata: { ...pod.metadata, ownerReferences: [{ ...pod.metadata.ownerReferences[0], uid: "x" }] },
+    }));
+    const pods = [...forged, owned("shop", "db-0", { kind: "StatefulSet", name: "db" })] as ReturnType<typeof owned>[];
+    const { deleted, asked, clock, end } = manyNamespaces(pods);
+    await clock.advance(0);
+    expect(deleted).toEqual(["/api/v1/namespaces/shop/pods/db-0"]);
+    const requests = (start: string) => asked.filter((request) => request.startsWith(start)).length;
+    // Each page of everything, each page of the one namespace, each owner: once.
+    expect(requests("GET /api/v1/pods")).toBe(501);
+    expect(requests("GET /api/v1/namespaces/evil/pods")).toBe(500);
+    expect(requests("GET /apis/apps/v1/namespaces/evil")).toBe(10_000);
+    await clock.advance(600_000);
+    expect(requests("GET /api/v1/namespaces/evil/pods")).toBe(500);
     await end();
   });
 });

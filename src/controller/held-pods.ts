@@ -1,21 +1,22 @@
-import type { DaemonSet, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
-import type { Pod } from "kubernetes-types/core/v1.d.ts";
+import type { Caches } from "../cache/caches.ts";
 import type { StoreChange } from "../cache/store.ts";
 import type { KubeList, KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isConflict, isNotFound } from "../kube/errors.ts";
-import { type Resource, resourcePath, resources } from "../kube/resources.ts";
-import { backoffMs } from "../lib/backoff.ts";
-import { type Clock, sleep } from "../lib/clock.ts";
+import { isConflict, isGone, isNotFound } from "../kube/errors.ts";
+import { resourcePath, resources } from "../kube/resources.ts";
+import type { Clock } from "../lib/clock.ts";
+import { WorkQueue } from "../lib/work-queue.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { createHeldPodOwners, type HeldPodOwners, type Verdict } from "./held-pod-owners.ts";
 import type { Leadership } from "./leadership.ts";
 
 /** What {@link createHeldPods} needs. */
 export interface HeldPodsOptions {
-  readonly client: ApiClient;
+  readonly client: Pick<ApiClient, "request">;
+  readonly caches: Pick<Caches, "workload">;
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly clock: Clock;
@@ -29,138 +30,180 @@ export interface HeldPodsOptions {
  * Pods does not: it waits for ever for the Pod that was held to become ready
  * (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#forced-rollback); nor does anything with the
  * update strategy OnDelete.
+ *
+ * Anybody who may create Pods makes as many of these as they like, so a namespace is looked at by itself, a page at a
+ * time, and then it is another's turn; what fails there is tried again there, and holds up nobody else.
  */
 export interface HeldPods {
-  /** To be told of every change of a workload: an opened gate asks for a look. */
+  /** To be told of every change of a workload: an opened gate asks for a look at its namespace. */
   onWorkloadChange(change: StoreChange<Workload>): void;
-  /** Looks once, for gates that were opened while nobody led, and then whenever one opens, until the term ends. */
+  /** Looks everywhere once, for gates that were opened while nobody led, and then where one opens, until the term ends. */
   run(leadership: Leadership): Promise<void>;
 }
 
-type StoredPod = KubeObject & Pick<Pod, "spec">;
-type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
-
-const ownerResources: Readonly<Record<string, Resource | undefined>> = {
-  StatefulSet: resources.statefulSets,
-  DaemonSet: resources.daemonSets,
-};
+/** What is left of a Pod when only its metadata is asked for: a pod template of 1 MiB must not come with each of them. */
+const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/** Their metadata may be 300 kB each all the same. */
+const podsAtOnce = 20;
+const namespacesAtOnce = 4;
+/** The controller of the Pods needs about as long to see that the gate is open; and so often a namespace is looked at. */
+const afterOpeningMs = 250;
+const retries = { baseMs: 250, maxMs: 30_000 };
+/** Stands for all namespaces in the queue, to find those that have such Pods. */
+const everywhere = "";
 
 /** Nothing happens before `run`. */
-export function createHeldPods({ client, namespaces, clock, log, random = Math.random }: HeldPodsOptions): HeldPods {
-  let asked = true;
-  let wake: (() => void) | undefined;
-
-  /** Deletes what can be deleted now; true where something is left that will be deletable later. */
-  async function release(leadership: Leadership): Promise<boolean> {
-    const signal = leadership.abort;
-    let left = false;
-    for (const namespace of namespaces ?? [undefined]) {
-      for (const pod of await heldPods(client, namespace, signal)) {
-        const state = await stateOf(client, pod, signal);
-        if (state === "not yet") left = true;
-        if (state !== "replaceable" || !leadership.valid()) continue;
-        const { name, namespace: where, uid } = pod.metadata;
-        await remove(client, pod, signal);
-        log.info("replaced a Pod that was held by an opened scheduling gate", { namespace: where, pod: name, uid });
-        left = true; // Look once more whether the new one is free.
-      }
-    }
-    return left;
-  }
-
-  async function run(leadership: Leadership): Promise<void> {
-    const { stop } = leadership;
-    asked = true;
-    let attempt = 0;
-    while (!stop.aborted) {
-      if (!asked) await untilAsked(stop);
-      if (stop.aborted) return;
-      asked = false;
-      try {
-        if (await release(leadership)) asked = true;
-        else attempt = 0;
-      } catch (error) {
-        if (leadership.abort.aborted) return;
-        log.warn("cannot replace Pods that are held by opened scheduling gates; trying again", {
-          error: errorText(error),
-        });
-        asked = true;
-      }
-      if (!asked) continue;
-      const wait = backoffMs(attempt++, { baseMs: 250, maxMs: 30_000, random });
-      await sleep(clock, wait, stop).catch(() => {});
-    }
-  }
-
-  async function untilAsked(stop: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<unknown>();
-    wake = () => resolve(undefined);
-    stop.addEventListener("abort", resolve, { once: true });
-    await promise;
-    stop.removeEventListener("abort", resolve);
-  }
-
+export function createHeldPods(options: HeldPodsOptions): HeldPods {
+  let look: Look | undefined;
   return {
     onWorkloadChange({ before, after }) {
-      if (before === undefined || after === undefined || !isGated(before) || isGated(after)) return;
-      if (after.kind === "Deployment") return;
-      asked = true;
-      wake?.();
+      // One that has opted out is in no cache once its gate is open.
+      if (before === undefined || before.kind === "Deployment" || !isGated(before)) return;
+      if (after === undefined || !isGated(after)) look?.ask(before.namespace);
     },
-    run,
+    async run(leadership) {
+      look = new Look(options, leadership);
+      await look.run();
+      look = undefined;
+    },
   };
 }
 
-/** Pods that nobody schedules; the API server finds them without sending any other. */
-async function heldPods(client: ApiClient, namespace: string | undefined, signal: AbortSignal) {
-  const fieldSelector = `spec.schedulerName=${invalidScheduler},spec.nodeName=`;
-  const path = resourcePath(resources.pods, { namespace });
-  const { items } = await client.request<KubeList<StoredPod>>({
-    method: "GET",
-    path,
-    query: { fieldSelector },
-    signal,
-  });
-  return (items ?? []).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-}
+/** One term's looking for such Pods. */
+class Look {
+  readonly #options: HeldPodsOptions;
+  readonly #leadership: Leadership;
+  readonly #queue: WorkQueue;
+  readonly #owners: HeldPodOwners;
+  /** Where the next page begins, and whether one before it left something to do, of namespaces that have more of them. */
+  readonly #begun = new Map<string, { readonly next: string; readonly left: boolean }>();
+  /** Namespaces in which a gate opened since their first page was read. */
+  readonly #asked = new Set<string>();
+  /** Namespaces that the look everywhere has found so far: one with thousands of Pods is asked for once. */
+  readonly #found = new Set<string>();
 
-/**
- * "replaceable" once the controller of the Pod would make another one without the gate; "not yet" while that controller
- * has not seen that the gate is open; "held" where it is not open, or the Pod is none of a workload that this is about.
- */
-async function stateOf(
-  client: ApiClient,
-  pod: StoredPod,
-  signal: AbortSignal,
-): Promise<"replaceable" | "not yet" | "held"> {
-  const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
-  const resource = ownerResources[reference?.kind ?? ""];
-  if (reference === undefined || resource === undefined) return "held";
-  const path = resourcePath(resource, { namespace: pod.metadata.namespace, name: reference.name });
-  const owner = await client.request<Owner>({ method: "GET", path, signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-  if (owner === undefined || owner.metadata.uid !== reference.uid) return "held";
-  if (owner.spec?.template.spec?.schedulerName === invalidScheduler) return "held";
-  // Pods below the partition are made from the revision before, which has the gate.
-  const ordinal = Number(/\d+$/.exec(pod.metadata.name)?.[0]);
-  if (reference.kind === "StatefulSet" && ordinal < partitionOf(owner)) return "held";
-  return (owner.status?.observedGeneration ?? 0) < (owner.metadata.generation ?? 0) ? "not yet" : "replaceable";
-}
+  constructor(options: HeldPodsOptions, leadership: Leadership) {
+    const { clock, random = Math.random } = options;
+    this.#options = options;
+    this.#leadership = leadership;
+    this.#queue = new WorkQueue({ clock, random, backoff: retries });
+    this.#owners = createHeldPodOwners(options.client, options.caches, leadership.abort);
+  }
 
-function partitionOf({ spec }: Owner): number {
-  const rollingUpdate: { partition?: number } | undefined = spec?.updateStrategy?.rollingUpdate;
-  return rollingUpdate?.partition ?? 0;
-}
+  ask(namespace: string): void {
+    this.#asked.add(namespace);
+    this.#queue.add(namespace, { delayMs: afterOpeningMs });
+  }
 
-/** Deletes this very Pod, and only while it is as it was read. */
-async function remove(client: ApiClient, { metadata }: StoredPod, signal: AbortSignal): Promise<void> {
-  const { namespace, name, uid, resourceVersion } = metadata;
-  const body = { preconditions: { uid, resourceVersion } };
-  try {
-    await client.request({ method: "DELETE", path: resourcePath(resources.pods, { namespace, name }), body, signal });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
+  async run(): Promise<void> {
+    const { stop, abort } = this.#leadership;
+    const over = AbortSignal.any([stop, abort]);
+    const close = () => this.#queue.close();
+    over.addEventListener("abort", close, { once: true });
+    if (over.aborted) close();
+    for (const namespace of this.#options.namespaces ?? [everywhere]) this.#queue.add(namespace);
+    await Promise.all(Array.from({ length: namespacesAtOnce }, () => this.#work()));
+  }
+
+  async #work(): Promise<void> {
+    for (let namespace = await this.#queue.next(); namespace !== undefined; namespace = await this.#queue.next()) {
+      try {
+        await this.#page(namespace);
+      } catch (error) {
+        if (isGone(error)) this.#begun.delete(namespace); // what is left of the list is no longer kept
+        if (!this.#over) this.#warn(namespace, error);
+        this.#queue.retry(namespace);
+      }
+      this.#queue.done(namespace);
+    }
+  }
+
+  get #over(): boolean {
+    return this.#leadership.stop.aborted || this.#leadership.abort.aborted;
+  }
+
+  /** Looks at one page of Pods, deletes what can be deleted now, and asks for what remains to be done. */
+  async #page(namespace: string): Promise<void> {
+    const before = this.#begun.get(namespace);
+    if (before === undefined) this.#asked.delete(namespace);
+    const { items, metadata } = await this.#list(namespace, before?.next);
+    const pods = (items ?? []).filter((pod) => pod?.metadata && pod.metadata.deletionTimestamp === undefined);
+    const left = namespace === everywhere ? this.#askForEach(pods) : await this.#release(namespace, pods);
+    const anyLeft = left || (before?.left ?? false);
+    if (metadata.continue) {
+      this.#begun.set(namespace, { next: metadata.continue, left: anyLeft });
+      this.#queue.add(namespace);
+      return;
+    }
+    this.#begun.delete(namespace);
+    if (namespace === everywhere) this.#found.clear();
+    if (anyLeft || this.#asked.has(namespace)) this.#queue.retry(namespace);
+    else this.#queue.forget(namespace);
+  }
+
+  /** Pods that nobody schedules; the API server finds them without sending any other. */
+  #list(namespace: string, next: string | undefined): Promise<KubeList<KubeObject>> {
+    const fieldSelector = `spec.schedulerName=${invalidScheduler},spec.nodeName=`;
+    const path = resourcePath(resources.pods, namespace === everywhere ? {} : { namespace });
+    const query = { fieldSelector, limit: podsAtOnce, continue: next };
+    const { abort: signal } = this.#leadership;
+    return this.#options.client.request({ method: "GET", path, query, accept: onlyMetadata, signal });
+  }
+
+  #askForEach(pods: readonly KubeObject[]): boolean {
+    for (const { metadata } of pods) {
+      const { namespace } = metadata;
+      if (namespace === undefined || this.#found.has(namespace)) continue;
+      this.#found.add(namespace);
+      this.#queue.add(namespace);
+    }
+    return false;
+  }
+
+  /** Whether something is left that will be deletable later, or may be. */
+  async #release(namespace: string, pods: readonly KubeObject[]): Promise<boolean> {
+    let left = false;
+    let failure: { readonly error: unknown } | undefined;
+    const replaced: string[] = [];
+    const verdictOn = this.#owners.ofOnePage();
+    for (const pod of pods) {
+      if (this.#over || !this.#leadership.valid()) break;
+      try {
+        const verdict: Verdict = await verdictOn(pod);
+        if (verdict !== "held") left = true; // Look once more: whether it may be now, or whether the new one is free.
+        if (verdict !== "replaceable" || !this.#leadership.valid()) continue;
+        await this.#remove(pod);
+        replaced.push(pod.metadata.name);
+      } catch (error) {
+        failure ??= { error };
+        left = true;
+      }
+    }
+    if (replaced.length > 0) {
+      const fields = { namespace, pods: replaced.length, first: replaced[0] };
+      this.#options.log.info("replaced Pods that were held by an opened scheduling gate", fields);
+    }
+    if (failure !== undefined && !this.#over) this.#warn(namespace, failure.error);
+    return left;
+  }
+
+  /** Deletes this very Pod, and only while it is as it was read. */
+  async #remove({ metadata }: KubeObject): Promise<void> {
+    const { namespace, name, uid, resourceVersion } = metadata;
+    const path = resourcePath(resources.pods, { ...(namespace && { namespace }), name });
+    const body = { preconditions: { uid, resourceVersion } };
+    const { abort: signal } = this.#leadership;
+    try {
+      await this.#options.client.request({ method: "DELETE", path, body, signal });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+
+  #warn(namespace: string, error: unknown): void {
+    this.#options.log.warn("cannot replace Pods that are held by opened scheduling gates; trying again", {
+      namespace: namespace === everywhere ? undefined : namespace,
+      error: errorText(error),
+    });
   }
 }

@@ -6,6 +6,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** In which form the answer is wanted. Default "application/json". */
+  readonly accept?: string;
   /** Default "application/json"; for PATCH "application/json-patch+json" where the body is an array, else merge-patch. */
   readonly contentType?: string;
   readonly signal?: AbortSignal | undefined;

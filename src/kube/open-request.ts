@@ -9,7 +9,7 @@ export interface Opened {
 }
 
 /**
- * Sends a request at once, as JSON, and waits for the beginning of its answer. `path` is without the query; `guard` may
+ * Sends a request at once, its body as JSON, and waits for the beginning of its answer. `path` is without the query; `guard` may
  * end it at any time. Rejects as the transport does.
  */
 export async function open(
@@ -26,7 +26,7 @@ export async function open(
     path: query === undefined ? path : path + queryString(query),
     headers: {
       ...headers,
-      accept: "application/json",
+      accept: request.accept ?? "application/json",
       ...(body !== undefined && { "content-type": request.contentType ?? contentTypeOf(method, body) }),
     },
     body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),

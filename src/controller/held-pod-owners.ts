@@ -1,0 +1,75 @@
+import type { DaemonSet, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
+import type { Caches } from "../cache/caches.ts";
+import type { KubeObject } from "../kube/api-types.ts";
+import type { ApiClient } from "../kube/client.ts";
+import { isNotFound } from "../kube/errors.ts";
+import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
+import { type WorkloadKind, type WorkloadName, workloadKey } from "../rollout/workload.ts";
+import { workloadPath } from "./workload-resource.ts";
+
+/**
+ * What is to be done with a Pod that a gate holds: "replaceable" once its controller would make another one without the
+ * gate; "not yet" while that controller has not seen that the gate is open; "held" where it is not open, or the Pod is
+ * none of a workload that this is about.
+ */
+export type Verdict = "replaceable" | "not yet" | "held";
+
+/** Judges Pods by the workloads that own them. */
+export interface HeldPodOwners {
+  /** A judge for the Pods of one page: reads each owner at most once, and keeps nothing for longer. */
+  ofOnePage(): (pod: KubeObject) => Promise<Verdict>;
+}
+
+type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
+
+const ownerKinds: readonly WorkloadKind[] = ["StatefulSet", "DaemonSet"];
+
+/** What a workload can be named, so that nothing else becomes part of a path. An owner reference is anybody's text. */
+const workloadName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** Reads owners only where the cache does not tell already that their gate is closed. */
+export function createHeldPodOwners(
+  client: Pick<ApiClient, "request">,
+  caches: Pick<Caches, "workload">,
+  signal: AbortSignal,
+): HeldPodOwners {
+  const read = (owner: WorkloadName): Promise<Owner | undefined> =>
+    client.request<Owner>({ method: "GET", path: workloadPath(owner), signal }).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+
+  return {
+    ofOnePage: () => {
+      const owners = new Map<string, Promise<Owner | undefined>>();
+      return async (pod) => {
+        const { namespace = "" } = pod.metadata;
+        const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
+        const kind = ownerKinds.find((known) => known === reference?.kind);
+        if (reference === undefined || kind === undefined || !workloadName.test(reference.name)) return "held";
+        const name = { kind, namespace, name: reference.name };
+        const key = workloadKey(name);
+        const cached = caches.workload(key);
+        // Where the cache is behind, it is about to hear that the gate opened, and then this is asked again.
+        if (cached !== undefined && (cached.uid !== reference.uid || isGated(cached))) return "held";
+        const reading = owners.get(key) ?? read(name);
+        owners.set(key, reading);
+        const owner = await reading;
+        return owner?.metadata.uid === reference.uid ? verdict(pod, kind, owner) : "held";
+      };
+    },
+  };
+}
+
+function verdict(pod: KubeObject, kind: WorkloadKind, owner: Owner): Verdict {
+  if (owner.spec?.template.spec?.schedulerName === invalidScheduler) return "held";
+  // Pods below the partition are made from the revision before, which has the gate.
+  const ordinal = Number(/\d+$/.exec(pod.metadata.name)?.[0]);
+  if (kind === "StatefulSet" && ordinal < partitionOf(owner)) return "held";
+  return (owner.status?.observedGeneration ?? 0) < (owner.metadata.generation ?? 0) ? "not yet" : "replaceable";
+}
+
+function partitionOf({ spec }: Owner): number {
+  const rollingUpdate: { partition?: number } | undefined = spec?.updateStrategy?.rollingUpdate;
+  return rollingUpdate?.partition ?? 0;
+}
