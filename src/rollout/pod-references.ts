@@ -8,7 +8,7 @@ import type {
   VolumeProjection,
 } from "kubernetes-types/core/v1.d.ts";
 import type { ConfigKind, Reading, Reference } from "./references.ts";
-import { readVolume, type VolumeSource } from "./volumes.ts";
+import { readVolume, type Shown, shownBy, type VolumeSource } from "./volumes.ts";
 
 /** A field of the pod spec that refers to a ConfigMap or Secret. */
 interface Source<Owner, Value> {
@@ -63,7 +63,7 @@ export function podReferences(spec: PodSpec, namespace: string): readonly Refere
   const containers = containersOf(spec, path);
   const found: Found[] = [
     ...containers.flatMap(([container, at]) => [...envFromOf(container, at), ...envOf(container, at)]),
-    ...volumesOf(spec, path, mountsByVolume(containers.map(([container]) => container))),
+    ...volumesOf(spec, path, shownByVolume(containers.map(([container]) => container))),
   ];
   // The API server refuses a reference without a name where it matters.
   return found.filter(({ name }) => name !== "").map((reference) => ({ ...reference, namespace }));
@@ -92,14 +92,10 @@ function envOf({ env = [] }: Container, path: string): readonly Found[] {
   );
 }
 
-function volumesOf(
-  { volumes = [] }: PodSpec,
-  path: string,
-  mounts: ReadonlyMap<string, readonly VolumeMount[]>,
-): readonly Found[] {
+function volumesOf({ volumes = [] }: PodSpec, path: string, shown: ReadonlyMap<string, Shown>): readonly Found[] {
   return volumes.flatMap((volume, i) => {
     const at = `${path}.volumes[${i}]`;
-    const reading = (source: VolumeSource) => readVolume(source, mounts.get(volume.name) ?? []);
+    const reading = (source: VolumeSource) => readVolume(source, shown.get(volume.name) ?? "all");
     const projected = volume.projected?.sources ?? [];
     return [
       ...read(volumeSources, volume, at, reading),
@@ -108,11 +104,11 @@ function volumesOf(
   });
 }
 
-function mountsByVolume(containers: readonly Container[]): ReadonlyMap<string, readonly VolumeMount[]> {
-  return Map.groupBy(
-    containers.flatMap(({ volumeMounts = [] }) => volumeMounts),
-    ({ name }) => name,
-  );
+/** What the mounts of each volume show, by its name: found once, however many sources the volume has. */
+function shownByVolume(containers: readonly Container[]): ReadonlyMap<string, Shown> {
+  const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+  const byVolume: ReadonlyMap<string, readonly VolumeMount[]> = Map.groupBy(mounts, ({ name }) => name);
+  return new Map(Array.from(byVolume, ([name, ofVolume]) => [name, shownBy(ofVolume)]));
 }
 
 function read<Owner, Value extends { readonly name?: string }>(

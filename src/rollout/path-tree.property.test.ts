@@ -1,0 +1,18 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { PathTree } from "./path-tree.ts";
+
+const path = fc.array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 4 });
+
+it("finds a path where it is one that was added, in one, or on the way to one", () => {
+  fc.assert(
+    fc.property(fc.array(path, { maxLength: 8 }), path, (added, asked) => {
+      const tree = new PathTree();
+      for (const one of added) tree.add(one);
+      const text = (segments: readonly string[]) => `${segments.join("/")}/`;
+      const expected = added.some((one) => text(one).startsWith(text(asked)) || text(asked).startsWith(text(one)));
+      expect(tree.crosses(asked)).toBe(expected);
+      expect(tree.topNames()).toEqual([...new Set(added.map(([first]) => first))]);
+    }),
+  );
+});
