@@ -57,9 +57,25 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
 
 /** The digest of a key's value; undefined where the object, or that part of it, has no such key. */
 export function digestOf(config: Config, key: string, parts: Parts = "data and binaryData"): string | undefined {
-  const index = config.keys.indexOf(key);
-  if (index === -1 || (parts === "data" && index >= config.binaryFrom)) return undefined;
-  return config.digests.slice(index * digestLength, (index + 1) * digestLength);
+  const { keys, binaryFrom } = config;
+  const index = indexOf(keys, key, 0, binaryFrom) ?? (parts === "data" ? undefined : indexOf(keys, key, binaryFrom));
+  return index === undefined ? undefined : digestAt(config, index);
+}
+
+/** The digest of the key that stands at an index of {@link Config.keys}. */
+export function digestAt({ digests }: Config, index: number): string {
+  return digests.slice(index * digestLength, (index + 1) * digestLength);
+}
+
+/** Where a key stands in a part of the keys that is sorted: as many steps as its length has binary digits. */
+function indexOf(keys: readonly string[], key: string, from: number, to = keys.length): number | undefined {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? "") < key) low = middle + 1;
+    else high = middle;
+  }
+  return low < to && keys[low] === key ? low : undefined;
 }
 
 /** The keys of an object, or of its `data` alone. */

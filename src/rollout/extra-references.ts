@@ -39,7 +39,8 @@ function entriesOf(annotation = ""): readonly string[] {
 
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+// Written so that each character can be taken in one way only: then no text is slow to refuse.
+const subdomain = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/;
 
 function parseEntry(entry: string, own: string): { readonly namespace: string; readonly name: string } | undefined {
   const slash = entry.indexOf("/");

@@ -3,33 +3,35 @@ import { configKey, type Reference } from "./references.ts";
 /**
  * The same references with fewer objects: those of one object that are read in the same way and are equally optional
  * become one whose keys are united. Nothing that is required becomes optional by it, nor the other way round.
- * Sorted, so that the order in the pod spec does not matter.
+ * Sorted, so that the order in the pod spec does not matter. Costs what is read and what comes of it, and one sort.
  */
-export function mergeReferences(references: readonly Reference[]): readonly Reference[] {
-  const merged = new Map<string, Reference>();
+export function mergeReferences(references: Iterable<Reference>): readonly Reference[] {
+  const groups = new Map<string, Group>();
   for (const reference of references) {
     const { reads, keys, optional } = reference;
     // "All keys" stays apart from named ones: it asks for none in particular, and a named one may be required.
-    const group = [configKey(reference), reads, keys === "all", optional].join(" ");
-    const before = merged.get(group);
-    merged.set(group, before === undefined ? compact(reference) : { ...before, keys: united(before.keys, keys) });
+    const id = `${configKey(reference)} ${reads} ${keys === "all"} ${optional}`;
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, { first: reference, keys: keys === "all" ? "all" : new Set(keys) });
+    else if (group.keys !== "all") for (const key of keys) group.keys.add(key);
   }
-  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, reference]) => reference);
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => merged(group));
 }
 
-function united(a: Reference["keys"], b: Reference["keys"]): Reference["keys"] {
-  if (a === "all" || b === "all") return "all";
-  return [...new Set([...a, ...b])].map(shared).sort();
+interface Group {
+  /** The first place where it is written. */
+  readonly first: Reference;
+  readonly keys: "all" | Set<string>;
 }
 
-/** The same reference from strings that thousands of workloads share. */
-function compact({ kind, namespace, name, reads, keys, optional, path }: Reference): Reference {
+/** Made of strings that thousands of workloads share. */
+function merged({ first: { kind, namespace, name, reads, optional, path }, keys }: Group): Reference {
   return {
     kind,
     namespace: shared(namespace),
     name: shared(name),
     reads,
-    keys: united(keys, keys),
+    keys: keys === "all" ? "all" : Array.from(keys, shared).sort(),
     optional,
     path: shared(path),
   };

@@ -94,7 +94,8 @@ export function collectReferences(object: WorkloadObject): readonly Reference[] 
   const podSpec = object.spec?.template?.spec;
   // A StatefulSet's claim takes the place of a volume of the same name.
   const claims = object.spec && "volumeClaimTemplates" in object.spec ? (object.spec.volumeClaimTemplates ?? []) : [];
-  const volumes = podSpec?.volumes?.filter(({ name }) => !claims.some((claim) => claim.metadata?.name === name)) ?? [];
+  const claimed = new Set(claims.map(({ metadata }) => metadata?.name));
+  const volumes = podSpec?.volumes?.filter(({ name }) => !claimed.has(name)) ?? [];
   return [
     ...(podSpec ? podReferences({ ...podSpec, volumes }, namespace) : []),
     ...extraReferences(annotations, namespace).references,
