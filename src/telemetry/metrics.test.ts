@@ -133,4 +133,21 @@ describe("the process's metrics", () => {
       { name: "wave_build_info", labels: { version: "1.2.3" }, value: 1 },
     ]);
   });
+
+  it("tell the longest wait for the event loop since the last scrape, and forget it then", async () => {
+    const registry = new MetricsRegistry();
+    addProcessMetrics(registry, "1.2.3");
+    const delay = () =>
+      parseExposition(registry.render()).get("wave_event_loop_delay_seconds")?.samples[0]?.value ?? Number.NaN;
+    await expect.poll(() => blockedFor(200, delay), { timeout: 10_000 }).toBeGreaterThan(0.1);
+    expect(delay()).toBeLessThan(0.1);
+  });
 });
+
+/** What `measure` says after the event loop was kept busy. */
+async function blockedFor(ms: number, measure: () => number): Promise<number> {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return measure();
+}

@@ -1,4 +1,8 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { MetricsRegistry } from "./metrics.ts";
+
+/** How often the delay of the event loop is looked at, in native code, without waking JavaScript. */
+const resolutionMs = 20;
 
 /**
  * Adds what every process tells, under the names that Prometheus' own clients use, and `wave_build_info`.
@@ -32,5 +36,16 @@ export function addProcessMetrics(registry: MetricsRegistry, version: string): v
     heapUsed.set(memory.heapUsed);
     heapTotal.set(memory.heapTotal);
     external.set(memory.external);
+  });
+  const delay = registry.gauge(
+    "wave_event_loop_delay_seconds",
+    "The longest time that anything had to wait for the event loop since the last scrape.",
+  );
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  delays.enable();
+  delay.collect(() => {
+    // It counts the time from one look to the next, in nanoseconds; before the second look there is none.
+    delay.set(Math.max(0, delays.count === 0 ? 0 : delays.max / 1e9 - resolutionMs / 1e3));
+    delays.reset();
   });
 }
