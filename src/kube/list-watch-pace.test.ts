@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/log.ts";
@@ -91,6 +91,50 @@ describe("a list-watch waits longer and longer", () => {
     const delays = pauses.filter((each) => each !== "request");
     expect(delays.slice(0, 7)).toEqual([800, 1600, 3200, 6400, 12_800, 25_600, 30_000]);
     expect(restarts).toEqual(['{resource="secrets",reason="connection"} 7']);
+  });
+});
+
+describe("a watch that lived for a second", () => {
+  it("is resumed at once however it ends, and however often, although it never told anything", async () => {
+    const open: ServerResponse[] = [];
+    const pauses: number[] = [];
+    let requests = 0;
+    const server = await serveHttp((_, response) => {
+      requests += 1;
+      open.push(response);
+      if (requests === 1) response.write(lines(end("7")));
+      else response.flushHeaders();
+    });
+    const { client, metrics } = clientOf(`http://127.0.0.1:${server.port}`);
+    onTestFinished(async () => {
+      await client.close();
+      await server.close();
+    });
+    let now = 0;
+    const stop = new AbortController();
+    const clock: Clock = {
+      ...systemClock,
+      monotonic: () => now,
+      timer: (ms, callback) => {
+        if (ms === silenceLimitMs || ms === 30_000) return () => {};
+        pauses.push(ms);
+        return systemClock.timer(0, callback);
+      },
+    };
+    const heard = () => {
+      setImmediate(() => {
+        now += 2_000;
+        if (requests === 8) stop.abort();
+        const response = open.shift();
+        if (requests % 2 === 0) response?.destroy();
+        else response?.end();
+      });
+    };
+    const options = { client, resource: resources.secrets, clock, log: silentLogger, metrics, heard };
+    for await (const _ of listWatch({ ...options, signal: stop.signal })) {
+      // Only the requests count.
+    }
+    expect([requests, pauses]).toEqual([8, []]);
   });
 });
 

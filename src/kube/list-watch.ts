@@ -7,7 +7,7 @@ import { pagedList } from "./paged-list.ts";
 import { type Resource, resourcePath } from "./resources.ts";
 import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { goneOf, watchFrom } from "./watch-from.ts";
-import { createWatchReport } from "./watch-report.ts";
+import { createWatchReport, reasonOf } from "./watch-report.ts";
 
 /**
  * Where a list-watch is: nothing is known, or everything up to a resourceVersion. A stream that ends or breaks is resumed
@@ -20,7 +20,10 @@ const backoff = { baseMs: 800, maxMs: 30_000 };
 /** A server that asks to come back much later is asked again all the same. */
 const longestAskedMs = 300_000;
 
-/** A stream that a server ends sooner than this is not begun again at once: it might be ended again, and so on. */
+/**
+ * A stream that ends or breaks sooner than this is not begun again at once: it might end again, and so on. One that lived
+ * longer is resumed at once, whatever it told: most watches are quiet.
+ */
 const shortestStreamMs = 1_000;
 
 /**
@@ -29,9 +32,16 @@ const shortestStreamMs = 1_000;
  */
 export async function* listWatch<T extends KubeObject>(options: ListWatchOptions): AsyncGenerator<ReflectorEvent<T>> {
   const { clock, log, signal, resource, namespace } = options;
+  /** When the server began to answer the watch that runs. */
+  let openedAt: number | undefined;
+  const livedLong = () => openedAt !== undefined && clock.monotonic() - openedAt >= shortestStreamMs;
   const context: WatchContext = {
     random: Math.random,
     ...options,
+    heard: () => {
+      openedAt ??= clock.monotonic();
+      options.heard?.();
+    },
     what: namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`,
     path: resourcePath(resource, { namespace }),
   };
@@ -48,7 +58,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   let relists = 0;
 
   while (!signal.aborted) {
-    const begunAt = clock.monotonic();
+    openedAt = undefined;
     try {
       if (state.at === "start" && initial === "pages") {
         state = { at: "watching", resourceVersion: yield* pagedList<T>(context) };
@@ -62,7 +72,8 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         report.well();
       }
       count(restarts, resource, "ended");
-      if (clock.monotonic() - begunAt < shortestStreamMs) await pause(context, undefined, ++failures);
+      if (livedLong()) failures = 0;
+      else await pause(context, undefined, ++failures);
     } catch (error) {
       if (signal.aborted) return;
       if (state.at === "start" && initial === "stream" && offersNoStreams(error)) {
@@ -78,17 +89,24 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         relists++;
       } else {
         count(restarts, resource, error instanceof ApiError ? "refused" : "connection");
+        if (state.at === "start") yield { type: "initFailed", why: reasonOf(context, error) };
+        if (livedLong()) failures = 0;
         report.failed(error, failures++);
-        await pause(context, error, failures);
+        if (!livedLong() || askedMs(error) > 0) await pause(context, error, failures);
       }
     }
   }
 
   async function pause({ random }: WatchContext, error: unknown, attempt: number): Promise<void> {
-    const asked = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestAskedMs) : 0;
+    const ms = Math.max(askedMs(error), backoffMs(attempt - 1, { ...backoff, random }));
     // Rejects only when the signal is aborted, which the loop sees for itself.
-    await sleep(clock, Math.max(asked, backoffMs(attempt - 1, { ...backoff, random })), signal).catch(() => {});
+    await sleep(clock, ms, signal).catch(() => {});
   }
+}
+
+/** How long the server asks to wait. */
+function askedMs(error: unknown): number {
+  return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestAskedMs) : 0;
 }
 
 /** Before 1.27, and where WatchList is switched off, `sendInitialEvents` is refused as invalid. */

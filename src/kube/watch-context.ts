@@ -11,6 +11,8 @@ import type { Resource } from "./resources.ts";
  */
 export type ReflectorEvent<T extends KubeObject> =
   | { readonly type: "init" }
+  /** Nothing is known yet, and the list failed: `why` says for a person, in one line. It is tried again. */
+  | { readonly type: "initFailed"; readonly why: string }
   | { readonly type: "initApply"; readonly object: T }
   | { readonly type: "initDone" }
   | { readonly type: "apply"; readonly object: T }
@@ -27,6 +29,8 @@ export interface ListWatchOptions {
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly random?: () => number;
+  /** Called whenever anything comes from the server, bookmarks included. */
+  readonly heard?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 

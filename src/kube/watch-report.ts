@@ -40,6 +40,16 @@ export function createWatchReport(context: Watched): WatchReport {
   return { failed, well };
 }
 
+/** Why a list or watch failed, in one line for a person, and what to do where that is known. */
+export function reasonOf(context: Watched, error: unknown): string {
+  return problem(context, error) ?? `cannot list ${context.what}: ${cut(errorText(error))}`;
+}
+
+/** A server's words may be as long as it likes. */
+function cut(text: string): string {
+  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
+}
+
 /** What only a person can mend, and how. */
 function problem({ what, resource, namespace }: Watched, error: unknown): string | undefined {
   if (isForbidden(error)) {

@@ -1,15 +1,11 @@
-import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../telemetry/log.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { KubeObject, WatchEvent } from "./api-types.ts";
 import type { ApiClient, ByteStream } from "./client.ts";
-import { ConnectionError } from "./errors.ts";
 import { lines } from "./lines.ts";
+import { unlessSilent } from "./silence.ts";
+import type { WatchContext } from "./watch-context.ts";
 
-/**
- * How long a watch may be silent. Bookmarks come about every minute, so a longer silence means that nobody is there.
- * On HTTP/2 pings tell much sooner; this is for HTTP/1.1 and for servers that lost track of a watch.
- */
+/** How long a watch may be silent. Bookmarks come about every minute, so a longer silence means that nobody is there. */
 const silenceLimitMs = 150_000;
 
 /**
@@ -19,37 +15,17 @@ const silenceLimitMs = 150_000;
 export async function* watchStream<T extends KubeObject>(
   client: ApiClient,
   request: ApiRequest,
-  { clock, log, what }: { readonly clock: Clock; readonly log: Logger; readonly what: string },
+  { clock, log, what, heard }: Pick<WatchContext, "clock" | "log" | "what" | "heard">,
 ): AsyncGenerator<WatchEvent<T>> {
   const silent = new AbortController();
   const signal = request.signal ? AbortSignal.any([request.signal, silent.signal]) : silent.signal;
   await using stream: ByteStream = await client.stream({ ...request, signal });
-  for await (const line of lines(heard(stream, clock, silent, what))) {
+  heard?.();
+  const chunks = unlessSilent(stream, { clock, limitMs: silenceLimitMs, silent, what: `watch ${what}`, heard });
+  for await (const line of lines(chunks)) {
     const event = parseEvent<T>(line);
     if (event !== undefined) yield event;
     else log.warn(`a line of the watch of ${what} is no event and is skipped`, { bytes: line.length, ...nameIn(line) });
-  }
-}
-
-/** Passes chunks on and aborts `silent` when none comes for too long. One timer for the whole stream. */
-async function* heard(stream: ByteStream, clock: Clock, silent: AbortController, what: string): AsyncGenerator<Buffer> {
-  let lastHeard = clock.monotonic();
-  let cancel = () => {};
-  const wait = (ms: number) => {
-    cancel = clock.timer(ms, () => {
-      const left = lastHeard + silenceLimitMs - clock.monotonic();
-      if (left > 0) wait(left);
-      else silent.abort(new ConnectionError(`watch ${what}: nothing was heard for ${silenceLimitMs / 1000} s`));
-    });
-  };
-  wait(silenceLimitMs);
-  try {
-    for await (const chunk of stream) {
-      lastHeard = clock.monotonic();
-      yield chunk;
-    }
-  } finally {
-    cancel();
   }
 }
 

@@ -62,7 +62,7 @@ function follow(options: ListWatchOptions) {
       else if (event.type === "initDone") {
         for (const name of held.keys()) if (!listed.has(name)) held.delete(name);
       } else if (event.type === "delete") held.delete(event.object.metadata.name);
-      else {
+      else if (event.type !== "initFailed") {
         listed.add(event.object.metadata.name);
         held.set(event.object.metadata.name, event.object);
       }

@@ -97,7 +97,7 @@ function watch<T extends KubeObject>(
       else if (event.type === "initDone") {
         for (const name of objects.keys()) if (!listed.has(name)) objects.delete(name);
       } else if (event.type === "delete") objects.delete(event.object.metadata.name);
-      else {
+      else if (event.type !== "initFailed") {
         objects.set(event.object.metadata.name, event.object);
         if (event.type === "initApply") listed.add(event.object.metadata.name);
       }
