@@ -1,5 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
+import { createLastHeard } from "../kube/last-heard.ts";
 import { listWatch } from "../kube/list-watch.ts";
 import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
 import type { Watch, Watched } from "./kind-cache.ts";
@@ -8,7 +9,7 @@ export type { Caches, CachesOptions } from "./cluster-cache.ts";
 export type { StoreChange } from "./store.ts";
 
 /** What {@link createCaches} needs. */
-export interface ClusterCachesOptions extends CachesOptions {
+export interface ClusterCachesOptions extends Omit<CachesOptions, "late"> {
   readonly client: ApiClient;
   /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
   readonly random?: () => number;
@@ -17,7 +18,10 @@ export interface ClusterCachesOptions extends CachesOptions {
 /** {@link Caches} of what an API server has, by a list-watch for each kind and namespace. */
 export function createCaches({ client, random = Math.random, ...options }: ClusterCachesOptions): Caches {
   const { clock, log, metrics } = options;
-  const watch: Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) =>
-    listWatch<O>({ client, ...what, clock, log, metrics, random, signal });
-  return cachesOver(watch, options);
+  const lastHeard = createLastHeard(clock, metrics);
+  const watch: Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) => {
+    const heard = lastHeard.watching(what.resource.plural, what.namespace);
+    return listWatch<O>({ client, ...what, clock, log, metrics, random, heard, signal });
+  };
+  return cachesOver(watch, { ...options, late: lastHeard.late });
 }

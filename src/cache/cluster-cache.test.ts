@@ -57,6 +57,12 @@ function deployment(
   return { metadata: meta(name, { annotations, generation: 1 }), spec: { template } };
 }
 
+/** With the scheduler that does not exist, which only Wave lifts. */
+function unschedulable({ metadata, spec }: ReturnType<typeof deployment>) {
+  const template = { spec: { ...spec.template.spec, schedulerName: "wave.pusher.com/invalid" } };
+  return { metadata, spec: { template } };
+}
+
 afterEach(() => {
   for (const controller of started.splice(0)) controller.abort();
 });
@@ -104,11 +110,12 @@ describe("the caches", () => {
       deployment("in", ["c"]),
       deployment("unclear", ["c"], { "wave.pusher.com/update-on-config-change": "yes" }),
       deployment("gated", ["c"], { "wave.pusher.com/scheduling-disabled": "" }),
+      unschedulable(deployment("stuck", ["c"], {})),
       deployment("mistaken", ["c"], { "wave.pusher.com/update-on-config-chnage": "true" }),
       deployment("out", ["c"], {}),
       deployment("refused", ["c"], { "wave.pusher.com/update-on-config-change": "false" }),
     );
-    expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["in", "unclear", "gated", "mistaken"]);
+    expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["in", "unclear", "gated", "stuck", "mistaken"]);
     workloadChanges.length = 0;
     await feed.push({ type: "apply", object: deployment("in", ["c"], {}) });
     expect(workloadChanges.map(({ key, before, after }) => [key, before?.name, after])).toEqual([
@@ -160,6 +167,75 @@ describe("the caches", () => {
       await fake.feed(`${kind}/two`).list();
     }
     expect(caches.synced).toBe(true);
+  });
+
+  describe("where a namespace cannot be listed", () => {
+    const inNamespace = (namespace: string, { metadata, spec }: ReturnType<typeof deployment>) => ({
+      metadata: { ...metadata, namespace },
+      spec,
+    });
+    const reading = (name: string, namespace: string) =>
+      deployment(name, [], { ...optIn, "wave.pusher.com/extra-configmaps": `${namespace}/c` });
+
+    /** "one" is served; in "two" everything but Secrets was listed. */
+    async function startWithoutSecretsOfTwo() {
+      const started = start(["one", "two"]);
+      const { fake } = started;
+      const list = (kind: string, namespace: string, ...objects: unknown[]) =>
+        fake.feed(`${kind}/${namespace}`).list(...objects);
+      const mine = [inNamespace("one", deployment("mine", ["c"])), inNamespace("one", reading("theirs", "two"))];
+      await list("configmaps", "two", configMap("c", { a: "1" }, { namespace: "two" }));
+      await list("deployments", "two", inNamespace("two", deployment("hidden", ["c"])));
+      for (const kind of ["statefulsets", "daemonsets"]) await list(kind, "two");
+      await list("deployments", "one", ...mine);
+      for (const kind of kinds.filter((each) => each !== "deployments")) await list(kind, "one");
+      return started;
+    }
+
+    it("all others are decided about, but nothing in it nor what reads in it", async () => {
+      const { fake, caches, metrics } = await startWithoutSecretsOfTwo();
+      expect([caches.synced, caches.notes()]).toEqual([false, []]);
+      expect(caches.problem()).toBe("not everything was listed yet");
+      await fake.feed("secrets/two").push({ type: "initFailed", why: "cannot watch secrets in two: allow it" });
+      expect([caches.synced, caches.problem()]).toEqual([true, undefined]);
+      expect(caches.notes()).toEqual(["cannot watch secrets in two: allow it"]);
+      expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine"]);
+      expect(caches.workload("Deployment/two/hidden")).toBeUndefined();
+      expect(caches.workload("Deployment/one/theirs")).toBeUndefined();
+      expect(metrics.render()).toContain("wave_cache_unserved_namespaces 1\n");
+    });
+
+    it("it is told like something new when it can be listed", async () => {
+      const { fake, caches, metrics, workloadChanges } = await startWithoutSecretsOfTwo();
+      await fake.feed("secrets/two").push({ type: "initFailed", why: "no" });
+      workloadChanges.length = 0;
+      await fake.feed("secrets/two").list();
+      expect(workloadChanges.map(({ key, initial }) => [key, initial])).toEqual([
+        ["Deployment/one/theirs", true],
+        ["Deployment/two/hidden", true],
+      ]);
+      expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine", "theirs", "hidden"]);
+      expect(caches.notes()).toEqual([]);
+      expect(metrics.render()).toContain("wave_cache_unserved_namespaces 0\n");
+      await fake.feed("secrets/two").push({ type: "initFailed", why: "no" });
+      expect(caches.workload("Deployment/two/hidden")?.name).toBe("hidden");
+    });
+
+    it("nothing is decided while none at all can be listed, and what to allow is named", async () => {
+      const { fake, caches } = start(["one", "two"]);
+      for (const kind of kinds.slice(1)) await fake.feed(`${kind}/one`).list();
+      await fake.feed("configmaps/one").push({ type: "initFailed", why: "allow configmaps in one" });
+      await fake.feed("secrets/two").push({ type: "initFailed", why: "allow secrets in two" });
+      expect(caches.synced).toBe(false);
+      expect(caches.problem()).toBe("not everything was listed yet; allow configmaps in one; allow secrets in two");
+    });
+  });
+
+  it("are not synced while a kind of all namespaces cannot be listed", async () => {
+    const { fake, caches } = start();
+    for (const kind of kinds.slice(1)) await fake.feed(kind).list();
+    await fake.feed("configmaps").push({ type: "initFailed", why: "allow configmaps" });
+    expect([caches.synced, caches.problem()]).toEqual([false, "not everything was listed yet; allow configmaps"]);
   });
 
   it("stop waiting to be synced when the signal is aborted", async () => {

@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import { type ConfigKind, configKey } from "../rollout/references.ts";
+import { hasGate } from "../rollout/scheduling-gate.ts";
 import {
   parseWorkloadKey,
   sameWorkload,
@@ -11,11 +12,13 @@ import {
   type Workload,
   type WorkloadKind,
   type WorkloadObject,
+  workloadKey,
 } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { KindCache, type Watch } from "./kind-cache.ts";
+import { KindCache, type ListListener, type Watch } from "./kind-cache.ts";
 import { ReferenceIndex } from "./reference-index.ts";
+import { ServedNamespaces } from "./served-namespaces.ts";
 import { SharedStrings } from "./shared-strings.ts";
 import type { StoreChange } from "./store.ts";
 import { SyncGate } from "./sync-gate.ts";
@@ -24,14 +27,24 @@ import { SyncGate } from "./sync-gate.ts";
 export interface Caches {
   /** Finds a ConfigMap or Secret. */
   readonly lookup: Lookup;
-  /** The workload of a key as {@link workloadKey} makes it; undefined where it does not exist or does not concern Wave. */
+  /**
+   * The workload of a key as {@link workloadKey} makes it; undefined where it does not exist, does not concern Wave, or
+   * where nothing may be decided about it: it or something that it reads is in a namespace that cannot be listed yet.
+   */
   readonly workload: (key: string) => Workload | undefined;
-  /** Every workload that concerns Wave, in no order that means anything. */
+  /** Every workload that concerns Wave and may be decided about, in no order that means anything. */
   readonly workloads: () => IteratorObject<Workload>;
   /** The keys of the workloads that read an object, which need not exist; `configKey` makes its key. */
   readonly workloadsReading: (configKey: string) => Iterable<string>;
-  /** Whether every kind was listed once. Before that, what is missing here may exist all the same: decide nothing. */
+  /**
+   * Whether every kind was listed once, in each namespace that can be listed. Before that, what is missing here may exist
+   * all the same: decide nothing.
+   */
   readonly synced: boolean;
+  /** Why it is not synced, in one line; undefined where it is. */
+  readonly problem: () => string | undefined;
+  /** What a person should know although it is synced: namespaces that cannot be listed, watches that are silent. */
+  readonly notes: () => readonly string[];
   /** Resolves when `synced` is true; rejects with the signal's reason when it is aborted before. */
   readonly whenSynced: (signal: AbortSignal) => Promise<void>;
   /** Lists and watches until `signal` is aborted, then resolves; rejects when it cannot go on, which is a bug. */
@@ -49,6 +62,8 @@ export interface CachesOptions {
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
   /** Told after the caches hold the change. */
   readonly onConfigChange: (change: StoreChange<Config>) => void;
+  /** One line for each watch that may be behind. */
+  readonly late?: () => readonly string[];
 }
 
 /** Helm keeps every release as a Secret, up to 1 MiB each; no Pod reads them, so they never leave the server. */
@@ -56,7 +71,8 @@ const withoutHelmReleases = "type!=helm.sh/release.v1";
 
 /**
  * The caches of all kinds, empty until they run. Workloads that have not opted in are left out, except those of which a
- * person should be told something and those whose Pods are still kept from being scheduled.
+ * person should be told something and those whose Pods are still kept from being scheduled, by whatever is left of the
+ * scheduling gate.
  */
 export function cachesOver(watch: Watch, options: CachesOptions): Caches {
   const { clock, log, metrics } = options;
@@ -65,33 +81,70 @@ export function cachesOver(watch: Watch, options: CachesOptions): Caches {
   const workloads = workloadCaches(options, index);
   const kinds = [...Object.values(configs), ...Object.values(workloads)];
   const gate = new SyncGate();
+  const served = new ServedNamespaces(
+    options.namespaces ?? [""],
+    kinds.map(({ kind }) => kind),
+  );
   countObjects(metrics, kinds);
+  countUnserved(metrics, served);
+
+  const allWorkloads = () =>
+    Object.values(workloads)
+      .values()
+      .flatMap((kind) => kind.values());
+
+  const mayDecide = ({ namespace, references }: Workload) =>
+    served.all || !(served.waitsFor(namespace) || references.some((reference) => served.waitsFor(reference.namespace)));
+
+  /** What nobody could decide about until now is told like something new. */
+  const announceServed = (namespace: string) => {
+    log.info("everything of a namespace is known now", { namespace });
+    for (const workload of allWorkloads()) {
+      const concerned =
+        workload.namespace === namespace || workload.references.some((reference) => reference.namespace === namespace);
+      if (!concerned || !mayDecide(workload)) continue;
+      options.onWorkloadChange({ key: workloadKey(workload), before: undefined, after: workload, initial: true });
+    }
+  };
 
   async function run(signal: AbortSignal): Promise<void> {
     const from = clock.monotonic();
-    const onSynced = () => {
-      if (gate.isOpen || !kinds.every(({ synced }) => synced)) return;
+    const openGate = () => {
+      if (gate.isOpen || !served.settled) return;
       const counts = Object.fromEntries(kinds.map(({ kind, size }) => [kind, size]));
       log.info("caches synced", { ...counts, ms: Math.round(clock.monotonic() - from) });
       gate.open();
     };
-    await runAll(signal, (each) => kinds.flatMap((kind) => kind.run(watch, each, onSynced)));
+    const listenerOf = (kind: string): ListListener => ({
+      listed: (namespace) => {
+        if (served.listed(namespace, kind) && gate.isOpen) announceServed(namespace);
+        openGate();
+      },
+      failed: (namespace, why) => {
+        served.failed(namespace, kind, why);
+        openGate();
+      },
+    });
+    await runAll(signal, (each) => kinds.flatMap((kind) => kind.run(watch, each, listenerOf(kind.kind))));
   }
 
   return {
     lookup: (kind, namespace, name) => configs[kind].get(namespace, name),
     workload: (key) => {
       const { kind, namespace, name } = parseWorkloadKey(key);
-      return workloads[kind].get(namespace, name);
+      const workload = workloads[kind].get(namespace, name);
+      return workload !== undefined && mayDecide(workload) ? workload : undefined;
     },
-    workloads: () =>
-      Object.values(workloads)
-        .values()
-        .flatMap((kind) => kind.values()),
+    workloads: () => allWorkloads().filter(mayDecide),
     workloadsReading: (key) => index.workloadsOf(key),
     get synced() {
       return gate.isOpen;
     },
+    problem: () => {
+      if (gate.isOpen) return undefined;
+      return ["not everything was listed yet", ...served.lines()].join("; ");
+    },
+    notes: () => [...(gate.isOpen ? served.lines() : []), ...(options.late?.() ?? [])],
     whenSynced: (signal) => gate.opened(signal),
     run,
   };
@@ -147,8 +200,16 @@ function workloadCaches(options: CachesOptions, index: ReferenceIndex): Readonly
   };
 }
 
-function concernsWave({ optIn, disabledScheduler, mistakes }: Workload): boolean {
-  return optIn.state !== "out" || disabledScheduler !== undefined || mistakes.length > 0;
+function concernsWave(workload: Workload): boolean {
+  return workload.optIn.state !== "out" || hasGate(workload) || workload.mistakes.length > 0;
+}
+
+function countUnserved(metrics: MetricsRegistry, served: ServedNamespaces): void {
+  const gauge = metrics.gauge(
+    "wave_cache_unserved_namespaces",
+    "Namespaces of --namespaces that cannot be listed, so that nothing is decided there.",
+  );
+  gauge.collect(() => gauge.set(served.failures));
 }
 
 function countObjects(

@@ -2,6 +2,13 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { Watch, Watched } from "./kind-cache.ts";
 
+interface FedEvent {
+  readonly type: ReflectorEvent<KubeObject>["type"];
+  readonly object?: unknown;
+  /** Of `initFailed`. */
+  readonly why?: string;
+}
+
 /** Events that a test hands to one reflector, whenever it wants. Like on the wire, objects arrive as JSON. */
 export class Feed {
   readonly #lines: string[] = [];
@@ -9,7 +16,7 @@ export class Feed {
   #taken: () => void = () => {};
 
   /** Resolves when the reflector has taken in all events. */
-  push(...events: { readonly type: ReflectorEvent<KubeObject>["type"]; readonly object?: unknown }[]): Promise<void> {
+  push(...events: FedEvent[]): Promise<void> {
     this.#lines.push(...events.map((event) => JSON.stringify(event)));
     return new Promise((resolve) => {
       this.#taken = resolve;

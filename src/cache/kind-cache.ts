@@ -2,7 +2,7 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { Resource } from "../kube/resources.ts";
 import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { runReflector } from "./reflector.ts";
+import { runReflector, type Transform } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";
 
 /** What a reflector watches. */
@@ -23,8 +23,16 @@ export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOpt
   /** Undefined for all; else each has a reflector of its own, and no permission is needed elsewhere. */
   readonly namespaces: readonly string[] | undefined;
   /** See {@link runReflector}. */
-  readonly transform: (object: O) => T | undefined;
+  readonly transform: Transform<O, T>;
   readonly log: Logger;
+}
+
+/** Told of the lists of a kind; the namespace is "" where all are watched at once. */
+export interface ListListener {
+  /** A list is complete. */
+  readonly listed: (namespace: string) => void;
+  /** Nothing is known there, and the list failed. */
+  readonly failed: (namespace: string, why: string) => void;
 }
 
 /** All objects of one kind: a store for each namespace that is watched, or one for all. */
@@ -44,11 +52,6 @@ export class KindCache<O extends KubeObject, T> {
     this.#stores = new Map(stores);
   }
 
-  /** Whether each store is. */
-  get synced(): boolean {
-    return this.#stores.values().every(({ synced }) => synced);
-  }
-
   get size(): number {
     return this.#stores.values().reduce((sum, { size }) => sum + size, 0);
   }
@@ -61,8 +64,8 @@ export class KindCache<O extends KubeObject, T> {
     return this.#stores.values().flatMap((store) => store.values());
   }
 
-  /** The runs of its reflectors, each of which ends with the signal; `onSynced` is called after each complete list. */
-  run(watch: Watch, signal: AbortSignal, onSynced: () => void): Promise<void>[] {
+  /** The runs of its reflectors, each of which ends with the signal. */
+  run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
     const { resource, fieldSelector, transform, log } = this.#options;
     return Array.from(this.#stores, ([name, store]) => {
       const namespace = name === "" ? {} : { namespace: name };
@@ -76,8 +79,9 @@ export class KindCache<O extends KubeObject, T> {
         log,
         onSynced: () => {
           log.debug("list complete", { kind: this.kind, ...namespace, objects: store.size });
-          onSynced();
+          listed(name);
         },
+        onFailed: (why) => failed(name, why),
       });
     });
   }

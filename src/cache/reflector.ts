@@ -3,6 +3,12 @@ import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Store } from "./store.ts";
 
+/**
+ * What to hold of an object of which `held` is held now; undefined for nothing. `held` itself where nothing that matters
+ * has changed, which then costs nothing more.
+ */
+export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined) => T | undefined;
+
 /** What a reflector joins. */
 export interface ReflectorOptions<O extends KubeObject, T> {
   /** For messages, as in "Secret". */
@@ -10,12 +16,14 @@ export interface ReflectorOptions<O extends KubeObject, T> {
   readonly events: AsyncIterable<ReflectorEvent<O>>;
   readonly store: Store<T>;
   /**
-   * What to hold of an object; undefined for nothing. It may throw for a malformed object; an `Error` that it throws
+   * It may throw for a malformed object; an `Error` that it throws
    * itself must name no value of the object, because its message is logged.
    */
-  readonly transform: (object: O) => T | undefined;
+  readonly transform: Transform<O, T>;
   /** Called each time that a list is complete. */
   readonly onSynced?: () => void;
+  /** Called each time that a list failed before anything was known, with why. */
+  readonly onFailed?: (why: string) => void;
   readonly log: Logger;
 }
 
@@ -25,7 +33,7 @@ export interface ReflectorOptions<O extends KubeObject, T> {
  * store holds of it stays.
  */
 export async function runReflector<O extends KubeObject, T>(options: ReflectorOptions<O, T>): Promise<void> {
-  const { kind, events, store, onSynced, log } = options;
+  const { kind, events, store, onSynced, onFailed, log } = options;
   for await (const event of events) {
     switch (event.type) {
       case "init":
@@ -34,6 +42,9 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
       case "initDone":
         store.endList();
         onSynced?.();
+        break;
+      case "initFailed":
+        onFailed?.(event.why);
         break;
       default: {
         const name = nameOf(event.object);
@@ -54,7 +65,7 @@ function apply<O extends KubeObject, T>(object: O, { namespace, name }: Name, op
   const { kind, store, transform, log } = options;
   let value: T | undefined;
   try {
-    value = transform(object);
+    value = transform(object, store.get(namespace, name));
   } catch (error) {
     store.keep(namespace, name);
     log.warn("ignored a malformed object", { kind, namespace, name, error: describe(error) });

@@ -77,12 +77,12 @@ async function* serveEndpoints(
   if (healthProbeBindAddress === undefined) return;
   const ready: Checks = {
     "api-server": connection.problem,
-    caches: () => (caches.synced ? undefined : "not everything was listed yet"),
+    caches: caches.problem,
     ...(webhook && { webhook: () => webhook.ready() }),
   };
   // A process whose event loop is stuck answers no probe at all, which fails it too.
   const healthy: Checks = elector === undefined ? {} : { "leader-election": elector.healthy };
-  yield await serveProbes({ address: healthProbeBindAddress, ready, healthy });
+  yield await serveProbes({ address: healthProbeBindAddress, ready, healthy, notes: caches.notes });
 }
 
 function logStart(settings: Settings, config: ClusterConfig, { log, version }: ManagerDependencies): void {

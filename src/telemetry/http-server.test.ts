@@ -108,6 +108,25 @@ describe("the probes", () => {
     expect([healthy.status, await healthy.text()]).toEqual([200, "[+]leader ok\nhealthz check passed\n"]);
   });
 
+  it("stay ready with notes, and show them", async () => {
+    let notes: readonly string[] = ["nothing was heard of secrets for 91 s"];
+    const ready = { caches: () => undefined };
+    const endpoint = await serveProbes({ address: "127.0.0.1:0", ready, healthy: {}, notes: () => notes });
+    open.push(endpoint);
+    const answer = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${endpoint.port}${path}`);
+      return [response.status, await response.text()];
+    };
+    expect(await answer("/readyz")).toEqual([200, "ok\nnothing was heard of secrets for 91 s\n"]);
+    expect(await answer("/readyz?verbose")).toEqual([
+      200,
+      "[+]caches ok\n[!]nothing was heard of secrets for 91 s\nreadyz check passed\n",
+    ]);
+    expect(await answer("/healthz")).toEqual([200, "ok"]);
+    notes = [];
+    expect(await answer("/readyz")).toEqual([200, "ok"]);
+  });
+
   it("keep readiness and health apart", async () => {
     const url = await probes({ caches: () => "no" }, { leader: () => undefined });
     expect((await fetch(`${url}/readyz`)).status).toBe(503);

@@ -36,7 +36,8 @@ export function serveMetrics(options: {
 }
 
 /**
- * Serves `/healthz` and `/readyz`: 200 and `ok`, or 503 and the reasons. With `?verbose` each check is listed, in the
+ * Serves `/healthz` and `/readyz`: 200 and `ok`, or 503 and the reasons. `/readyz` adds `notes`, which change nothing
+ * about being ready, one a line. With `?verbose` each check is listed, in the
  * API server's form (https://kubernetes.io/docs/reference/using-api/health-checks/).
  * Rejects with one line that names the flag where it cannot listen there.
  */
@@ -44,15 +45,17 @@ export function serveProbes(options: {
   readonly address: string;
   readonly ready: Checks;
   readonly healthy: Checks;
+  readonly notes?: () => readonly string[];
 }): Promise<HttpEndpoint> {
+  const notes = options.notes ?? (() => []);
   return serve(options.address, "--health-probe-bind-address", (path, query) => {
-    if (path === "/readyz") return probe("readyz", options.ready, query.has("verbose"));
+    if (path === "/readyz") return probe("readyz", options.ready, query.has("verbose"), notes());
     if (path === "/healthz") return probe("healthz", options.healthy, query.has("verbose"));
     return undefined;
   });
 }
 
-function probe(name: string, checks: Checks, verbose: boolean): Answer {
+function probe(name: string, checks: Checks, verbose: boolean, notes: readonly string[] = []): Answer {
   const results = Object.entries(checks).map(([check, run]) => ({ check, problem: run() }));
   const failed = results.filter((result) => result.problem !== undefined);
   const status = failed.length === 0 ? 200 : 503;
@@ -60,11 +63,12 @@ function probe(name: string, checks: Checks, verbose: boolean): Answer {
     const lines = results.map(({ check, problem }) =>
       problem === undefined ? `[+]${check} ok` : `[-]${check} failed: ${problem}`,
     );
-    lines.push(`${name} check ${failed.length === 0 ? "passed" : "failed"}`);
+    lines.push(...notes.map((note) => `[!]${note}`), `${name} check ${failed.length === 0 ? "passed" : "failed"}`);
     return { status, type: plainText, body: `${lines.join("\n")}\n` };
   }
-  const body = failed.length === 0 ? "ok" : `${failed.map((f) => `${f.check}: ${f.problem}`).join("\n")}\n`;
-  return { status, type: plainText, body };
+  if (failed.length === 0 && notes.length === 0) return { status, type: plainText, body: "ok" };
+  const lines = failed.length === 0 ? ["ok"] : failed.map(({ check, problem }) => `${check}: ${problem}`);
+  return { status, type: plainText, body: `${[...lines, ...notes].join("\n")}\n` };
 }
 
 type Route = (path: string, query: URLSearchParams) => Answer | undefined;
