@@ -1,0 +1,75 @@
+import type { Run, StoredObject } from "./history.ts";
+import { standsFor } from "./model-search.ts";
+import {
+  gateScheduler,
+  hasGate,
+  namedBy,
+  optedIn,
+  recordedHash,
+  schedulerOf,
+  workloadResources,
+} from "./model-workload.ts";
+
+/**
+ * When the faults have stopped and Wave had its time: each workload that has opted in and is complete carries the hash of
+ * what is stored and no gate; a gate is left only where something is missing and gates are on; and no Pod is held by a
+ * gate that its workload no longer has.
+ */
+export function judgeEnd({ history, scenario }: Run): readonly string[] {
+  const objects = new Map<string, StoredObject>();
+  for (const { resource, before, after } of history) {
+    const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
+    if (after === undefined) objects.delete(`${resource}/${namespace}/${name}`);
+    else objects.set(`${resource}/${namespace}/${name}`, after);
+  }
+  const find = (key: string) => {
+    const [kind, ...rest] = key.split("/");
+    return objects.get([kind === "Secret" ? "secrets" : "configmaps", ...rest].join("/"));
+  };
+  const violations: string[] = [];
+  for (const [key, object] of objects) {
+    const [resource = ""] = key.split("/");
+    const wrong = workloadResources.includes(resource)
+      ? wrongWorkload(object)
+      : resource === "pods" && isHeldWrongly(object)
+        ? "a Pod is held by a gate that its workload no longer has"
+        : undefined;
+    if (wrong !== undefined) violations.push(`end: ${key}: ${wrong}`);
+  }
+  return violations;
+
+  function wrongWorkload(workload: StoredObject): string | undefined {
+    const { namespace = "", deletionTimestamp } = workload.metadata;
+    if (deletionTimestamp !== undefined || scenario.namespaces?.includes(namespace) === false) return undefined;
+    if (!optedIn(workload, scenario)) {
+      return hasGate(workload) ? "it has not opted in, and something of the gate is left" : undefined;
+    }
+    const { hash, missing } = standsFor(namedBy(workload, scenario), find);
+    if (missing) {
+      return hasGate(workload) && !scenario.schedulingGate ? "gates are off, and something of one is left" : undefined;
+    }
+    if (hasGate(workload)) return "nothing is missing, and something of the gate is left";
+    if (hash === undefined || hash === recordedHash(workload)) return undefined;
+    return `it carries ${recordedHash(workload) ?? "no hash"} and not that of what is stored, ${hash}`;
+  }
+
+  function isHeldWrongly(pod: StoredObject): boolean {
+    const { schedulerName } = (pod.spec ?? {}) as { readonly schedulerName?: string };
+    if (schedulerName !== gateScheduler || pod.metadata.deletionTimestamp !== undefined) return false;
+    const workload = ownerOf(pod);
+    if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;
+    // A paused Deployment, and a partition, are left to whoever set them.
+    const { paused, updateStrategy } = (workload.spec ?? {}) as {
+      readonly paused?: boolean;
+      readonly updateStrategy?: { readonly rollingUpdate?: { readonly partition?: number } };
+    };
+    if (paused === true || (updateStrategy?.rollingUpdate?.partition ?? 0) > 0) return false;
+    return schedulerOf(workload) !== gateScheduler;
+  }
+
+  function ownerOf(object: StoredObject): StoredObject | undefined {
+    const reference = object.metadata.ownerReferences?.find(({ controller }) => controller);
+    const owner = [...objects.values()].find(({ metadata }) => metadata.uid === reference?.uid);
+    return owner?.kind === "ReplicaSet" ? ownerOf(owner) : owner;
+  }
+}

@@ -1,0 +1,96 @@
+import type { HistoryEntry, Run, StoredObject } from "./history.ts";
+import { workloadResources } from "./model-workload.ts";
+
+/** The reasons of the Events that tell of a write. */
+const ofWrites = ["ConfigChanged", "ConfigHashAdded", "SchedulingEnabled"];
+
+/** How long before the end a write may be whose Event is not there yet, in milliseconds. */
+const telling = 5_000;
+
+interface Told {
+  readonly uid: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/**
+ * A write is told of once at most, and, where its writer lives on and nothing goes wrong, once; nothing that stands is
+ * told by two Events at the same time.
+ */
+export function judgeEvents(run: Run): readonly string[] {
+  const { history, calmAt, endedAt, crashes } = run;
+  const told = new Map<string, { all: number; calm: number }>();
+  const writes = new Map<string, { all: number; calm: number; name: string }>();
+  const alive = new Map<string, Told>();
+  for (const entry of history) {
+    if (entry.resource === "events") tell(entry);
+    else if (workloadResources.includes(entry.resource) && entry.by.actor === "wave") write(entry);
+  }
+  const live = new Set(survivors(history));
+  return [...writes].flatMap(([uid, { all, calm, name }]) => judge(uid, all, calm, name)).concat(doubled());
+
+  function tell({ at, before, after }: HistoryEntry): void {
+    const object = after ?? before;
+    if (object === undefined) return;
+    const [earlier, now] = [before && toldBy(before), after && toldBy(after)];
+    if (now === undefined) alive.delete(object.metadata.uid);
+    else alive.set(object.metadata.uid, now);
+    if (now === undefined || !ofWrites.includes(now.reason)) return;
+    const times = now.count - (earlier?.count ?? 0);
+    const sum = told.get(now.uid) ?? { all: 0, calm: 0 };
+    told.set(now.uid, { all: sum.all + times, calm: sum.calm + (at >= calmAt ? times : 0) });
+  }
+
+  function write({ at, by, after, resource }: HistoryEntry): void {
+    if (after === undefined) return;
+    const { uid, namespace, name } = after.metadata;
+    const sum = writes.get(uid) ?? { all: 0, calm: 0, name: `${resource} ${namespace}/${name}` };
+    const crashed = crashes.some((crash) => crash.replica === by.replica && crash.at >= at);
+    const calm = at >= calmAt && at < endedAt - telling && !crashed;
+    writes.set(uid, { ...sum, all: sum.all + 1, calm: sum.calm + (calm ? 1 : 0) });
+  }
+
+  function judge(uid: string, all: number, calm: number, name: string): readonly string[] {
+    const events = told.get(uid) ?? { all: 0, calm: 0 };
+    if (events.all > all) return [`events: ${name} was written ${all} times and told of ${events.all} times`];
+    if (events.calm >= calm || !live.has(uid)) return [];
+    return [`events: ${name} was written ${calm} times when all was calm, and told of ${events.calm} times`];
+  }
+
+  function doubled(): readonly string[] {
+    const alike = Map.groupBy(alive.values(), ({ uid, type, reason, message }) =>
+      [uid, type, reason, message].join("\0"),
+    );
+    return [...alike.values()].flatMap((events) => {
+      const [{ reason, message } = { reason: "", message: "" }] = events;
+      return events.length > 1 ? [`events: ${events.length} say the same, ${reason}: ${message}`] : [];
+    });
+  }
+}
+
+function toldBy(event: StoredObject): Told | undefined {
+  const {
+    involvedObject,
+    type,
+    reason,
+    message,
+    count = 1,
+  } = event as Partial<Told> & {
+    readonly involvedObject?: { readonly uid?: string };
+    readonly reportingComponent?: string;
+  };
+  if (event.reportingComponent !== "wave" || involvedObject?.uid === undefined) return undefined;
+  return { uid: involvedObject.uid, type: type ?? "", reason: reason ?? "", message: message ?? "", count };
+}
+
+function survivors(history: readonly HistoryEntry[]): Iterable<string> {
+  const alive = new Set<string>();
+  for (const { resource, before, after } of history) {
+    if (!workloadResources.includes(resource)) continue;
+    if (after === undefined) alive.delete(before?.metadata.uid ?? "");
+    else alive.add(after.metadata.uid);
+  }
+  return alive;
+}

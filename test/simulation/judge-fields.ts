@@ -1,0 +1,43 @@
+import { isDeepStrictEqual } from "node:util";
+import type { StoredObject } from "./history.ts";
+import { annotations } from "./model-workload.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Annotations of a workload that Wave writes, and the one that the API server counts templates in. */
+const ours = [annotations.gate, "wave.pusher.com/config-baseline", "deprecated.daemonset.template.generation"];
+
+/**
+ * Where two states of a workload differ other than in what Wave may write (the hash and the scheduler of the pod template,
+ * Wave's own annotations) and what the API server keeps; undefined where they do not.
+ */
+export function differsElsewhere(before: StoredObject, after: StoredObject): string | undefined {
+  const [a, b] = [foreign(before), foreign(after)];
+  return Object.keys({ ...a, ...b }).find((field) => !isDeepStrictEqual(a[field], b[field]));
+}
+
+function foreign(object: StoredObject): Fields {
+  const { metadata, spec, status: _status, ...rest } = object;
+  const { template, ...workload } = fields(spec);
+  const { metadata: templateMetadata, spec: podSpec, ...templateRest } = fields(template);
+  const { schedulerName: _scheduler, ...pod } = fields(podSpec);
+  const { resourceVersion: _version, generation: _generation, ...own } = metadata;
+  return {
+    ...rest,
+    metadata: withoutAnnotations(own, ours),
+    spec: workload,
+    template: templateRest,
+    "template.metadata": withoutAnnotations(fields(templateMetadata), [annotations.hash]),
+    "template.spec": pod,
+  };
+}
+
+function withoutAnnotations(metadata: Fields, names: readonly string[]): Fields {
+  const { annotations: all, managedFields: _managed, ...rest } = metadata;
+  const left = Object.entries(fields(all)).filter(([name]) => !names.includes(name));
+  return { ...rest, annotations: Object.fromEntries(left) };
+}
+
+function fields(value: unknown): Fields {
+  return (value ?? {}) as Fields;
+}

@@ -1,0 +1,93 @@
+import type { Scenario, StoredObject } from "./history.ts";
+import { type Part, partOf } from "./model-hash.ts";
+import { type Place, placesOf, type WorkloadSpec } from "./model-reading.ts";
+
+/** The resources whose objects Wave rolls. */
+export const workloadResources: readonly string[] = ["deployments", "statefulsets", "daemonsets"];
+
+/** The scheduler that nobody is (docs/admission.md). */
+export const gateScheduler = "wave.pusher.com/invalid";
+
+/** Wave's annotations of a workload and of its pod template. */
+export const annotations = {
+  optIn: "wave.pusher.com/update-on-config-change",
+  hash: "wave.pusher.com/config-hash",
+  gate: "wave.pusher.com/scheduling-disabled",
+  sharedWith: "wave.pusher.com/shared-with",
+} as const;
+
+/** The hash in the pod template. */
+export function recordedHash(workload: StoredObject | undefined): string | undefined {
+  return template(workload)?.metadata?.annotations?.[annotations.hash];
+}
+
+/** The scheduler of the pod template. */
+export function schedulerOf(workload: StoredObject | undefined): string | undefined {
+  return template(workload)?.spec?.schedulerName;
+}
+
+/** Whether anything of the scheduling gate is on the workload. */
+export function hasGate(workload: StoredObject): boolean {
+  return schedulerOf(workload) === gateScheduler || workload.metadata.annotations?.[annotations.gate] !== undefined;
+}
+
+/** Whether it asks Wave for anything, in a namespace that Wave watches. */
+export function optedIn(workload: StoredObject, { namespaces }: Pick<Scenario, "namespaces">): boolean {
+  const { annotations: own, namespace = "", deletionTimestamp } = workload.metadata;
+  const watched = namespaces?.includes(namespace) ?? true;
+  return watched && deletionTimestamp === undefined && own?.[annotations.optIn] === "true";
+}
+
+function template(workload: StoredObject | undefined): WorkloadSpec["template"] {
+  return (workload?.spec as WorkloadSpec | undefined)?.template;
+}
+
+/** One object that a workload names, and what its Pods see of it in each state that it may have. */
+export interface Named {
+  /** `ConfigMap/namespace/name` */
+  readonly key: string;
+  readonly partOf: (object: StoredObject | undefined) => Part;
+}
+
+/** The objects that a workload names and that count, in the order in which the hash is over them. */
+export function namedBy(workload: StoredObject, scenario: Scenario): readonly Named[] {
+  const places = Map.groupBy(
+    placesOf(workload).filter((place) => counts(place, workload, scenario)),
+    ({ kind, namespace, name }) => `${kind}/${namespace}/${name}`,
+  );
+  const own = workload.metadata.namespace ?? "";
+  return [...places]
+    .sort(([, [a]], [, [b]]) => byName(a, b))
+    .map(([key, ofObject]) => {
+      const known = new Map<StoredObject | undefined, Part>();
+      const granted = (object: StoredObject) =>
+        scenario.crossNamespace !== "granted" || object.metadata.namespace === own || isSharedWith(object, own);
+      return {
+        key,
+        partOf: (object) => {
+          const visible = object !== undefined && granted(object) ? object : undefined;
+          const part = known.get(object) ?? partOf(ofObject, visible);
+          known.set(object, part);
+          return part;
+        },
+      };
+    });
+}
+
+/** What the flags rule out counts for nothing; what is not granted is not there. */
+function counts({ namespace }: Place, workload: StoredObject, { crossNamespace, namespaces }: Scenario): boolean {
+  if (namespace === workload.metadata.namespace) return true;
+  return crossNamespace !== "none" && (namespaces?.includes(namespace) ?? true);
+}
+
+function isSharedWith({ metadata }: StoredObject, namespace: string): boolean {
+  const entries = (metadata.annotations?.[annotations.sharedWith] ?? "").split(",").map((entry) => entry.trim());
+  return entries.includes("*") || entries.includes(namespace);
+}
+
+function byName(a: Place | undefined, b: Place | undefined): number {
+  const names = ({ kind, namespace, name }: Place) => [kind, namespace, name].map((text) => Buffer.from(text));
+  if (a === undefined || b === undefined) return 0;
+  const [one, other] = [names(a), names(b)];
+  return one.map((text, i) => Buffer.compare(text, other[i] ?? text)).find((order) => order !== 0) ?? 0;
+}
