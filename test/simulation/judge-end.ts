@@ -1,4 +1,3 @@
-import type { Run, StoredObject } from "./history.ts";
 import { standsFor } from "./model-search.ts";
 import {
   gateScheduler,
@@ -9,13 +8,14 @@ import {
   schedulerOf,
   workloadResources,
 } from "./model-workload.ts";
+import type { Recording, StoredObject } from "./record.ts";
 
 /**
  * When the faults have stopped and Wave had its time: each workload that has opted in and is complete carries the hash of
  * what is stored and no gate; a gate is left only where something is missing and gates are on; and no Pod is held by a
  * gate that its workload no longer has.
  */
-export function judgeEnd({ history, scenario }: Run): readonly string[] {
+export function judgeEnd({ history, settings }: Recording): readonly string[] {
   const objects = new Map<string, StoredObject>();
   for (const { resource, before, after } of history) {
     const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
@@ -40,13 +40,13 @@ export function judgeEnd({ history, scenario }: Run): readonly string[] {
 
   function wrongWorkload(workload: StoredObject): string | undefined {
     const { namespace = "", deletionTimestamp } = workload.metadata;
-    if (deletionTimestamp !== undefined || scenario.namespaces?.includes(namespace) === false) return undefined;
-    if (!optedIn(workload, scenario)) {
+    if (deletionTimestamp !== undefined || settings.namespaces?.includes(namespace) === false) return undefined;
+    if (!optedIn(workload, settings)) {
       return hasGate(workload) ? "it has not opted in, and something of the gate is left" : undefined;
     }
-    const { hash, missing } = standsFor(namedBy(workload, scenario), find);
+    const { hash, missing } = standsFor(namedBy(workload, settings), find);
     if (missing) {
-      return hasGate(workload) && !scenario.schedulingGate ? "gates are off, and something of one is left" : undefined;
+      return hasGate(workload) && !settings.schedulingGate ? "gates are off, and something of one is left" : undefined;
     }
     if (hasGate(workload)) return "nothing is missing, and something of the gate is left";
     if (hash === undefined || hash === recordedHash(workload)) return undefined;

@@ -1,5 +1,5 @@
-import type { HistoryEntry, Run, StoredObject } from "./history.ts";
 import { workloadResources } from "./model-workload.ts";
+import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** The reasons of the Events that tell of a write. */
 const ofWrites = ["ConfigChanged", "ConfigHashAdded", "SchedulingEnabled"];
@@ -19,8 +19,8 @@ interface Told {
  * A write is told of once at most, and, where its writer lives on and nothing goes wrong, once; nothing that stands is
  * told by two Events at the same time.
  */
-export function judgeEvents(run: Run): readonly string[] {
-  const { history, calmAt, endedAt, crashes } = run;
+export function judgeEvents(run: Recording): readonly string[] {
+  const { history, calmAt, endAt, lives } = run;
   const told = new Map<string, { all: number; calm: number }>();
   const writes = new Map<string, { all: number; calm: number; name: string }>();
   const alive = new Map<string, Told>();
@@ -47,8 +47,8 @@ export function judgeEvents(run: Run): readonly string[] {
     if (after === undefined) return;
     const { uid, namespace, name } = after.metadata;
     const sum = writes.get(uid) ?? { all: 0, calm: 0, name: `${resource} ${namespace}/${name}` };
-    const crashed = crashes.some((crash) => crash.replica === by.replica && crash.at >= at);
-    const calm = at >= calmAt && at < endedAt - telling && !crashed;
+    const crashed = lives.some(({ replica, end }) => replica === by.replica && end !== undefined);
+    const calm = at >= calmAt && at < endAt - telling && !crashed;
     writes.set(uid, { ...sum, all: sum.all + 1, calm: sum.calm + (calm ? 1 : 0) });
   }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { StoredObject } from "./history.ts";
 import { annotations } from "./model-workload.ts";
+import type { StoredObject } from "./record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

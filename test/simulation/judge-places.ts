@@ -1,13 +1,13 @@
-import type { HistoryEntry, Run } from "./history.ts";
 import { gateScheduler, workloadResources } from "./model-workload.ts";
+import type { HistoryEntry, Recording } from "./record.ts";
 
 /**
- * Wave writes workloads, Events, its Lease and its webhook's registration, and deletes Pods that a gate holds: of the
- * world's configuration, or of anything else, nothing.
+ * Wave writes workloads, Events, its Lease and its webhook's registration, and deletes Pods that a gate holds:
+ * nothing else, and no configuration.
  */
-export function judgePlaces({ history, scenario }: Run): readonly string[] {
+export function judgePlaces({ history }: Recording): readonly string[] {
   return history.flatMap((entry) => {
-    if (entry.by.actor !== "wave" || isAllowed(entry, scenario.world.namespaces)) return [];
+    if (entry.by.actor !== "wave" || isAllowed(entry)) return [];
     const { namespace, name } = (entry.after ?? entry.before)?.metadata ?? {};
     return [
       `place: ${entry.by.replica} wrote ${entry.resource} ${namespace}/${name} (${entry.type}) at ${entry.at} ms`,
@@ -17,11 +17,11 @@ export function judgePlaces({ history, scenario }: Run): readonly string[] {
 
 const others = ["events", "leases", "mutatingwebhookconfigurations"];
 
-function isAllowed({ resource, type, before, after }: HistoryEntry, worlds: readonly string[]): boolean {
+function isAllowed({ resource, type, before, after }: HistoryEntry): boolean {
   if (workloadResources.includes(resource) || others.includes(resource)) return true;
   const object = after ?? before;
-  // The webhook's authority is a Secret in Wave's own namespace.
-  if (resource === "secrets") return !worlds.includes(object?.metadata.namespace ?? "");
+  // That of its webhook, in its own namespace.
+  if (resource === "secrets") return object?.metadata.name.endsWith("-authority") ?? false;
   if (resource !== "pods") return false;
   const { schedulerName, nodeName } = (object?.spec ?? {}) as {
     readonly schedulerName?: string;

@@ -1,8 +1,10 @@
-import type { ReviewEntry, Run } from "./history.ts";
+import type { Json } from "../../src/sandbox/json.ts";
+import { applyJsonPatch } from "../../src/sandbox/patches/json-patch.ts";
 import { differsElsewhere } from "./judge-fields.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { search } from "./model-search.ts";
 import { annotations, gateScheduler, namedBy, optedIn, recordedHash, schedulerOf } from "./model-workload.ts";
+import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
 
 /**
  * Each answer of the webhook
@@ -11,38 +13,38 @@ import { annotations, gateScheduler, namedBy, optedIn, recordedHash, schedulerOf
  *   required missing;
  * - closes the gate only where it is on and something was missing, or where it keeps a gate that was closed.
  */
-export function judgeReviews(run: Run): readonly string[] {
+export function judgeReviews(run: Recording): readonly string[] {
   const timeline = new ConfigTimeline(run.history);
   return run.reviews.flatMap((review) => {
-    const { namespace, name } = review.object.metadata;
-    const where = `review: ${review.replica} on ${review.object.kind} ${namespace}/${name} at ${review.askedAt} ms`;
+    const where = `review: ${review.replica} on ${review.kind} ${review.namespace}/${review.name} at ${review.at} ms`;
     return judge(review, run, timeline).map((what) => `${where}: ${what}`);
   });
 }
 
-function judge(review: ReviewEntry, { scenario }: Run, timeline: ConfigTimeline): readonly string[] {
-  const { object, oldObject, patched } = review;
-  const elsewhere = differsElsewhere(object, patched);
+function judge(review: ReviewEntry, { settings }: Recording, timeline: ConfigTimeline): readonly string[] {
+  const { object, oldObject } = review;
+  const result = patched(review);
+  const elsewhere = differsElsewhere(object, result);
   const violations = elsewhere === undefined ? [] : [`it changed ${elsewhere}, which is not Wave's`];
-  const named = namedBy(patched, scenario);
+  const named = namedBy(result, settings);
   const range = {
-    from: (key: string) => timeline.at(key, review.from),
-    to: (key: string) => timeline.at(key, review.to),
+    from: (key: string) => timeline.at(key, review.askedRv),
+    to: (key: string) => timeline.at(key, review.answeredRv),
   };
-  const hash = recordedHash(patched);
+  const hash = recordedHash(result);
   const brought = [recordedHash(object), recordedHash(oldObject)];
   if (!brought.includes(hash)) {
     if (hash === undefined) violations.push("it removed the hash");
-    else if (!optedIn(patched, scenario)) violations.push("it recorded a hash although the workload has not opted in");
+    else if (!optedIn(result, settings)) violations.push("it recorded a hash although the workload has not opted in");
     else if (search(hash, named, timeline, range) === undefined) {
       violations.push("the hash stands for nothing that was stored, and complete, while it was asked");
     }
   }
-  const closed = schedulerOf(patched) === gateScheduler && schedulerOf(object) !== gateScheduler;
-  if (closed && patched.metadata.annotations?.[annotations.gate] === undefined) {
+  const closed = schedulerOf(result) === gateScheduler && schedulerOf(object) !== gateScheduler;
+  if (closed && result.metadata.annotations?.[annotations.gate] === undefined) {
     violations.push("it closed the gate without a note of the scheduler before");
   }
-  if (closed && !scenario.schedulingGate) violations.push("it closed a gate although gates are off");
+  if (closed && !settings.schedulingGate) violations.push("it closed a gate although gates are off");
   const lacked = named.some(({ key, partOf }) =>
     timeline
       .versions(key)
@@ -50,4 +52,10 @@ function judge(review: ReviewEntry, { scenario }: Run, timeline: ConfigTimeline)
   );
   if (closed && !lacked) violations.push("it closed the gate although nothing was missing");
   return violations;
+}
+
+/** What the request becomes by the answer. */
+export function patched({ object, patch }: ReviewEntry): StoredObject {
+  if (patch === undefined || patch.length === 0) return object;
+  return applyJsonPatch(object as unknown as Json, patch as unknown as Json) as unknown as StoredObject;
 }

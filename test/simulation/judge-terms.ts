@@ -1,5 +1,5 @@
-import type { HistoryEntry, Run } from "./history.ts";
 import { workloadResources } from "./model-workload.ts";
+import type { HistoryEntry, Recording } from "./record.ts";
 
 interface Holding {
   readonly from: number;
@@ -12,9 +12,8 @@ interface Holding {
  * sender was the last to have taken the Lease. What was sent in time and arrived after another had taken over is the one
  * risk that ADR 6 leaves; `test`s of the patch make it harmless, which the judge of writes looks at.
  */
-export function judgeTerms({ history, lease }: Run): readonly string[] {
-  if (lease === undefined) return [];
-  const holdings = holdingsOf(history, lease);
+export function judgeTerms({ history }: Recording): readonly string[] {
+  const holdings = holdingsOf(history);
   const violations: string[] = [];
   for (const entry of history) {
     const { by, resource, at, rv } = entry;
@@ -31,11 +30,10 @@ export function judgeTerms({ history, lease }: Run): readonly string[] {
   return violations;
 }
 
-function holdingsOf(history: readonly HistoryEntry[], lease: NonNullable<Run["lease"]>): readonly Holding[] {
+function holdingsOf(history: readonly HistoryEntry[]): readonly Holding[] {
   const holdings: Holding[] = [];
   for (const { resource, after, at, by } of history) {
-    if (resource !== "leases" || after?.metadata.name !== lease.name) continue;
-    if (after.metadata.namespace !== lease.namespace) continue;
+    if (resource !== "leases" || after === undefined) continue;
     const { holderIdentity } = (after.spec ?? {}) as { readonly holderIdentity?: string | null };
     const replica = holderIdentity ? by.replica : undefined;
     if (holdings.at(-1)?.replica !== replica) holdings.push({ from: at, replica });

@@ -1,5 +1,5 @@
-import type { HistoryEntry, ReviewEntry, Run, StoredObject } from "./history.ts";
 import { differsElsewhere } from "./judge-fields.ts";
+import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { type Moment, type Range, search } from "./model-search.ts";
 import {
@@ -11,6 +11,7 @@ import {
   schedulerOf,
   workloadResources,
 } from "./model-workload.ts";
+import type { HistoryEntry, Recording, ReviewEntry, StoredObject } from "./record.ts";
 
 /** What is known of a workload when its next write is judged. */
 interface Known {
@@ -31,44 +32,44 @@ interface Known {
  *
  * A hash that a person brings back, as `rollout undo` does, says nothing about what is stored, so it moves no bound.
  */
-export function judgeWrites(run: Run): readonly string[] {
+export function judgeWrites(run: Recording): readonly string[] {
   const judge = new WriteJudge(run);
-  return run.history.flatMap((entry, index) => judge.look(entry, index));
+  return run.history.flatMap((entry) => judge.look(entry));
 }
 
 class WriteJudge {
-  readonly #run: Run;
+  readonly #run: Recording;
   readonly #timeline: ConfigTimeline;
   readonly #known = new Map<string, Known>();
 
-  constructor(run: Run) {
+  constructor(run: Recording) {
     this.#run = run;
     this.#timeline = new ConfigTimeline(run.history);
   }
 
-  look(entry: HistoryEntry, index: number): readonly string[] {
-    const { resource, before, after, by } = entry;
+  look(entry: HistoryEntry): readonly string[] {
+    const { resource, before, after, by, rv } = entry;
     if (!workloadResources.includes(resource)) return [];
     if (by.actor !== "wave") {
-      if (after !== undefined && by.actor === "world") this.#writtenByOthers(before, after, index);
+      if (after !== undefined && by.actor === "world") this.#writtenByOthers(before, after, rv);
       return [];
     }
     const { namespace, name } = (after ?? before)?.metadata ?? {};
     const named = (what: string) =>
       `write: ${by.replica} on ${resource} ${namespace}/${name} at ${entry.at} ms: ${what}`;
     if (before === undefined || after === undefined) return [named("Wave neither creates nor deletes workloads")];
-    return this.#judge(before, after, index).map(named);
+    return this.#judge(before, after, rv).map(named);
   }
 
-  #writtenByOthers(before: StoredObject | undefined, after: StoredObject, index: number): void {
+  #writtenByOthers(before: StoredObject | undefined, after: StoredObject, rv: number): void {
     const known = this.#knownOf(after);
     known.touched = true;
     const hash = recordedHash(after);
     if (hash === undefined || hash === recordedHash(before)) return;
-    const named = namedBy(after, this.#run.scenario);
-    const now = (key: string) => this.#timeline.at(key, index);
-    const review = this.#reviewOf(after, index);
-    const asked = review && { from: (key: string) => this.#timeline.at(key, review.from), to: now };
+    const named = namedBy(after, this.#run.settings);
+    const now = (key: string) => this.#timeline.at(key, rv);
+    const review = this.#reviewOf(after, rv);
+    const asked = review && { from: (key: string) => this.#timeline.at(key, review.askedRv), to: now };
     const ranges = [{ from: now, to: now }, ...(asked ? [asked] : [])];
     const moments = ranges.map((range) => search(hash, named, this.#timeline, range, { wanted: "latest" }));
     const moment = moments.find((found) => found !== undefined);
@@ -76,15 +77,17 @@ class WriteJudge {
   }
 
   /** The review that put the hash into what somebody wrote. */
-  #reviewOf(after: StoredObject, index: number): ReviewEntry | undefined {
-    return this.#run.reviews.findLast(({ to, object, oldObject, patched }) => {
-      if (to > index || !sameName(patched, after) || recordedHash(patched) !== recordedHash(after)) return false;
-      return recordedHash(object) !== recordedHash(after) && recordedHash(oldObject) !== recordedHash(after);
+  #reviewOf(after: StoredObject, rv: number): ReviewEntry | undefined {
+    const hash = recordedHash(after);
+    return this.#run.reviews.findLast((review) => {
+      const { answeredRv, object, oldObject } = review;
+      if (answeredRv >= rv || !isAbout(review, after) || recordedHash(patched(review)) !== hash) return false;
+      return recordedHash(object) !== hash && recordedHash(oldObject) !== hash;
     });
   }
 
-  #judge(before: StoredObject, after: StoredObject, index: number): readonly string[] {
-    const { scenario } = this.#run;
+  #judge(before: StoredObject, after: StoredObject, rv: number): readonly string[] {
+    const { settings } = this.#run;
     const elsewhere = differsElsewhere(before, after);
     const violations = elsewhere === undefined ? [] : [`it changed ${elsewhere}, which is not Wave's`];
     const hashChanged = recordedHash(before) !== recordedHash(after);
@@ -93,20 +96,20 @@ class WriteJudge {
       violations.push("it changed a scheduler that is not the gate's");
     }
     if (!hashChanged && !opened) violations.push("it changed neither the hash nor the gate");
-    if (!optedIn(before, scenario)) {
+    if (!optedIn(before, settings)) {
       return hashChanged ? [...violations, "it recorded a hash although the workload has not opted in"] : violations;
     }
-    if (!hashChanged && !scenario.schedulingGate) return violations;
-    return [...violations, ...this.#judgeHash(before, after, index)];
+    if (!hashChanged && !settings.schedulingGate) return violations;
+    return [...violations, ...this.#judgeHash(before, after, rv)];
   }
 
-  #judgeHash(before: StoredObject, after: StoredObject, index: number): readonly string[] {
+  #judgeHash(before: StoredObject, after: StoredObject, rv: number): readonly string[] {
     const hash = recordedHash(after);
     if (hash === undefined) return ["it removed the hash"];
-    const named = namedBy(before, this.#run.scenario);
+    const named = namedBy(before, this.#run.settings);
     const known = this.#knownOf(before);
     const timeline = this.#timeline;
-    const now = (key: string) => timeline.at(key, index);
+    const now = (key: string) => timeline.at(key, rv);
     const range: Range = { from: (key) => known.newest.get(key) ?? 0, to: now };
     const moment = search(hash, named, timeline, range);
     if (moment === "too many") return [];
@@ -140,7 +143,6 @@ function raise({ newest }: Known, moment: Moment): void {
   for (const [key, number] of moment) newest.set(key, Math.max(number, newest.get(key) ?? 0));
 }
 
-function sameName(a: StoredObject, b: StoredObject): boolean {
-  const { namespace, name } = a.metadata;
-  return a.kind === b.kind && namespace === b.metadata.namespace && name === b.metadata.name;
+function isAbout({ kind, namespace, name }: ReviewEntry, object: StoredObject): boolean {
+  return kind === object.kind && namespace === object.metadata.namespace && name === object.metadata.name;
 }

@@ -1,15 +1,15 @@
-import type { Run } from "./history.ts";
 import { judgeEnd } from "./judge-end.ts";
 import { judgeEvents } from "./judge-events.ts";
 import { judgePlaces } from "./judge-places.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeTerms } from "./judge-terms.ts";
 import { judgeWrites } from "./judge-writes.ts";
+import type { Recording } from "./record.ts";
 
 /**
  * What Wave did wrong in a run, a line each; nothing where all was right. The judge is made from README, ADR 2 and
  * docs/admission.md, and imports nothing of Wave: a mistake in what it judges is not its own.
  */
-export function judge(run: Run): readonly string[] {
+export function judge(run: Recording): readonly string[] {
   return [judgeTerms, judgePlaces, judgeWrites, judgeReviews, judgeEvents, judgeEnd].flatMap((part) => part(run));
 }

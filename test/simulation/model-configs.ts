@@ -1,9 +1,9 @@
-import type { HistoryEntry, StoredObject } from "./history.ts";
+import type { HistoryEntry, StoredObject } from "./record.ts";
 
 /** One state of a ConfigMap or Secret. */
 export interface Version {
-  /** The entry of history that made it. */
-  readonly index: number;
+  /** The revision that made it. */
+  readonly rv: number;
   /** Undefined where the object does not exist. */
   readonly object: StoredObject | undefined;
 }
@@ -15,18 +15,18 @@ export class ConfigTimeline {
   readonly #versions = new Map<string, Version[]>();
 
   constructor(history: readonly HistoryEntry[]) {
-    history.forEach(({ resource, before, after }, index) => {
+    for (const { resource, before, after, rv } of history) {
       const kind = kinds[resource];
       const object = after ?? before;
-      if (kind === undefined || object === undefined) return;
+      if (kind === undefined || object === undefined) continue;
       const key = `${kind}/${object.metadata.namespace}/${object.metadata.name}`;
       let versions = this.#versions.get(key);
       if (versions === undefined) {
         versions = [none];
         this.#versions.set(key, versions);
       }
-      versions.push({ index, object: after });
-    });
+      versions.push({ rv, object: after });
+    }
   }
 
   /** The states of an object, oldest first; the first is that it did not exist. */
@@ -34,11 +34,11 @@ export class ConfigTimeline {
     return this.#versions.get(key) ?? onlyNone;
   }
 
-  /** The number of the state that was stored just before entry `index` of history. */
-  at(key: string, index: number): number {
-    return this.versions(key).findLastIndex((version) => version.index < index);
+  /** The number of the state that was stored at a revision. */
+  at(key: string, rv: number): number {
+    return this.versions(key).findLastIndex((version) => version.rv <= rv);
   }
 }
 
-const none: Version = { index: -1, object: undefined };
+const none: Version = { rv: -1, object: undefined };
 const onlyNone: readonly Version[] = [none];

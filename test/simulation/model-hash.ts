@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { StoredObject } from "./history.ts";
 import type { Place } from "./model-reading.ts";
+import type { StoredObject } from "./record.ts";
 
 /** What Pods see under one key ("" for the object itself), with its state in the bytes of ADR 2. */
 export interface Seen {

@@ -1,4 +1,4 @@
-import type { StoredObject } from "./history.ts";
+import type { StoredObject } from "./record.ts";
 
 /** One place in a workload that names a ConfigMap or Secret, as Kubernetes and Wave's README say what comes of it. */
 export interface Place {

@@ -1,7 +1,7 @@
-import type { StoredObject } from "./history.ts";
 import type { ConfigTimeline } from "./model-configs.ts";
 import { hashOf } from "./model-hash.ts";
 import type { Named } from "./model-workload.ts";
+import type { StoredObject } from "./record.ts";
 
 /** For each object, by its key, the number of its state in the timeline. */
 export type Moment = ReadonlyMap<string, number>;

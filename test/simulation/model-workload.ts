@@ -1,6 +1,6 @@
-import type { Scenario, StoredObject } from "./history.ts";
 import { type Part, partOf } from "./model-hash.ts";
 import { type Place, placesOf, type WorkloadSpec } from "./model-reading.ts";
+import type { StoredObject, WaveSettings } from "./record.ts";
 
 /** The resources whose objects Wave rolls. */
 export const workloadResources: readonly string[] = ["deployments", "statefulsets", "daemonsets"];
@@ -32,7 +32,7 @@ export function hasGate(workload: StoredObject): boolean {
 }
 
 /** Whether it asks Wave for anything, in a namespace that Wave watches. */
-export function optedIn(workload: StoredObject, { namespaces }: Pick<Scenario, "namespaces">): boolean {
+export function optedIn(workload: StoredObject, { namespaces }: Pick<WaveSettings, "namespaces">): boolean {
   const { annotations: own, namespace = "", deletionTimestamp } = workload.metadata;
   const watched = namespaces?.includes(namespace) ?? true;
   return watched && deletionTimestamp === undefined && own?.[annotations.optIn] === "true";
@@ -50,9 +50,9 @@ export interface Named {
 }
 
 /** The objects that a workload names and that count, in the order in which the hash is over them. */
-export function namedBy(workload: StoredObject, scenario: Scenario): readonly Named[] {
+export function namedBy(workload: StoredObject, settings: WaveSettings): readonly Named[] {
   const places = Map.groupBy(
-    placesOf(workload).filter((place) => counts(place, workload, scenario)),
+    placesOf(workload).filter((place) => counts(place, workload, settings)),
     ({ kind, namespace, name }) => `${kind}/${namespace}/${name}`,
   );
   const own = workload.metadata.namespace ?? "";
@@ -61,7 +61,7 @@ export function namedBy(workload: StoredObject, scenario: Scenario): readonly Na
     .map(([key, ofObject]) => {
       const known = new Map<StoredObject | undefined, Part>();
       const granted = (object: StoredObject) =>
-        scenario.crossNamespace !== "granted" || object.metadata.namespace === own || isSharedWith(object, own);
+        settings.crossNamespace !== "granted" || object.metadata.namespace === own || isSharedWith(object, own);
       return {
         key,
         partOf: (object) => {
@@ -75,7 +75,7 @@ export function namedBy(workload: StoredObject, scenario: Scenario): readonly Na
 }
 
 /** What the flags rule out counts for nothing; what is not granted is not there. */
-function counts({ namespace }: Place, workload: StoredObject, { crossNamespace, namespaces }: Scenario): boolean {
+function counts({ namespace }: Place, workload: StoredObject, { crossNamespace, namespaces }: WaveSettings): boolean {
   if (namespace === workload.metadata.namespace) return true;
   return crossNamespace !== "none" && (namespaces?.includes(namespace) ?? true);
 }

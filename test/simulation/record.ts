@@ -1,0 +1,136 @@
+/** An object as the storage holds it: JSON whose metadata is known. Never changed in place. */
+export interface StoredObject {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly metadata: StoredMeta;
+  readonly [field: string]: unknown;
+}
+
+/** Of the metadata, what world and judge look at. */
+export interface StoredMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly deletionTimestamp?: string;
+  readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean }[];
+}
+
+/** Who asked for a write. */
+export interface Writer {
+  /** "wave": a process of Wave; "world": people and tools; else a controller of the cluster. */
+  readonly actor: string;
+  /** The process of Wave, such as "a#1": one that was started anew is another one. */
+  readonly replica?: string;
+  /** The `leaseTransitions` that the process wrote last when the request was sent. */
+  readonly term?: number;
+  /** When the process sent the request, in true virtual milliseconds: it may have arrived long after. */
+  readonly sentAt?: number;
+  readonly fieldManager?: string;
+}
+
+/** One write that the storage took. */
+export interface HistoryEntry {
+  /** True virtual milliseconds since the start, which no process sees. */
+  readonly at: number;
+  readonly rv: number;
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** The plural of the kind, such as "configmaps". */
+  readonly resource: string;
+  readonly before?: StoredObject;
+  readonly after?: StoredObject;
+  readonly by: Writer;
+}
+
+/** One answer of Wave's webhook that the API server used. */
+export interface ReviewEntry {
+  readonly at: number;
+  readonly replica: string;
+  readonly operation: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** As the webhook got it. */
+  readonly object: StoredObject;
+  readonly oldObject?: StoredObject;
+  /** A JSON Patch. */
+  readonly patch?: readonly object[];
+  readonly warnings: readonly string[];
+  /** The revision of the storage when it was asked, and when it was answered. */
+  readonly askedRv: number;
+  readonly answeredRv: number;
+}
+
+/** One process of Wave. */
+export interface Life {
+  readonly replica: string;
+  readonly from: number;
+  readonly to: number | undefined;
+  readonly end: "crashed" | "stopped" | undefined;
+  readonly pauses: readonly (readonly [number, number])[];
+}
+
+/** How Wave is started in a run. */
+export interface WaveSettings {
+  readonly webhooks: boolean;
+  readonly schedulingGate: boolean;
+  readonly crossNamespace: "granted" | "any" | "none";
+  /** What `--namespaces` names; undefined: all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly updateRate: number;
+  readonly updateBurst: number;
+  readonly syncPeriodMs: number;
+}
+
+/** What happened in a run, once the faults have stopped and everything had time to become right. */
+export interface Recording {
+  readonly seed: number;
+  readonly settings: WaveSettings;
+  /** Everything that was stored, by revision; Events and Leases too. */
+  readonly history: readonly HistoryEntry[];
+  readonly reviews: readonly ReviewEntry[];
+  readonly lives: readonly Life[];
+  /** When world and faults had stopped; history goes on for 30 s and more. */
+  readonly calmAt: number;
+  readonly endAt: number;
+}
+
+/** The administrator's way to the API server: nothing goes wrong on it, and webhooks are asked as for everybody. */
+export interface Api {
+  /** Never rejects for a status. */
+  request(
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
+    path: string,
+    options?: {
+      readonly query?: Readonly<Record<string, string>>;
+      readonly body?: object;
+      readonly contentType?: string;
+      /** The field manager, such as "helm". Default "kubectl". */
+      readonly manager?: string;
+    },
+  ): Promise<{ readonly status: number; readonly body: unknown }>;
+}
+
+/** People and tools that change things. */
+export interface World {
+  /** What the seed chose for Wave. */
+  readonly settings: WaveSettings;
+  /** Makes the namespaces and the first objects. */
+  start(): Promise<void>;
+  /** One thing that somebody does, which may be several requests; says what it was, in one line. Steps may overlap. */
+  step(): Promise<string>;
+}
+
+/** What a world is made from. */
+export interface WorldOptions {
+  readonly api: Api;
+  /** Numbers in [0, 1), from the seed. */
+  readonly random: () => number;
+  /** Virtual milliseconds. */
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Everything that was stored so far: `rollout undo` goes back to what was. It grows. */
+  readonly history: readonly HistoryEntry[];
+}
