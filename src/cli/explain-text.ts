@@ -44,7 +44,7 @@ function summary(explanation: Explanation): readonly string[] {
     ["Current", currentHash ?? whyNoHash(explanation)],
   ];
   if (optIn === "out") rows.push(["To opt in", optInCommand(explanation)]);
-  if (outcome === "roll" || outcome === "baseline")
+  if (outcome === "roll" || outcome === "baseline" || outcome === "adopt")
     rows.push(["If it stays", "Wave does not run or may not write it: see its log and the Events of this workload"]);
   return rows.map(([label, text]) => label.padEnd(13) + text);
 }
@@ -59,6 +59,8 @@ function headline({ outcome, gate }: Explanation): string {
       return gate === "closed"
         ? "Wave records the hash of its configuration and lets its Pods be scheduled"
         : "Wave records the hash of its configuration, which replaces its Pods once";
+    case "adopt":
+      return "Wave takes its Pods to see the current configuration, and replaces none";
     case "roll":
       return "Wave rolls it out: its Pods are replaced";
     case "waiting":

@@ -30,6 +30,10 @@ export function writtenAnnouncement(before: Workload, plan: RolloutPlan, waitedF
   if (plan.outcome === "roll") {
     return { type: "Normal", reason: "ConfigChanged", message: `rolled out because ${plan.reason}` };
   }
+  if (plan.outcome === "adopt") {
+    const message = `takes its Pods to see the current configuration, and replaces none: ${plan.reason}`;
+    return { type: "Normal", reason: "ConfigBaseline", message };
+  }
   const message = `added the hash of its configuration to the pod template: ${waited}${plan.reason}`;
   return { type: "Normal", reason: "ConfigHashAdded", message };
 }

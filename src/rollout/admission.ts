@@ -1,7 +1,7 @@
 import { configHash } from "./annotations.ts";
 import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { describeWaiting } from "./messages.ts";
-import { writeHash } from "./patch.ts";
+import { setHash, writeHash } from "./patch.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "./plan.ts";
 import type { Policy } from "./policy.ts";
 import { sameJson } from "./same-json.ts";
@@ -95,8 +95,10 @@ function mutate(plan: RolloutPlan, request: Request, policy: Policy): Mutation {
     case "waiting":
       return mutateIncomplete(request, policy);
     case "unchanged":
-      // It carries the current hash, or reads nothing and so needs none.
-      return workload.recordedHash === undefined ? named("kept", keepHash(request)) : named("unchanged", []);
+      if (workload.recordedHash === undefined) return named("kept", keepHash(request)); // it reads nothing
+      // Its hash is right. Where new Pods are made anyway it becomes the one under the current key.
+      return plan.view.entries.length === 0 ? named("unchanged", []) : mutateComplete(request, plan.view.hash);
+    case "adopt":
     case "baseline":
     case "roll":
       return mutateComplete(request, plan.hash);
@@ -131,7 +133,7 @@ function mutateIncomplete(request: Request, policy: Policy): Mutation {
 function keepHash({ workload, before, keepsPods }: Request): readonly JsonPatchOperation[] {
   const recorded = before?.recordedHash;
   if (recorded === undefined || (workload.recordedHash !== undefined && !keepsPods)) return [];
-  return writeHash(workload, recorded);
+  return setHash(workload, recorded);
 }
 
 function named(outcome: AdmissionPlan["outcome"], operations: readonly JsonPatchOperation[]): Mutation {

@@ -16,6 +16,9 @@ export const extraSecrets = "wave.pusher.com/extra-secrets";
 /** On a workload, written by Wave: the schedulerName to restore when its configuration is complete ("" is a value). */
 export const schedulingDisabled = "wave.pusher.com/scheduling-disabled";
 
+/** On a workload, written by Wave: what the Pods of its recorded hash are taken to see, where that hash cannot be told. */
+export const configBaseline = "wave.pusher.com/config-baseline";
+
 /** On a ConfigMap or Secret: the namespaces whose workloads may name it in `extra-…`, by commas, or "*". */
 export const sharedWith = "wave.pusher.com/shared-with";
 
@@ -25,4 +28,5 @@ export const workloadAnnotations: readonly string[] = [
   extraConfigMaps,
   extraSecrets,
   schedulingDisabled,
+  configBaseline,
 ];

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { type HashKey, hmac } from "./hash-key.ts";
 import type { ConfigName } from "./references.ts";
 
 /** One thing that the Pods of a workload see, or see to be absent. */
@@ -11,36 +12,43 @@ export interface ViewEntry extends ConfigName {
 
 /** What the Pods of a workload see: what its hash is over. */
 export interface ConfigView {
-  /** `v2:` and 64 hexadecimal digits, as the pod template records it. */
+  /** As the pod template would record it: `v2:`, or `v2-` with the id of a key and `:`, and 64 hexadecimal digits. */
   readonly hash: string;
   /** Sorted by kind, namespace, name, key and digest, each once. */
   readonly entries: readonly ViewEntry[];
 }
 
-/** What a hash of this algorithm begins with. */
-export const hashTag = "v2:";
-
-/** Makes the view of entries in any order, with any duplicates; docs/adr/0002-hash.md has the exact bytes. */
-export function viewOf(entries: readonly ViewEntry[]): ConfigView {
+/**
+ * Makes the view of entries in any order, with any duplicates; docs/adr/0002-hash.md has the exact bytes. Its hash is under
+ * `key`, if there is one: docs/adr/0008-hash-key.md.
+ */
+export function viewOf(entries: readonly ViewEntry[], key?: HashKey): ConfigView {
   const sorted = [...entries].sort(compareEntries).filter(isFirst);
-  return { hash: hashView(sorted), entries: sorted };
+  return { hash: hashOf(sorted, key), entries: sorted };
 }
 
-/** Whether a hash was made by this algorithm. */
-export function isOurHash(recorded: string): boolean {
-  return /^v2:[0-9a-f]{64}$/.test(recorded);
+/** What a recorded hash says of itself: the id of its key, undefined for one without; "foreign": not by this algorithm. */
+export function formOf(recorded: string): { readonly keyId: string | undefined } | "foreign" {
+  const form = /^v2(?:-([0-9a-f]{8}))?:[0-9a-f]{64}$/.exec(recorded);
+  return form === null ? "foreign" : { keyId: form[1] };
+}
+
+/** Whether a recorded hash, which is under `key` or under none, is the one of a view. */
+export function isHashOf(recorded: string, view: ConfigView, key: HashKey | undefined): boolean {
+  return recorded === view.hash || recorded === hashOf(view.entries, key);
 }
 
 /** Two versions never hash the same bytes, whatever comes to be written after this. */
 const domain = "wave.pusher.com/config-hash v2\n";
 
-/** The hash of sorted entries without duplicates: `v2:` and 64 hexadecimal digits. */
-function hashView(entries: readonly ViewEntry[]): string {
+/** The hash of sorted entries without duplicates, as {@link ConfigView} has it. */
+function hashOf(entries: readonly ViewEntry[], key: HashKey | undefined): string {
   let bytes = domain;
   for (const entry of entries) {
     bytes += field(entry.kind) + field(entry.namespace) + field(entry.name) + field(entry.key) + state(entry);
   }
-  return hashTag + hash("sha256", Buffer.from(bytes, "latin1"), "hex");
+  const buffer = Buffer.from(bytes, "latin1");
+  return key === undefined ? `v2:${hash("sha256", buffer, "hex")}` : `v2-${key.id}:${hmac(key.secret, buffer)}`;
 }
 
 /** UTF-8 with its length before it, as 4 bytes, the highest first; one byte a character. */

@@ -1,4 +1,11 @@
-import { annotationPrefix, configHash, schedulingDisabled, sharedWith, workloadAnnotations } from "./annotations.ts";
+import {
+  annotationPrefix,
+  configBaseline,
+  configHash,
+  schedulingDisabled,
+  sharedWith,
+  workloadAnnotations,
+} from "./annotations.ts";
 import type { Warning } from "./warning.ts";
 
 type Annotations = Readonly<Record<string, string>>;
@@ -26,7 +33,7 @@ function mistakeOnWorkload(name: string): string | undefined {
 }
 
 /** Those of a workload that people write; the others are Wave's to write. */
-const ownAnnotations = workloadAnnotations.filter((name) => name !== schedulingDisabled);
+const ownAnnotations = workloadAnnotations.filter((name) => name !== schedulingDisabled && name !== configBaseline);
 
 function waveNames(annotations: Annotations): readonly string[] {
   return Object.keys(annotations)

@@ -1,4 +1,5 @@
-import { configHash, updateOnConfigChange } from "./annotations.ts";
+import { configBaseline, configHash, updateOnConfigChange } from "./annotations.ts";
+import { writeBaseline } from "./baseline.ts";
 import { annotationPath, type JsonPatch, type JsonPatchOperation } from "./json-patch.ts";
 import type { RolloutPlan } from "./plan.ts";
 import { openGate, testGate } from "./scheduling-gate.ts";
@@ -7,6 +8,7 @@ import type { Workload } from "./workload.ts";
 export type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 
 const templateAnnotations = "/spec/template/metadata/annotations";
+const baselinePath = `/metadata/annotations/${annotationPath(configBaseline)}`;
 
 /**
  * The write that carries out a plan, undefined where there is nothing to write. It cannot overwrite a newer workload:
@@ -20,25 +22,53 @@ export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | und
       return undefined;
     case "cleanUp":
       return [...testIdentity(workload), ...testGate(workload), ...openGate(workload)];
+    case "adopt":
+      return [
+        ...testIdentity(workload),
+        ...testOptIn,
+        ...testGate(workload),
+        ...testBaseline(workload),
+        ...noteBaseline(workload, plan.hash),
+        ...openGate(workload),
+      ];
     case "baseline":
     case "roll":
       return [
         ...testIdentity(workload),
         ...testOptIn,
         ...testGate(workload),
+        ...testBaseline(workload),
         ...writeHash(workload, plan.hash),
         ...openGate(workload),
       ];
   }
 }
 
-/** Writes the hash into the pod template, where it is not there already. */
+/** Writes the hash into the pod template, where it is not there already, in place of a baseline for the one before. */
 export function writeHash(workload: Workload, hash: string): readonly JsonPatchOperation[] {
+  if (workload.recordedHash === hash) return [];
+  const baseline: readonly JsonPatchOperation[] =
+    workload.baseline === undefined ? [] : [{ op: "remove", path: baselinePath }];
+  return [...setHash(workload, hash), ...baseline];
+}
+
+/** Writes the hash into the pod template, where it is not there already. */
+export function setHash(workload: Workload, hash: string): readonly JsonPatchOperation[] {
   if (workload.recordedHash === hash) return [];
   // "add" also replaces. A template has labels, which its selector matches, and so always has metadata.
   if (!workload.hasTemplateAnnotations)
     return [{ op: "add", path: templateAnnotations, value: { [configHash]: hash } }];
   return [{ op: "add", path: `${templateAnnotations}/${annotationPath(configHash)}`, value: hash }];
+}
+
+/** Notes what the recorded hash is taken to stand for. A workload that has opted in has annotations. "add" also replaces. */
+function noteBaseline({ recordedHash: recorded = "" }: Workload, hash: string): readonly JsonPatchOperation[] {
+  return [{ op: "add", path: baselinePath, value: writeBaseline({ recorded, hash }) }];
+}
+
+/** Fails where there is another baseline than was read: an annotation raises no generation of some kinds. */
+function testBaseline({ baseline }: Workload): readonly JsonPatchOperation[] {
+  return baseline === undefined ? [] : [{ op: "test", path: baselinePath, value: baseline }];
 }
 
 function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperation[] {

@@ -86,6 +86,12 @@ const rows: readonly Row[] = [
     reason: /another algorithm/,
   },
   {
+    when: "the hash is under a key that is unknown",
+    wanted: { pod, templateAnnotations: { "wave.pusher.com/config-hash": `v2-0123abcd:${"0".repeat(64)}` } },
+    outcome: "adopt",
+    reason: /under the key 0123abcd, which Wave does not have/,
+  },
+  {
     when: "the hash is current",
     wanted: { pod, templateAnnotations: recorded },
     outcome: "unchanged",
@@ -209,7 +215,7 @@ describe("planRollout", () => {
   });
 
   it("says every outcome somewhere in this table", () => {
-    const all: RolloutPlan["outcome"][] = ["ignore", "unchanged", "baseline", "roll", "waiting", "cleanUp"];
+    const all: RolloutPlan["outcome"][] = ["ignore", "unchanged", "baseline", "adopt", "roll", "waiting", "cleanUp"];
     expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(all));
   });
 

@@ -1,9 +1,11 @@
 import { updateOnConfigChange } from "./annotations.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { grantedReferences } from "./cross-namespace.ts";
-import { type ConfigView, isOurHash } from "./hash.ts";
+import type { ConfigView } from "./hash.ts";
+import type { HashKeys } from "./hash-key.ts";
 import { describeChanges, describeWaiting } from "./messages.ts";
 import type { Policy } from "./policy.ts";
+import { readRecorded, standsFor } from "./recorded.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
 import { type Lookup, type Missing, missingFrom, viewThrough } from "./view.ts";
 import type { Warning } from "./warning.ts";
@@ -21,6 +23,11 @@ export type Decision =
   | { readonly outcome: "unchanged"; readonly view: ConfigView }
   /** No hash of this algorithm is recorded, or only the scheduling gate must be lifted: record the hash. */
   | { readonly outcome: "baseline"; readonly hash: string; readonly view: ConfigView }
+  /**
+   * Its recorded hash cannot be told, or soon not any more: the current configuration is taken to be what its Pods see.
+   * `hash`, which stands for it, is noted as the baseline beside the recorded one, without new Pods.
+   */
+  | { readonly outcome: "adopt"; readonly hash: string; readonly view: ConfigView }
   /** Its Pods see other configuration than new ones would; `changed` is undefined where nobody watched it change. */
   | {
       readonly outcome: "roll";
@@ -61,7 +68,10 @@ export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, 
   const warnings = [...mistakes, ...granted.warnings];
   const missing = missingFrom(granted.references, lookup);
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
-  return { ...planComplete(workload, viewThrough(granted.references, lookup), previous), warnings };
+  // Read once: another replica may just be changing the keys.
+  const { hashKeys } = policy;
+  const view = viewThrough(granted.references, lookup, hashKeys?.current);
+  return { ...planComplete(workload, view, hashKeys, previous), warnings };
 }
 
 type Reasoned = Decision & { readonly reason: string };
@@ -92,25 +102,44 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
   return { outcome: "waiting", missing, gate: isGated(workload) ? "closed" : "open", reason: waiting };
 }
 
-function planComplete(workload: Workload, view: ConfigView, previous: ConfigView | undefined): Reasoned {
-  const { recordedHash: recorded, namespace } = workload;
+function planComplete(
+  workload: Workload,
+  view: ConfigView,
+  keys: HashKeys | undefined,
+  previous: ConfigView | undefined,
+): Reasoned {
   const { hash } = view;
   const gated = hasGate(workload);
   const restored = "configuration is complete and its scheduler is restored";
   const lifted = gated ? `${restored}; ` : "";
   if (!gated && view.entries.length === 0) return { outcome: "unchanged", view, reason: "reads no configuration" };
-  if (recorded === undefined) {
-    const reason = gated ? restored : "no hash is recorded yet";
-    return { outcome: "baseline", hash, view, reason };
+  const recorded = readRecorded(workload, view, keys);
+  switch (recorded.tells) {
+    case "nothing": {
+      const reason = gated ? restored : "no hash is recorded yet";
+      return { outcome: "baseline", hash, view, reason };
+    }
+    case "foreign":
+      return { outcome: "baseline", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
+    case "unknown": {
+      const reason = `${lifted}the recorded hash is under the key ${recorded.keyId}, which Wave does not have`;
+      // Pods that were held are replaced when their gate opens, so they begin with the current hash.
+      return { outcome: isGated(workload) ? "baseline" : "adopt", hash, view, reason };
+    }
+    case "same": {
+      const reason = `${lifted}its Pods see the current configuration`;
+      if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
+      if (recorded.fading) return { outcome: "adopt", hash, view, reason: `${reason}, and its key is no longer kept` };
+      if (!gated) return { outcome: "unchanged", view, reason };
+      return { outcome: "baseline", hash: workload.recordedHash ?? hash, view, reason };
+    }
+    case "other": {
+      const seen = previous !== undefined && standsFor(recorded.hash, previous, keys) ? previous : undefined;
+      const changed = seen && changesBetween(seen, view);
+      const what = changed
+        ? describeChanges(changed, workload.namespace)
+        : "configuration changed since its hash was recorded";
+      return { outcome: "roll", hash, view, changed, reason: lifted + what };
+    }
   }
-  if (!isOurHash(recorded)) {
-    return { outcome: "baseline", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
-  }
-  if (recorded === hash) {
-    const reason = `${lifted}its Pods see the current configuration`;
-    return gated ? { outcome: "baseline", hash, view, reason } : { outcome: "unchanged", view, reason };
-  }
-  const changed = previous?.hash === recorded ? changesBetween(previous, view) : undefined;
-  const what = changed ? describeChanges(changed, namespace) : "configuration changed since its hash was recorded";
-  return { outcome: "roll", hash, view, changed, reason: lifted + what };
 }

@@ -1,3 +1,5 @@
+import type { HashKeys } from "./hash-key.ts";
+
 /** What the person who runs Wave decided for all workloads. */
 export interface Policy {
   /**
@@ -9,4 +11,6 @@ export interface Policy {
   readonly namespaces: readonly string[] | undefined;
   /** Whether a workload whose configuration is incomplete is kept from being scheduled. */
   readonly schedulingGate: boolean;
+  /** The keys of recorded hashes, as they are known at this moment; undefined: hashes have no key. */
+  readonly hashKeys?: HashKeys | undefined;
 }

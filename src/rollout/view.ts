@@ -1,5 +1,6 @@
 import { type Config, digestOf, keysOf, type Parts } from "./digest.ts";
 import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
+import type { HashKey } from "./hash-key.ts";
 import { type ConfigKind, type ConfigName, configKey, type Reference } from "./references.ts";
 
 /** Finds an object in the cache, or in what was read live; undefined where it does not exist. */
@@ -11,12 +12,13 @@ export interface Missing extends ConfigName {
   readonly key?: string;
 }
 
-/** What the references show of the objects that exist. */
-export function viewThrough(references: readonly Reference[], lookup: Lookup): ConfigView {
-  return viewOf([
+/** What the references show of the objects that exist, hashed under `key`, if there is one. */
+export function viewThrough(references: readonly Reference[], lookup: Lookup, key?: HashKey): ConfigView {
+  const entries = [
     ...references.flatMap((reference) => entriesOf(reference, find(lookup, reference))),
     ...hiddenFromEnv(references, lookup),
-  ]);
+  ];
+  return viewOf(entries, key);
 }
 
 /** What Pods cannot start without and does not exist, sorted, each once. */

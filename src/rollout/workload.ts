@@ -1,5 +1,5 @@
 import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
-import { configHash, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
+import { configBaseline, configHash, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
 import { extraReferences } from "./extra-references.ts";
 import { mergeReferences } from "./merge-references.ts";
 import { annotationMistakes } from "./mistakes.ts";
@@ -46,6 +46,8 @@ export interface Workload extends WorkloadName {
   readonly references: readonly Reference[];
   /** The hash that its pod template carries. */
   readonly recordedHash: string | undefined;
+  /** The annotation with its baseline, as it is written; undefined where there is none. */
+  readonly baseline: string | undefined;
   /** Whether its pod template has annotations at all; a JSON Patch needs to know. */
   readonly hasTemplateAnnotations: boolean;
   /** `spec.template.spec.schedulerName`. */
@@ -125,6 +127,7 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
     optIn,
     references: optedIn ? mergeReferences(collectReferences({ metadata, spec })) : [],
     recordedHash: template?.[configHash],
+    baseline: annotations[configBaseline],
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: annotations[schedulingDisabled],
