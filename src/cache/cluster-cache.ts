@@ -5,6 +5,7 @@ import { type Config, type ConfigObject, sameConfig, toConfig } from "../rollout
 import type { Lookup } from "../rollout/plan.ts";
 import { type ConfigKind, configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
+import { sharedString } from "../rollout/shared-string.ts";
 import {
   parseWorkloadKey,
   sameWorkload,
@@ -19,7 +20,7 @@ import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { KindCache, type ListListener, type Watch } from "./kind-cache.ts";
 import { ReferenceIndex } from "./reference-index.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
-import { SharedStrings } from "./shared-strings.ts";
+import { SharedLists } from "./shared-lists.ts";
 import type { StoreChange } from "./store.ts";
 import { SyncGate } from "./sync-gate.ts";
 
@@ -155,7 +156,7 @@ type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
 function configCaches(options: CachesOptions): Readonly<Record<ConfigKind, ConfigCache>> {
   const { namespaces, log, onConfigChange } = options;
-  const shared = new SharedStrings();
+  const shared = new SharedLists();
   const cache = (kind: ConfigKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
     new KindCache({
       resource,
@@ -163,7 +164,7 @@ function configCaches(options: CachesOptions): Readonly<Record<ConfigKind, Confi
       namespaces,
       transform: (object) => {
         const config = toConfig(kind, object);
-        return { ...config, namespace: shared.string(config.namespace), keys: shared.list(config.keys) };
+        return { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
       },
       same: sameConfig,
       onChange: onConfigChange,

@@ -1,4 +1,5 @@
 import { configKey, type Reference } from "./references.ts";
+import { sharedString } from "./shared-string.ts";
 
 /**
  * The same references with fewer objects: those of one object that are read in the same way and are equally optional
@@ -28,20 +29,11 @@ interface Group {
 function merged({ first: { kind, namespace, name, reads, optional, path }, keys }: Group): Reference {
   return {
     kind,
-    namespace: shared(namespace),
-    name: shared(name),
+    namespace: sharedString(namespace),
+    name: sharedString(name),
     reads,
-    keys: keys === "all" ? "all" : Array.from(keys, shared).sort(),
+    keys: keys === "all" ? "all" : Array.from(keys, sharedString).sort(),
     optional,
-    path: shared(path),
+    path: sharedString(path),
   };
-}
-
-/**
- * The one copy of a string that the engine keeps for property names: it is made of one piece, every equal one is the
- * same, and it goes when nobody uses it any more. A table of our own would need to be emptied.
- */
-function shared(text: string): string {
-  const [internalized = text] = Object.keys({ [text]: undefined });
-  return internalized;
 }
