@@ -4,11 +4,11 @@ import { type ConfigName, configKey } from "./references.ts";
 /** What changed in one object since the last roll. */
 export interface Change extends ConfigName {
   /**
-   * "changed": some of its keys; "created" and "deleted": the object itself; "added" and "removed": the workload began
-   * or ceased to read it.
+   * "changed": some of its keys; "added" and "removed": Pods saw nothing of it before, or see nothing of it any more,
+   * because it, its keys or the reference to it came or went.
    */
-  readonly how: "changed" | "created" | "deleted" | "added" | "removed";
-  /** The keys that came, went or changed, sorted; empty where the object itself came or went. */
+  readonly how: "changed" | "added" | "removed";
+  /** The keys that came, went or changed, sorted; empty where all did. */
   readonly keys: readonly string[];
 }
 
@@ -31,7 +31,6 @@ function changeOf(before: readonly ViewEntry[] = [], after: readonly ViewEntry[]
   if (before.length === 0) return { ...object, how: "added", keys: [] };
   if (after.length === 0) return { ...object, how: "removed", keys: [] };
   const keys = [...new Set([...without(before, after), ...without(after, before)])].sort();
-  if (keys.includes("")) return { ...object, how: exists(after) ? "created" : "deleted", keys: [] };
   return keys.length > 0 ? { ...object, how: "changed", keys } : undefined;
 }
 
@@ -41,10 +40,6 @@ function without(entries: readonly ViewEntry[], others: readonly ViewEntry[]): r
   return entries.filter((entry) => !same.has(state(entry))).map(({ key }) => key);
 }
 
-function exists(entries: readonly ViewEntry[]): boolean {
-  return entries.some(({ digest }) => digest !== undefined);
-}
-
 function state({ key, digest }: ViewEntry): string {
-  return digest === undefined ? `${key}/absent` : `${key}/present ${digest}`;
+  return digest === undefined ? `${key}/hidden` : `${key}/seen ${digest}`;
 }

@@ -2,11 +2,10 @@ import { hash } from "node:crypto";
 import { type HashKey, hmac } from "./hash-key.ts";
 import type { ConfigName } from "./references.ts";
 
-/** One thing that the Pods of a workload see, or see to be absent. */
+/** One key that the Pods of a workload see. */
 export interface ViewEntry extends ConfigName {
-  /** The key; "" stands for the object itself where all its keys are read. No key of the API is empty. */
   readonly key: string;
-  /** The digest of the key's value, "" for an object that is present, undefined for what is absent. */
+  /** The digest of the key's value; undefined where files show it and environment variables look for it in vain. */
   readonly digest: string | undefined;
 }
 
@@ -60,8 +59,7 @@ function field(text: string): string {
 }
 
 function state({ digest }: ViewEntry): string {
-  if (digest === undefined) return "\x00";
-  return digest === "" ? "\x02" : `\x01${digest}`;
+  return digest === undefined ? "\x00" : `\x01${digest}`;
 }
 
 /** In the order of the hash: kind, namespace, name, key, state, each by its bytes. What the API allows here is ASCII. */

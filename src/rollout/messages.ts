@@ -28,7 +28,7 @@ export function describeWaiting(missing: readonly Missing[], workloadNamespace: 
   return `waiting for ${describeMissing(missing, workloadNamespace)}`;
 }
 
-/** What changed: `ConfigMap "web" changed (key "index.html") and Secret "db" was created`. */
+/** What changed: `ConfigMap "web" changed (key "index.html") and Secret "db" appeared`. */
 export function describeChanges(changed: readonly Change[], workloadNamespace: string): string {
   const parts = changed.map((change) => {
     return `${describeObject(change, workloadNamespace)} ${verbs[change.how]}${parenthesized(change.keys)}`;
@@ -38,10 +38,8 @@ export function describeChanges(changed: readonly Change[], workloadNamespace: s
 
 const verbs: Record<Change["how"], string> = {
   changed: "changed",
-  created: "was created",
-  deleted: "was deleted",
-  added: "is read now",
-  removed: "is no longer read",
+  added: "appeared",
+  removed: "disappeared",
 };
 
 function parenthesized(keys: readonly string[]): string {

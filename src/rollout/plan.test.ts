@@ -259,14 +259,16 @@ describe("planRollout", () => {
   it("rolls once when an optional object comes, and once when it goes", () => {
     const optional = { pod: readsAll("Secret", "db", true) };
     const absent = viewOfPlan(plan(optional, []));
-    const present = viewOfPlan(plan(optional, [secret("db", {})]));
+    const there = secret("db", { password: "1" });
+    const present = viewOfPlan(plan(optional, [there]));
     const with_ = (hash: string): Wanted => ({
       ...optional,
       templateAnnotations: { "wave.pusher.com/config-hash": hash },
     });
-    expect(plan(with_(absent.hash), [secret("db", {})], {}, absent).reason).toBe('Secret "db" was created');
-    expect(plan(with_(present.hash), [], {}, present).reason).toBe('Secret "db" was deleted');
+    expect(plan(with_(absent.hash), [there], {}, absent).reason).toBe('Secret "db" appeared');
+    expect(plan(with_(present.hash), [], {}, present).reason).toBe('Secret "db" disappeared');
     expect(plan(with_(absent.hash), []).outcome).toBe("unchanged");
+    expect(plan(with_(absent.hash), [secret("db", {})]).outcome).toBe("unchanged");
   });
 
   it("warns of an unclear opt-in, and of mistakes whether it has opted in or not", () => {

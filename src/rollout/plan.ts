@@ -71,6 +71,9 @@ export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, 
   // Read once: another replica may just be changing the keys.
   const { hashKeys } = policy;
   const view = viewThrough(granted.references, lookup, hashKeys?.current);
+  if (!hasGate(workload) && granted.references.every(({ reads }) => reads === "existence")) {
+    return { outcome: "unchanged", view, reason: "reads no configuration", warnings };
+  }
   return { ...planComplete(workload, view, hashKeys, previous), warnings };
 }
 
@@ -112,7 +115,6 @@ function planComplete(
   const gated = hasGate(workload);
   const restored = "configuration is complete and its scheduler is restored";
   const lifted = gated ? `${restored}; ` : "";
-  if (!gated && view.entries.length === 0) return { outcome: "unchanged", view, reason: "reads no configuration" };
   const recorded = readRecorded(workload, view, keys);
   switch (recorded.tells) {
     case "nothing": {

@@ -25,21 +25,26 @@ function binary(data: Record<string, string>, binaryData: Record<string, string>
 const hello = Buffer.from("hello").toString("base64");
 
 describe("the view", () => {
-  it("of all keys tells an empty object from an absent one", () => {
-    const references = [reference("web", { optional: true })];
+  it.each<[string, Partial<Reading>]>([
+    ["all keys as variables", { reads: "env" }],
+    ["all keys as files", { reads: "files" }],
+    ["named keys", { keys: ["a"] }],
+  ])("through %s is the same of an object that is absent, empty or has nothing that is seen", (_, reading) => {
+    const references = [reference("web", { optional: true, ...reading })];
     const absent = viewThrough(references, lookupOf());
-    const empty = viewThrough(references, lookupOf(configMap("web", {})));
-    expect(absent.entries).toMatchObject([{ name: "web", key: "", digest: undefined }]);
-    expect(empty.entries).toMatchObject([{ name: "web", key: "", digest: "" }]);
-    expect(empty.hash).not.toBe(absent.hash);
+    expect(absent.entries).toEqual([]);
+    expect(viewThrough(references, lookupOf(configMap("web", {})))).toEqual(absent);
+    const unseen = reading.keys === undefined ? {} : { b: "1" };
+    expect(viewThrough(references, lookupOf(configMap("web", unseen)))).toEqual(absent);
+    expect(viewThrough(references, lookupOf(configMap("web", { a: "1" }))).hash).not.toBe(absent.hash);
   });
 
-  it("of named keys records an absent one, whether the object exists or not", () => {
-    const references = [reference("web", { keys: ["a"], optional: true })];
-    const absent = viewThrough(references, lookupOf());
-    expect(absent.entries).toMatchObject([{ key: "a", digest: undefined }]);
-    expect(viewThrough(references, lookupOf(configMap("web", { b: "1" })))).toEqual(absent);
-    expect(viewThrough(references, lookupOf(configMap("web", { a: "1" }))).hash).not.toBe(absent.hash);
+  it("of envFrom takes an object with nothing but binaryData for an absent one, of files not", () => {
+    const hidden = binary({}, { a: hello });
+    const env = [reference("web", { optional: true })];
+    expect(viewThrough(env, hidden)).toEqual(viewThrough(env, lookupOf()));
+    const files = [reference("web", { reads: "files", optional: true })];
+    expect(viewThrough(files, hidden)).not.toEqual(viewThrough(files, lookupOf()));
   });
 
   it("is empty for what must only exist", () => {
@@ -69,16 +74,37 @@ describe("the view", () => {
     expect(viewThrough(references, binary({ x: "1" }, { a: hello, b: hello }))).toEqual(before);
   });
 
-  it("never changes with keys that nobody reads, and always with those that are read", () => {
-    const name = fc.constantFrom("a", "b", "c", "d");
-    const data = fc.dictionary(name, fc.constantFrom("1", "2"));
-    fc.assert(
-      fc.property(data, data, fc.uniqueArray(name), fc.constantFrom("env", "files"), (one, two, keys, reads) => {
-        const references = [reference("web", { reads, keys, optional: true })];
-        const hashes = [one, two].map((values) => viewThrough(references, lookupOf(configMap("web", values))).hash);
-        const same = keys.every((key) => one[key] === two[key]);
-        expect(hashes[0] === hashes[1]).toBe(same);
+  it("changes exactly with what containers are shown", () => {
+    const name = fc.constantFrom("a", "b", "c");
+    const values = fc.dictionary(name, fc.constantFrom("1", "2"));
+    const object = fc.option(
+      fc.tuple(values, values).map(([data, rest]) => {
+        const binaryData = Object.entries(rest).filter(([key]) => !Object.hasOwn(data, key));
+        return { data, binaryData: Object.fromEntries(binaryData) };
       }),
+    );
+    const keys = fc.oneof(fc.constant("all" as const), fc.uniqueArray(name));
+    const readings = fc.array(fc.record({ reads: fc.constantFrom("env" as const, "files" as const), keys }), {
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(object, object, readings, (one, two, read) => {
+        const references = read.map((reading) => reference("web", { ...reading, optional: true }));
+        const hashOf = (state: typeof one) => {
+          const encode = (text: string) => Buffer.from(text).toString("base64");
+          const encoded = Object.entries(state?.binaryData ?? {}).map(([key, text]) => [key, encode(text)]);
+          const found = state === null ? lookupOf() : binary(state.data, Object.fromEntries(encoded));
+          return viewThrough(references, found).hash;
+        };
+        const shown = (state: typeof one) =>
+          read.map(({ reads, keys }) => {
+            const all = reads === "env" ? state?.data : { ...state?.data, ...state?.binaryData };
+            const seen = Object.entries(all ?? {}).filter(([key]) => keys === "all" || keys.some((one) => one === key));
+            return JSON.stringify(seen.sort());
+          });
+        expect(hashOf(one) === hashOf(two)).toBe(JSON.stringify(shown(one)) === JSON.stringify(shown(two)));
+      }),
+      { numRuns: 1000 },
     );
   });
 });

@@ -1,4 +1,4 @@
-import { type Config, digestOf, keysOf, type Parts } from "./digest.ts";
+import { type Config, digestAt, digestOf, keysOf, type Parts } from "./digest.ts";
 import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
 import type { HashKey } from "./hash-key.ts";
 import { type ConfigKind, type ConfigName, configKey, type Reference } from "./references.ts";
@@ -12,7 +12,10 @@ export interface Missing extends ConfigName {
   readonly key?: string;
 }
 
-/** What the references show of the objects that exist, hashed under `key`, if there is one. */
+/**
+ * What the references show of the objects that exist, hashed under `key`, if there is one. Costs what they show, and a
+ * sort that is done for the most part.
+ */
 export function viewThrough(references: readonly Reference[], lookup: Lookup, key?: HashKey): ConfigView {
   const entries = [
     ...references.flatMap((reference) => entriesOf(reference, find(lookup, reference))),
@@ -29,50 +32,58 @@ export function missingFrom(references: readonly Reference[], lookup: Lookup): r
     .map(([, one]) => one);
 }
 
-/**
- * All keys: one entry for the object and one for each of its keys, so that an empty object differs from an absent one.
- * Named keys: one entry each, which is absent where the object is.
- */
+/** One entry for each key that is seen. What is absent makes none, be it a key, all keys or the object. */
 function entriesOf(
   { kind, namespace, name, reads, keys }: Reference,
   config: Config | undefined,
 ): readonly ViewEntry[] {
-  if (reads === "existence") return [];
+  if (reads === "existence" || config === undefined) return [];
   const parts = partsOf(reads);
-  const entry = (key: string): ViewEntry => ({
-    kind,
-    namespace,
-    name,
-    key,
-    digest: config && digestOf(config, key, parts),
+  const object = { kind, namespace, name };
+  if (keys === "all") {
+    return keysOf(config, parts).map((key, index) => ({ ...object, key, digest: digestAt(config, index) }));
+  }
+  return keys.flatMap((key) => {
+    const digest = digestOf(config, key, parts);
+    return digest === undefined ? [] : [{ ...object, key, digest }];
   });
-  if (keys !== "all") return keys.map(entry);
-  const object: ViewEntry = { kind, namespace, name, key: "", digest: config && "" };
-  return [object, ...(config ? keysOf(config, parts).map(entry) : [])];
 }
 
 /**
- * A key of `binaryData` is there for files and absent for environment variables. Where both read it, it is recorded as
- * both: else its move to `data`, which gives the variable a value, would leave the hash as it is. Named keys are
- * recorded as absent anyway, so this is about `envFrom`.
+ * A key of `binaryData` is there for files and absent for environment variables. Where both look at it, it is recorded
+ * as both: else its move to `data`, which gives the variable a value, would leave the hash as it is.
  */
 function hiddenFromEnv(references: readonly Reference[], lookup: Lookup): readonly ViewEntry[] {
-  const asFiles = references.filter(({ reads }) => reads === "files");
-  return references
-    .filter(({ reads, keys }) => reads === "env" && keys === "all")
-    .flatMap((env) => {
-      const config = find(lookup, env);
-      if (config === undefined) return [];
-      const { kind, namespace, name } = env;
-      return config.keys
-        .slice(config.binaryFrom)
-        .filter((key) => asFiles.some((r) => configKey(r) === configKey(env) && readsKey(r, key)))
-        .map((key) => ({ kind, namespace, name, key, digest: undefined }));
-    });
+  const looking = references.filter((reference) => {
+    const config = reference.reads === "env" ? find(lookup, reference) : undefined;
+    return config !== undefined && config.binaryFrom < config.keys.length;
+  });
+  if (looking.length === 0) return [];
+  const shown = keysAsFiles(references);
+  return looking.flatMap((env) => {
+    const config = find(lookup, env);
+    const files = shown.get(configKey(env));
+    if (config === undefined || files === undefined) return [];
+    const { kind, namespace, name } = env;
+    const hidden = (key: string) => digestOf(config, key) !== undefined && digestOf(config, key, "data") === undefined;
+    const asked = env.keys === "all" ? config.keys.slice(config.binaryFrom) : env.keys;
+    return asked
+      .filter((key) => (files === "all" || files.has(key)) && hidden(key))
+      .map((key) => ({ kind, namespace, name, key, digest: undefined }));
+  });
 }
 
-function readsKey({ keys }: Reference, key: string): boolean {
-  return keys === "all" || keys.includes(key);
+/** The keys that files show, by the key of their object. */
+function keysAsFiles(references: readonly Reference[]): ReadonlyMap<string, "all" | ReadonlySet<string>> {
+  const shown = new Map<string, "all" | Set<string>>();
+  for (const reference of references) {
+    if (reference.reads !== "files") continue;
+    const object = configKey(reference);
+    const before = shown.get(object) ?? new Set();
+    if (before === "all" || reference.keys === "all") shown.set(object, "all");
+    else shown.set(object, before.union(new Set(reference.keys)));
+  }
+  return shown;
 }
 
 function missingOf({ kind, namespace, name, reads, keys }: Reference, config: Config | undefined): readonly Missing[] {
