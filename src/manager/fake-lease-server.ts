@@ -1,7 +1,8 @@
 import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
 import type { ApiRequest } from "../kube/api-request.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { ApiError } from "../kube/errors.ts";
+import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { createGuard } from "../kube/guard.ts";
 import type { Clock } from "../lib/clock.ts";
 
 /** One Lease as the API server keeps it, with its optimistic concurrency. Only tests import it. */
@@ -80,8 +81,8 @@ export interface Network {
 }
 
 /**
- * A client whose requests travel over `network`. It heeds no deadline and no signal: a request whose answer is lost
- * never settles, and what was sent once may arrive at any later time.
+ * A client whose requests travel over `network`. They end by their deadline and their signal, as those of `ApiClient`
+ * do; what was sent may arrive at any later time all the same.
  */
 export function fakeClient(server: FakeLeaseServer, clock: Clock, network: Network): Pick<ApiClient, "request"> {
   const travel = (arrive: () => void) => {
@@ -91,15 +92,22 @@ export function fakeClient(server: FakeLeaseServer, clock: Clock, network: Netwo
     });
   };
   return {
-    request: <T>(request: ApiRequest) =>
+    request: <T>({ method, body, timeoutMs = 30_000, signal }: ApiRequest) =>
       new Promise<T>((resolve, reject) => {
-        const sent = structuredClone({ method: request.method, body: request.body });
+        const guard = createGuard(clock, timeoutMs, signal);
+        guard.onCancel((reason) => reject(guard.byCaller() ? reason : new ConnectionError(reason.message)));
+        const settle = (how: () => void) =>
+          travel(() => {
+            guard.release();
+            how();
+          });
+        const sent = structuredClone({ method, body });
         travel(() => {
           try {
             const lease = server.answer(sent);
-            travel(() => resolve(lease as T));
+            settle(() => resolve(lease as T));
           } catch (error) {
-            travel(() => reject(error));
+            settle(() => reject(error));
           }
         });
       }),

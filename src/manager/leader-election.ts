@@ -2,16 +2,16 @@ import { randomUUID } from "node:crypto";
 import type { Leadership } from "../controller/leadership.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
+import { resources } from "../kube/resources.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
+import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { createElectionReport } from "./election-report.ts";
 import { type ElectionTimings, holderOf, mistakeInTimings, standbyPollMs } from "./lease.ts";
-import { createLeaseApi } from "./lease-api.ts";
-import { createLeaseLock, type Moment } from "./lease-lock.ts";
+import { createLeaseLock, type LeaseLock, type Moment } from "./lease-lock.ts";
 import { beginTerm, type Term } from "./term.ts";
 
-/** What an elector needs. The client may be shared; the elector gives each of its requests a deadline of its own. */
+/** What an elector needs. The client may be shared; each of the elector's requests has a deadline of its own. */
 export interface ElectorOptions extends ElectionTimings {
   readonly client: Pick<ApiClient, "request">;
   readonly clock: Clock;
@@ -44,8 +44,6 @@ export interface Elector {
     readonly signal: AbortSignal;
     readonly lead: (leadership: Leadership) => Promise<void>;
   }) => Promise<void>;
-  /** Who held the Lease when it was last seen; "" for nobody. */
-  readonly leader: () => string;
   /**
    * Undefined, or why this process should be started again: it led, and for two lease durations it has neither renewed
    * nor, its work ended, been able to ask who leads now. A standby is always healthy, as in client-go.
@@ -60,35 +58,62 @@ export function electionIdentity(hostname: string): string {
 
 /** The rules, with reasons: docs/adr/0006-leader-election.md. Throws where the timings contradict each other. */
 export function createElector(options: ElectorOptions): Elector {
-  const { client, clock, namespace, name, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
+  const { clock, log, identity, recorder, random = Math.random } = options;
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
   const mistake = mistakeInTimings(options);
   if (mistake !== undefined) throw new Error(mistake);
-  const random = options.random ?? Math.random;
-  const api = createLeaseApi({ client, clock, namespace, name });
-  const lock = createLeaseLock({ api, clock, identity, timings: options });
-  let term: Term | undefined;
-  /** When the Lease was last renewed by this process, until its term and all that belongs to it is over. */
-  let ledAt: number | undefined;
-  const report = createElectionReport({ ...options, api, lock, leading: () => term?.leadership.valid() ?? false });
-
+  const lock = createLeaseLock({ ...options, timings: options });
+  const lease = lock.description;
+  const holder = () => holderOf(lock.observation()?.lease);
   /** Half of the deadline, so that one lost request leaves time for another. */
   const requestTimeoutMs = renewDeadlineMs / 2;
+  /** This process's term; one that is lost is kept until another request about the Lease got through. */
+  let term: Term | undefined;
+  /** What was last logged, so that it is said once. */
+  let told: { readonly holder?: string | undefined; readonly failure?: string | undefined } = {};
+  declareMetrics(options.metrics, lock, () => term?.leadership.valid() ?? false);
+
+  const reached = (leads: boolean) => {
+    if (told.failure !== undefined) log.info("the Lease can be reached again", { lease });
+    const leader = holder();
+    if (leader !== told.holder && !leads) {
+      if (leader === "") log.info("nobody leads: the Lease is free", { lease });
+      else if (leader !== identity) log.info("another replica leads", { lease, leader });
+      else log.info("this replica holds the Lease, and leads when it has existed for its duration", { lease });
+    }
+    told = { holder: leader };
+  };
+  const failed = (what: string, error: unknown) => {
+    const failure = errorText(error);
+    if (failure !== told.failure) log.warn(`cannot ${what} the Lease; trying again`, { lease, error: failure });
+    told = { ...told, failure };
+  };
+
+  const recordThatItLeads = () => {
+    const { uid = "", namespace = "", name = "" } = lock.observation()?.lease?.metadata ?? {};
+    const { apiVersion, kind } = resources.leases;
+    const regarding = { apiVersion, kind, namespace, name, uid };
+    void recorder?.record({
+      regarding,
+      type: "Normal",
+      reason: "LeaderElection",
+      message: `${identity} became leader`,
+    });
+  };
 
   /** When the write was sent that made this process leader; undefined when `signal` ended the campaign. */
   const campaign = async (signal: AbortSignal): Promise<Moment | undefined> => {
     while (!signal.aborted) {
       let pauseMs = standbyPollMs(options, random);
       try {
-        const attempt = await lock.attempt(() => false, { timeoutMs: requestTimeoutMs, signal });
-        report.reached(attempt.result === "held" ? attempt.claimMs : 0);
-        ledAt = undefined;
-        if (attempt.result === "held" && attempt.claimMs === 0) return attempt.sentAt;
-        pauseMs =
-          attempt.result === "held"
-            ? Math.min(retryPeriodMs, Math.ceil(attempt.claimMs))
-            : Math.min(pauseMs, Math.ceil(attempt.ms));
+        const attempt = await lock.attempt(() => "take", { timeoutMs: requestTimeoutMs, signal });
+        const wins = attempt.written && attempt.ms === 0;
+        reached(wins);
+        term = undefined;
+        if (wins) return attempt.sentAt;
+        pauseMs = Math.min(attempt.written ? retryPeriodMs : pauseMs, Math.ceil(attempt.ms));
       } catch (error) {
-        if (!signal.aborted) report.failed("look at", error);
+        if (!signal.aborted) failed("look at", error);
       }
       await pause(clock, pauseMs, signal);
     }
@@ -97,72 +122,65 @@ export function createElector(options: ElectorOptions): Elector {
 
   /** Renews until the term is over or `ended` is aborted. */
   const renew = async (current: Term, ended: AbortSignal): Promise<void> => {
-    const { leadership } = current;
-    const over = AbortSignal.any([leadership.abort, ended]);
-    let triedAt = current.renewedAt().monotonic;
-    while (!over.aborted) {
+    const { abort, valid } = current.leadership;
+    const over = AbortSignal.any([abort, ended]);
+    for (let triedAt = current.renewedAt().monotonic; ; ) {
       await pause(clock, triedAt + retryPeriodMs - clock.monotonic(), over);
-      if (over.aborted) return;
-      if (!leadership.valid()) return;
+      if (over.aborted || !valid()) return;
       triedAt = clock.monotonic();
       try {
         const timeoutMs = Math.min(requestTimeoutMs, current.remaining());
-        const attempt = await lock.attempt(leadership.valid, { timeoutMs });
-        report.reached();
-        if (attempt.result === "heldByOther") return current.abort("another holds the Lease");
+        const attempt = await lock.attempt(() => (valid() ? "renew" : "take"), { timeoutMs });
+        reached(true);
+        if (!attempt.written) return current.end("another holds the Lease");
         current.renew(attempt.sentAt);
-        ledAt = current.renewedAt().monotonic;
       } catch (error) {
-        report.failed("renew", error);
+        failed("renew", error);
       }
     }
   };
 
   /** One term, from its first write to the end of all that was started in it. */
-  const serve = async (
-    sentAt: Moment,
-    signal: AbortSignal,
-    lead: (leadership: Leadership) => Promise<void>,
-  ): Promise<void> => {
+  const serve = async (sentAt: Moment, signal: AbortSignal, lead: (leadership: Leadership) => Promise<void>) => {
     const current = beginTerm(clock, renewDeadlineMs, sentAt);
     const { leadership } = current;
     // This process stood still between the write and its answer: somebody else may lead by now.
-    if (!leadership.valid()) return current.close();
+    if (!leadership.valid()) return;
     term = current;
-    ledAt = sentAt.monotonic;
-    report.began();
+    log.info("this replica leads", { lease, leader: identity });
+    recordThatItLeads();
     const ended = new AbortController();
-    const work = runToEnd(lead, leadership).finally(() => ended.abort());
-    const drain = () => {
-      current.stop();
-      sleep(clock, renewDeadlineMs, ended.signal).then(
-        () => current.abort(`what was in flight was not finished within ${renewDeadlineMs / 1_000}s`),
-        () => {},
-      );
-    };
-    if (signal.aborted) drain();
-    else signal.addEventListener("abort", drain, { once: true });
+    const work = Promise.allSettled([lead(leadership)]).finally(() => ended.abort());
+    if (signal.aborted) current.stop();
+    else signal.addEventListener("abort", current.stop, { once: true });
 
     await renew(current, ended.signal);
-    if (leadership.abort.aborted) report.lost(leadership.abort.reason);
-    const failure = await work;
-    signal.removeEventListener("abort", drain);
+    if (leadership.abort.aborted) {
+      told = { ...told, holder: undefined };
+      const reason = errorText(leadership.abort.reason);
+      log.warn("this replica no longer leads", { lease, leader: identity, reason });
+    }
+    const [result] = await work;
+    signal.removeEventListener("abort", current.stop);
     current.close();
     if (leadership.abort.aborted) {
-      if (failure !== undefined) report.failed("end the work under", failure.error);
+      if (result.status === "rejected") failed("end the work under", result.reason);
       return;
     }
     await release();
-    ledAt = undefined;
-    if (failure !== undefined) throw failure.error;
+    term = undefined;
+    if (result.status === "rejected") throw result.reason;
     if (!signal.aborted) throw new Error("the leader's work ended although nothing stopped it");
   };
 
   const release = async () => {
     try {
-      if (await lock.release({ timeoutMs: requestTimeoutMs })) report.released();
+      const { written } = await lock.attempt(() => "release", { timeoutMs: requestTimeoutMs });
+      if (written) log.info("this replica has released the Lease", { lease });
+      told = { holder: holder() };
     } catch (error) {
-      report.notReleased(error);
+      const message = "the Lease could not be released; another replica takes it when it has run out";
+      log.warn(message, { lease, error: errorText(error) });
     }
   };
 
@@ -175,26 +193,22 @@ export function createElector(options: ElectorOptions): Elector {
         else await serve(sentAt, signal, lead);
       }
     },
-    leader: () => holderOf(lock.observation()?.lease),
     healthy: () => {
-      if (ledAt === undefined || clock.monotonic() - ledAt <= 2 * leaseDurationMs) return undefined;
-      const seconds = Math.round((clock.monotonic() - ledAt) / 1_000);
-      return `leader election: this replica led and has not renewed the Lease ${api.description} for ${seconds}s`;
+      const silentMs = term === undefined ? 0 : clock.monotonic() - term.renewedAt().monotonic;
+      if (silentMs <= 2 * leaseDurationMs) return undefined;
+      return `leader election: this replica led and has not renewed the Lease ${lease} for ${Math.round(silentMs / 1_000)}s`;
     },
   };
 }
 
-/** What `lead` failed with, or undefined. Wrapped, because anything can be thrown. */
-async function runToEnd(
-  lead: (leadership: Leadership) => Promise<void>,
-  leadership: Leadership,
-): Promise<{ readonly error: unknown } | undefined> {
-  try {
-    await lead(leadership);
-    return undefined;
-  } catch (error) {
-    return { error };
-  }
+function declareMetrics(metrics: MetricsRegistry, lock: LeaseLock, leads: () => boolean): void {
+  const leader = metrics.gauge("wave_leader", "1 while this replica leads and rolls workloads, 0 while it stands by.");
+  leader.collect(() => leader.set(leads() ? 1 : 0));
+  const transitions = metrics.gauge(
+    "wave_leader_transitions",
+    "How often the Lease has passed to another replica: its leaseTransitions, as this replica last read them.",
+  );
+  transitions.collect(() => transitions.set(lock.observation()?.transitions ?? 0));
 }
 
 /** Waits, but not longer than until `signal` is aborted. */

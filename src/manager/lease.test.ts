@@ -36,7 +36,7 @@ describe("the record of a renewal", () => {
   });
   const renewed = (renewTime: string) => {
     const observation = observe(undefined, lease(renewTime), 0, timings);
-    const step = nextStep(observation, { identity: "a", leading: true, monotonic: 1_000, wall }, timings);
+    const step = nextStep(observation, { identity: "a", aim: "renew", monotonic: 1_000, wall }, timings);
     return step.do === "write" ? step.spec.renewTime : undefined;
   };
 
@@ -50,7 +50,7 @@ describe("the record of a renewal", () => {
 
   it("rounds the lease duration up to whole seconds, so that nobody waits shorter than it", () => {
     const own = { leaseDurationMs: 1_001, renewDeadlineMs: 800, retryPeriodMs: 100 };
-    const candidate = { identity: "a", leading: false, monotonic: 0, wall };
+    const candidate = { identity: "a", aim: "take" as const, monotonic: 0, wall };
     const step = nextStep(observe(undefined, undefined, 0, own), candidate, own);
     expect(step).toMatchObject({ do: "write", spec: { leaseDurationSeconds: 2 } });
   });
@@ -65,7 +65,7 @@ describe("another's lease", () => {
       ...(leaseDurationSeconds && { leaseDurationSeconds }),
     },
   });
-  const candidate = (monotonic: number) => ({ identity: "a", leading: false, monotonic, wall });
+  const candidate = (monotonic: number) => ({ identity: "a", aim: "take" as const, monotonic, wall });
 
   it("is judged by the time since it was last seen to change, by its own duration", () => {
     const first = observe(undefined, held("1", 30), 5_000, timings);
@@ -84,6 +84,6 @@ describe("another's lease", () => {
 
   it("is never taken by a leader, even if it has run out: its term is over", () => {
     const seen = observe(undefined, held("1", 15), 0, timings);
-    expect(nextStep(seen, { ...candidate(60_000), leading: true }, timings)).toEqual({ do: "wait", ms: 0 });
+    expect(nextStep(seen, { ...candidate(60_000), aim: "renew" }, timings)).toEqual({ do: "wait", ms: 0 });
   });
 });

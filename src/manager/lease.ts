@@ -79,24 +79,19 @@ export function observe(
   return { lease, since: same ? previous.since : now, existsSince, durationMs, transitions: leaseTransitions };
 }
 
-/** What to do about the Lease now. */
+/**
+ * What to do about the Lease now: write `spec` as a new Lease or over the one that was observed, and lead once it is held
+ * for `claimMs`; or wait, because another holds it and may be writing for `ms` more milliseconds.
+ */
 export type LeaseStep =
-  /** Write `spec` as a new Lease, or over the one that was observed if it still is that one. */
-  | {
-      readonly do: "write";
-      readonly over: Lease | undefined;
-      readonly spec: LeaseSpec;
-      /** Once it is written, how long it is to be held before its holder may lead. */
-      readonly claimMs: number;
-    }
-  /** Another holds it, and may be writing for `ms` more milliseconds. */
+  | { readonly do: "write"; readonly spec: LeaseSpec; readonly claimMs: number }
   | { readonly do: "wait"; readonly ms: number };
 
 /** Who asks what to do, and when by both clocks of its process. */
 export interface Candidate {
   readonly identity: string;
-  /** Whether it is leading now, by a term that is still valid. */
-  readonly leading: boolean;
+  /** To lead; to go on leading, by a term that is still valid; or to give up what it holds. */
+  readonly aim: "take" | "renew" | "release";
   readonly monotonic: number;
   /** Only written into the record, for people to read; never compared with another's. */
   readonly wall: number;
@@ -109,13 +104,15 @@ export interface Candidate {
  */
 export function nextStep(observation: Observation, candidate: Candidate, timings: ElectionTimings): LeaseStep {
   const { lease, since, existsSince, durationMs, transitions } = observation;
-  const { identity, leading, monotonic, wall } = candidate;
+  const { identity, aim, monotonic, wall } = candidate;
   const own = holderOf(lease) === identity;
+  const leading = aim === "renew";
   const free = lease === undefined ? leading : own || holderOf(lease) === "";
   const remaining = Math.max(0, since + durationMs - monotonic);
-  if (!free && (leading || remaining > 0)) return { do: "wait", ms: remaining };
+  if (aim === "release" ? !own : !free && (leading || remaining > 0)) return { do: "wait", ms: remaining };
 
   const renewTime = microTime(wall, lease?.spec?.renewTime);
+  if (aim === "release") return { do: "write", spec: releasedSpec(renewTime, transitions), claimMs: 0 };
   const keeps = own || (leading && lease === undefined);
   const spec: LeaseSpec = {
     holderIdentity: identity,
@@ -126,22 +123,12 @@ export function nextStep(observation: Observation, candidate: Candidate, timings
   };
   const existedMs = lease === undefined ? 0 : monotonic - existsSince;
   const claimMs = leading || (lease !== undefined && !own) ? 0 : Math.max(0, timings.leaseDurationMs - existedMs);
-  return { do: "write", over: lease, spec, claimMs };
+  return { do: "write", spec, claimMs };
 }
 
-/**
- * The record by which the holder of `lease` gives it up, as client-go writes it: no holder, and a duration of one
- * second, so that whoever judges by the duration alone does not wait either.
- */
-export function releasedSpec(lease: Lease, wall: number): LeaseSpec {
-  const now = microTime(wall, lease.spec?.renewTime);
-  return {
-    holderIdentity: "",
-    leaseDurationSeconds: 1,
-    acquireTime: now,
-    renewTime: now,
-    leaseTransitions: lease.spec?.leaseTransitions ?? 0,
-  };
+/** As client-go gives a Lease up: no holder, and one second for whoever judges by the duration alone. */
+function releasedSpec(now: string, leaseTransitions = 0): LeaseSpec {
+  return { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
 }
 
 /** The identity of the holder, or "" where nobody holds it. */

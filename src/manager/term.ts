@@ -12,50 +12,51 @@ export interface Term {
   readonly remaining: () => number;
   /** A renewal succeeded that was sent at `sentAt`. Does not bring back a term that is over. */
   readonly renew: (sentAt: Moment) => void;
-  /** Asks those that work for the leader to come to an end. */
+  /** Asks those that work for the leader to come to an end, and ends it where they have not within the deadline. */
   readonly stop: () => void;
   /** Ends it at once: what is in flight is aborted. */
-  readonly abort: (why: string) => void;
+  readonly end: (why: string) => void;
   /** Nothing is written any more, and no timer is left behind. */
   readonly close: () => void;
 }
 
 /**
- * A term that is valid for `renewDeadlineMs` after its last renewal was *sent*: the record cannot have been seen by
- * others before that, so they leave it alone for longer than it is valid.
+ * A term that is valid for `deadlineMs` after its last renewal was *sent*: the record cannot have been seen by others
+ * before that, so they leave it alone for longer than it is valid.
  *
  * Time is the larger of what the monotonic and the wall clock say: the first stands still in a suspended machine, the
  * second can be set back. `valid` looks at the clocks, not at a timer, because after SIGSTOP or a suspension code can
  * run before a timer that is overdue. Once over, a term is over: the first to find that out ends it.
  */
-export function beginTerm(clock: Clock, renewDeadlineMs: number, sentAt: Moment): Term {
+export function beginTerm(clock: Clock, deadlineMs: number, sentAt: Moment): Term {
   const stop = new AbortController();
   const abort = new AbortController();
   let renewedAt = sentAt;
   let closed = false;
-  let cancelTimer = () => {};
+  let cancelWatch = () => {};
+  let cancelDrain = () => {};
 
-  const remaining = () =>
-    renewDeadlineMs - Math.max(clock.monotonic() - renewedAt.monotonic, clock.wall() - renewedAt.wall);
-  /** A wall clock that jumps there and back must not bring a term back to those who were told that it is over. */
-  const valid = () => {
-    if (closed) return false;
-    if (remaining() > 0) return true;
-    end("this process stood still, or its clock was set, for longer than the renew deadline");
-    return false;
-  };
+  const remaining = () => deadlineMs - Math.max(clock.monotonic() - renewedAt.monotonic, clock.wall() - renewedAt.wall);
   const close = () => {
     closed = true;
-    cancelTimer();
+    cancelWatch();
+    cancelDrain();
   };
   const end = (why: string) => {
     close();
     abort.abort(new Error(why));
   };
+  /** A wall clock that jumps there and back must not bring a term back to those who were told that it is over. */
+  const valid = () => {
+    if (!closed && remaining() <= 0) {
+      end("this process stood still, or its clock was set, for longer than the renew deadline");
+    }
+    return !closed;
+  };
   const watch = () => {
-    cancelTimer = clock.timer(Math.ceil(remaining()), () => {
+    cancelWatch = clock.timer(Math.ceil(remaining()), () => {
       if (remaining() > 0) watch();
-      else end(`the Lease could not be renewed within ${renewDeadlineMs / 1_000}s`);
+      else end(`the Lease could not be renewed within ${deadlineMs / 1_000}s`);
     });
   };
   watch();
@@ -67,8 +68,13 @@ export function beginTerm(clock: Clock, renewDeadlineMs: number, sentAt: Moment)
     renew: (moment) => {
       if (valid()) renewedAt = moment;
     },
-    stop: () => stop.abort(),
-    abort: end,
+    stop: () => {
+      stop.abort();
+      cancelDrain = clock.timer(deadlineMs, () =>
+        end(`what was in flight was not finished within ${deadlineMs / 1_000}s`),
+      );
+    },
+    end,
     close,
   };
 }
