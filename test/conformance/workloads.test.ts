@@ -69,6 +69,17 @@ describeApiServers("workloads", (target) => {
     });
   });
 
+  it("of kind Deployment hand their annotations down, which is where rollout undo finds them", async () => {
+    const body = { ...spec("handed", { replicas: 0 }), metadata: { name: "handed", annotations: { a: "1", b: "1" } } };
+    await target().api.call("POST", apps("deployments"), { body });
+    const annotations = async () => (await list(apps("replicasets"), "handed"))[0]?.metadata.annotations ?? {};
+    await eventually(async () => (await annotations()).a === "1");
+    await change("deployments", "handed", { metadata: { annotations: { a: "2", b: null } } });
+    await eventually(async () => (await annotations()).a === "2");
+    // What is taken away stays on the ReplicaSet.
+    expect(await annotations()).toMatchObject({ a: "2", b: "1", "deployment.kubernetes.io/revision": "1" });
+  });
+
   it("of kind Deployment roll exactly once for one change of the template, and not for labels or replicas", async () => {
     await target().api.call("POST", apps("deployments"), { body: spec("once", { replicas: 2 }) });
     await eventually(rolledOut("once", 2));

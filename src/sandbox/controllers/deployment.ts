@@ -31,7 +31,7 @@ export function deploymentController(registry: ControllerRegistry): Controller {
       const paused = objectOf(deployment.spec).paused === true;
       const current = paused ? existing : (existing ?? createReplicaSet(registry, deployment));
       const old = owned.filter((replicaSet) => replicaSet.metadata.uid !== current?.metadata.uid);
-      const revised = current === undefined || paused ? undefined : withRevision(registry, current, old);
+      const revised = current === undefined || paused ? undefined : withRevision(registry, deployment, current, old);
       if (revised !== undefined) scale(registry, deployment, revised, old);
       else if (current !== undefined && old.every((replicaSet) => specNumber(replicaSet, "replicas") === 0)) {
         // A paused Deployment still follows its number of replicas where no rollout is under way.
@@ -65,11 +65,35 @@ function createReplicaSet(registry: ControllerRegistry, deployment: ApiObject): 
   return create(registry, resources.replicaSets, namespace, body, controllerManager);
 }
 
-/** The current ReplicaSet carries the highest revision, also one that is taken up again. */
-function withRevision(registry: ControllerRegistry, current: ApiObject, old: readonly ApiObject[]): ApiObject {
+/** Annotations that a Deployment does not hand down: SetNewReplicaSetAnnotations of kube-controller-manager. */
+const notHandedDown: readonly string[] = [
+  revisionAnnotation,
+  "deployment.kubernetes.io/revision-history",
+  "deployment.kubernetes.io/desired-replicas",
+  "deployment.kubernetes.io/max-replicas",
+  "deprecated.deployment.rollback.to",
+  "kubectl.kubernetes.io/last-applied-configuration",
+];
+
+/**
+ * The current ReplicaSet carries the highest revision, also one that is taken up again, and the Deployment's annotations:
+ * from there `kubectl rollout undo` takes them back.
+ */
+function withRevision(
+  registry: ControllerRegistry,
+  { metadata }: ApiObject,
+  current: ApiObject,
+  old: readonly ApiObject[],
+): ApiObject {
   const highest = Math.max(0, ...old.map(revisionOf));
-  if (revisionOf(current) > highest) return current;
-  const annotations = { ...current.metadata.annotations, [revisionAnnotation]: String(highest + 1) };
+  const revision = String(Math.max(revisionOf(current), highest + 1));
+  const handedDown = Object.entries(metadata.annotations ?? {}).filter(([name]) => !notHandedDown.includes(name));
+  const annotations = {
+    ...current.metadata.annotations,
+    ...Object.fromEntries(handedDown),
+    [revisionAnnotation]: revision,
+  };
+  if (sameJson(annotations, current.metadata.annotations)) return current;
   const { namespace, name } = current.metadata;
   const revised = { ...current, metadata: { ...current.metadata, annotations } };
   return update(registry, resources.replicaSets, namespace, name, revised, controllerManager);
