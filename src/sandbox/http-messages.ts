@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import type { Json, JsonObject } from "./json.ts";
+import type { ApiReply } from "./api-call.ts";
+import type { Json } from "./json.ts";
 import { decodeProtobuf } from "./protobuf.ts";
 import { StatusError } from "./status-error.ts";
 
@@ -19,12 +20,14 @@ export function header(request: HttpRequest, name: string): string {
   return Array.isArray(value) ? value.join(",") : (value ?? "");
 }
 
-/** Answers with JSON, unless the client has gone. */
-export function send(response: HttpResponse, status: number, body: JsonObject, contentType = "application/json"): void {
+/** Answers, unless the client has gone. */
+export function sendAnswer(response: HttpResponse, reply: Extract<ApiReply, { type: "answer" }>): void {
   if (response.destroyed) return;
+  const { status, body, contentType, warnings } = reply;
   response.statusCode = status;
+  if (warnings.length > 0) response.setHeader("warning", [...warnings]);
   response.setHeader("content-type", contentType);
-  response.end(JSON.stringify(body));
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
 /** A request's body; undefined where it has none. Throws 400, 413 or 415 where it cannot be read. */

@@ -1,5 +1,4 @@
 import { discoveryContentType, discoveryDocument } from "./discovery.ts";
-import { type HttpRequest, type HttpResponse, header, send } from "./http-messages.ts";
 import { openApiDocument } from "./openapi.ts";
 import { methodNotAllowed, noSuchPath } from "./status-error.ts";
 
@@ -15,17 +14,15 @@ const version = {
   platform: "none",
 };
 
-/** Answers what is no object: discovery, OpenAPI, version, health. Throws 404 where the path is nothing, 405 on a write. */
-export function sendPath(path: string, method: string, request: HttpRequest, response: HttpResponse): void {
+/** What a path stands for that names no object: discovery, OpenAPI, version, health. Throws 404 where it is nothing, 405 on a write. */
+export function pathDocument(path: string, method: string, accept: string) {
   const health = ["/healthz", "/readyz", "/livez"].includes(path);
-  const document =
-    path === "/version" ? version : (discoveryDocument(path, header(request, "accept")) ?? openApiDocument(path));
+  const document = path === "/version" ? version : (discoveryDocument(path, accept) ?? openApiDocument(path));
   if (!health && document === undefined) throw noSuchPath();
   if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
-  if (document !== undefined) {
-    send(response, 200, document, discoveryContentType(document));
-    return;
-  }
-  response.setHeader("content-type", "text/plain; charset=utf-8");
-  response.end("ok");
+  const found =
+    document === undefined
+      ? { body: "ok", contentType: "text/plain; charset=utf-8" }
+      : { body: document, contentType: discoveryContentType(document) };
+  return { type: "answer", status: 200, ...found } as const;
 }

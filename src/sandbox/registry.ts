@@ -17,6 +17,7 @@ import {
 import type { Storage } from "./storage.ts";
 import { isNoOp, replacement, withGeneration, withStatusOf } from "./update-strategy.ts";
 import { mistakesInChange, mistakesOf } from "./validation.ts";
+import type { WebhookCaller } from "./webhooks.ts";
 
 /** What every verb works on. */
 export interface Registry {
@@ -26,6 +27,8 @@ export interface Registry {
   readonly random: () => number;
   /** A new unique identifier. */
   readonly uuid: () => string;
+  /** Undefined: no webhook is ever called. Controllers' own writes are not reviewed either way. */
+  readonly webhooks?: WebhookCaller | undefined;
 }
 
 /** What a request says about its write besides the object. */
@@ -38,6 +41,8 @@ export interface WriteOptions {
   readonly strict: boolean;
   /** Is told each warning for the person who sent the request. */
   readonly warn: (text: string) => void;
+  /** What admission makes of the object that would be stored over `before`. */
+  readonly mutate?: ((object: ApiObject, before: ApiObject | undefined) => ApiObject) | undefined;
 }
 
 /** Creates an object. https://kubernetes.io/docs/reference/using-api/api-concepts/ Throws a `StatusError`. */
@@ -68,7 +73,7 @@ export function create(
     ...(resource.generation === undefined ? {} : { generation: 1 }),
   } as ApiObject["metadata"];
   const known = resource.subresources.includes("status") ? without(decoded, "status") : decoded;
-  const object = admitted(resource, undefined, { ...known, metadata } as ApiObject);
+  const object = admitted(resource, undefined, { ...known, metadata } as ApiObject, options);
   if (registry.storage.get(resource, namespace, name) !== undefined) throw alreadyExists(resource, name);
   const owned =
     applied === undefined
@@ -107,7 +112,7 @@ export function update(
   }
   const ofStatus = options.subresource === "status";
   const candidate = ofStatus ? withStatusOf(live, decoded) : replacement(resource, live, decoded);
-  const checked = admitted(resource, live, candidate);
+  const checked = admitted(resource, live, candidate, options);
   const object = ofStatus ? checked : withGeneration(resource, live, checked);
   const owned =
     applied === undefined
@@ -160,13 +165,23 @@ function checkNamespaceTakesObjects(storage: Storage, resource: SandboxResource,
 }
 
 /** With defaults and the labels that the server sets; throws 422 where the object breaks a rule of its kind. */
-function admitted(resource: SandboxResource, before: ApiObject | undefined, candidate: ApiObject): ApiObject {
-  const object = { ...withDefaults(resource.kind, candidate), metadata: candidate.metadata } as ApiObject;
+function admitted(
+  resource: SandboxResource,
+  before: ApiObject | undefined,
+  candidate: ApiObject,
+  { mutate }: WriteOptions,
+): ApiObject {
+  const complete = withAllDefaults(candidate);
+  const object = mutate === undefined ? complete : withAllDefaults(mutate(complete, before));
   const labelled = withServerLabels(before, object);
   const mistakes = mistakesOf(labelled);
   if (before !== undefined) mistakes.push(...mistakesInChange(before, labelled));
   if (mistakes.length > 0) throw invalid(resource, labelled.metadata.name, mistakes);
   return labelled;
+}
+
+function withAllDefaults(object: ApiObject): ApiObject {
+  return { ...withDefaults(object.kind, object), metadata: object.metadata } as ApiObject;
 }
 
 /** Labels and annotations that the server itself sets and keeps. */

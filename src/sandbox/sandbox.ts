@@ -1,14 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { type Clock, systemClock } from "../lib/clock.ts";
-import { startControllers } from "./controllers/controllers.ts";
+import { type ApiServerOptions, startApiServer } from "./api-server.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { type ApiService, type SandboxRequest, serve } from "./http.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
-import { create, type Registry } from "./registry.ts";
-import { resources } from "./resources.ts";
-import { Storage } from "./storage.ts";
 
 export type { Fault, FaultAction, FaultyRequest } from "./faults.ts";
 export type { SandboxRequest } from "./http.ts";
@@ -32,39 +27,23 @@ export interface Sandbox {
 }
 
 /** What a sandbox can be told. */
-export interface SandboxOptions {
+export interface SandboxOptions extends ApiServerOptions {
   /** The port on 127.0.0.1; by default the kernel chooses a free one. */
   readonly port?: number;
-  /** Whether Deployments, StatefulSets and DaemonSets get Pods. Default true. */
-  readonly controllers?: boolean;
   /** PEM texts of a certificate for 127.0.0.1; with them it serves HTTPS, HTTP/2 and HTTP/1.1 as the client prefers. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** How many writes history holds for watches that resume. Default 10,000. */
-  readonly historySize?: number;
-  /** How long a Pod takes to become ready and to stop, in milliseconds. Default 50. */
-  readonly podDelayMs?: number;
-  /** How often watches get a bookmark, in milliseconds. Default 10,000. */
-  readonly bookmarkMs?: number;
-  readonly clock?: Clock;
 }
 
 /** Starts an API server in this process, with the namespaces that a cluster has. Rejects where the port is in use. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const clock = options.clock ?? systemClock;
-  const storage = new Storage(options.historySize ?? 10_000);
-  const registry: Registry = { storage, clock, random: Math.random, uuid: randomUUID };
-  createNamespaces(registry);
-  const stopControllers = startControllers(registry, {
-    workloads: options.controllers ?? true,
-    podDelayMs: options.podDelayMs ?? 50,
-  });
+  const apiServer = startApiServer(options);
   const faults = createFaults();
   const requests: SandboxRequest[] = [];
   const record = (request: SandboxRequest) => {
     requests.push(request);
     if (requests.length > 110_000) requests.splice(0, 10_000);
   };
-  const service: ApiService = { registry, faults, bookmarkMs: options.bookmarkMs ?? 10_000, record };
+  const service: ApiService = { ...apiServer, faults, record };
   const { server, connections } = await createHttpServer(service, options.tls);
   const port = await listen(server, options.port ?? 0);
   const url = `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;
@@ -77,26 +56,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     faults,
     requests,
     dropConnections,
-    expireHistory: () => storage.expireHistory(),
+    expireHistory: () => apiServer.registry.storage.expireHistory(),
     close: () => {
-      stopControllers();
+      apiServer.stop();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       dropConnections();
       return closed;
     },
   };
-}
-
-function createNamespaces(registry: Registry): void {
-  for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
-    const body = { metadata: { name } };
-    create(registry, resources.namespaces, undefined, body, {
-      fieldManager: "kube-apiserver",
-      dryRun: false,
-      strict: false,
-      warn: () => {},
-    });
-  }
 }
 
 interface HttpServer {

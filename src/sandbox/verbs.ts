@@ -1,3 +1,4 @@
+import { reviewed } from "./admission.ts";
 import { remove } from "./deletion.ts";
 import { type Json, type JsonObject, objectOf } from "./json.ts";
 import { listPage, type Scope, selectorOf } from "./list.ts";
@@ -31,7 +32,7 @@ export interface Answer {
 }
 
 /** Answers every verb but watch. Throws a `StatusError` for what is refused. */
-export function answer(registry: Registry, request: ResourceRequest): Answer {
+export async function answer(registry: Registry, request: ResourceRequest): Promise<Answer> {
   const { verb, target, query, accept } = request;
   const { resource, namespace, name, subresource } = target;
   const form = representationOf(accept, query);
@@ -43,7 +44,11 @@ export function answer(registry: Registry, request: ResourceRequest): Answer {
   if (verb === "deletecollection") return deleteCollection(registry, scope, request.body);
   if (verb === "create") {
     if (name !== undefined || (resource.namespaced && namespace === undefined)) throw methodNotAllowed();
-    return { status: 201, body: shown(create(registry, resource, namespace, bodyOf(request), writeOptions(request))) };
+    const body = bodyOf(request);
+    const object = await reviewed(registry, resource, writeOptions(request), (options) =>
+      create(registry, resource, namespace, body, options),
+    );
+    return { status: 201, body: shown(object) };
   }
   if (name === undefined) throw methodNotAllowed();
   if (subresource === "scale") return scale(registry, request, name);
@@ -53,21 +58,18 @@ export function answer(registry: Registry, request: ResourceRequest): Answer {
       if (object === undefined) throw notFound(resource, name);
       return { status: 200, body: shown(object) };
     }
-    case "update":
-      return {
-        status: 200,
-        body: shown(update(registry, resource, namespace, name, bodyOf(request), writeOptions(request))),
-      };
+    case "update": {
+      const body = bodyOf(request);
+      const object = await reviewed(registry, resource, writeOptions(request), (options) =>
+        update(registry, resource, namespace, name, body, options),
+      );
+      return { status: 200, body: shown(object) };
+    }
     case "patch": {
       const type = patchTypeOf(request.contentType);
-      const { object, created } = patch(
-        registry,
-        resource,
-        namespace,
-        name,
-        type,
-        bodyOf(request),
-        writeOptions(request),
+      const body = bodyOf(request);
+      const { object, created } = await reviewed(registry, resource, writeOptions(request), (options) =>
+        patch(registry, resource, namespace, name, type, body, options),
       );
       return { status: created ? 201 : 200, body: shown(object) };
     }

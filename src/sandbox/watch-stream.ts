@@ -1,39 +1,26 @@
-import { type HttpRequest, type HttpResponse, header } from "./http-messages.ts";
-import type { Scope } from "./list.ts";
-import type { Registry } from "./registry.ts";
-import { representationOf, watchRepresentation } from "./representation.ts";
-import { startWatch } from "./watch.ts";
+import type { LineSink } from "./api-call.ts";
+import type { HttpResponse } from "./http-messages.ts";
 
 /** A watcher that reads nothing for so many bytes is cut off. */
 const maxBacklogBytes = 64 * 1024 * 1024;
 
-/** Answers a watch with one JSON object a line until its time is over or the client goes. Throws a `StatusError` before it starts. */
-export function streamWatch(
-  { registry, bookmarkMs }: { readonly registry: Registry; readonly bookmarkMs: number },
-  scope: Scope,
-  request: HttpRequest,
-  response: HttpResponse,
-): void {
-  const { clock, random, storage } = registry;
-  const form = representationOf(header(request, "accept"), scope.query);
-  const represent = watchRepresentation(form, scope.resource, clock.wall);
+/** Answers a watch line by line until its time is over or the client goes. Throws what `start` throws. */
+export function streamLines(start: (sink: LineSink) => () => void, response: HttpResponse): void {
   // What is there already waits until the head of the answer is out.
   const lines: string[] = [];
   let started = false;
-  const write = (line: string) => {
-    if (!started) lines.push(line);
-    else if (response.writableLength > maxBacklogBytes) response.destroy();
-    else writeTo(response, line);
-  };
   let ended = false;
-  const sink = {
-    send: (event: Parameters<typeof represent>[0]) => write(`${JSON.stringify(represent(event))}\n`),
+  const stop = start({
+    send: (line) => {
+      if (!started) lines.push(line);
+      else if (response.writableLength > maxBacklogBytes) response.destroy();
+      else writeTo(response, line);
+    },
     end: () => {
       ended = true;
       if (started) response.end();
     },
-  };
-  const stop = startWatch(storage, scope, { clock, random, bookmarkMs }, sink);
+  });
   response.on("close", stop);
   started = true;
   response.statusCode = 200;
@@ -45,6 +32,6 @@ export function streamWatch(
 
 function writeTo(response: HttpResponse, line: string): void {
   // The two kinds of response have the same method under types that do not unite.
-  if ("stream" in response) response.write(line);
-  else response.write(line);
+  if ("stream" in response) response.write(`${line}\n`);
+  else response.write(`${line}\n`);
 }

@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { startControllers } from "./controllers/controllers.ts";
+import { create, type Registry } from "./registry.ts";
+import { resources } from "./resources.ts";
+import { Storage } from "./storage.ts";
+import type { WebhookCaller } from "./webhooks.ts";
+
+/** What an API server can be told, whatever carries its requests. */
+export interface ApiServerOptions {
+  /** Whether Deployments, StatefulSets and DaemonSets get Pods. Default true. */
+  readonly controllers?: boolean;
+  /** How many writes history holds for watches that resume. Default 10,000. */
+  readonly historySize?: number;
+  /** How long a Pod takes to become ready and to stop, in milliseconds. Default 50. */
+  readonly podDelayMs?: number;
+  /** How often watches get a bookmark, in milliseconds. Default 10,000. */
+  readonly bookmarkMs?: number;
+  readonly clock?: Clock;
+  /** Numbers in [0, 1). Default Math.random. */
+  readonly random?: () => number;
+  /** A new unique identifier. Default: a random UUID. */
+  readonly uuid?: () => string;
+  /** How webhooks are reached that are registered. Default: none is called. */
+  readonly webhooks?: WebhookCaller;
+}
+
+/** An API server in memory; `answerCall` asks it. */
+export interface ApiServer {
+  readonly registry: Registry;
+  readonly bookmarkMs: number;
+  /** Ends the controllers. */
+  readonly stop: () => void;
+}
+
+/** Starts an API server with the namespaces that a cluster has; it listens nowhere. */
+export function startApiServer(options: ApiServerOptions = {}): ApiServer {
+  const { clock = systemClock, random = Math.random, uuid = randomUUID, webhooks } = options;
+  const storage = new Storage(options.historySize ?? 10_000);
+  const registry: Registry = { storage, clock, random, uuid, webhooks };
+  createNamespaces(registry);
+  const stop = startControllers(registry, {
+    workloads: options.controllers ?? true,
+    podDelayMs: options.podDelayMs ?? 50,
+  });
+  return { registry, bookmarkMs: options.bookmarkMs ?? 10_000, stop };
+}
+
+function createNamespaces(registry: Registry): void {
+  for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
+    const body = { metadata: { name } };
+    create(registry, resources.namespaces, undefined, body, {
+      fieldManager: "kube-apiserver",
+      dryRun: false,
+      strict: false,
+      warn: () => {},
+    });
+  }
+}
