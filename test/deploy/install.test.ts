@@ -38,7 +38,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
       namespace: "asked-system",
       shop: "asked-shop",
       webhooks: true,
-      values: ["--set", "webhooks.enabled=true"],
+      values: ["--set", "webhooks.enabled=true,accountPolicy.enabled=true"],
     },
     {
       name: "limited",

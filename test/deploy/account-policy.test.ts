@@ -1,0 +1,114 @@
+import { beforeAll, expect, it } from "vitest";
+import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { configurations, helm, reads } from "../admission/admitted.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { makeNamespace, workload } from "../end-to-end/objects.ts";
+import { chart } from "./rendered.ts";
+
+const [release, ns] = ["guarded", "guarded-shop"];
+const json = "application/json-patch+json";
+
+describeOnControlPlane("whoever has Wave's token, where the chart's account policy is on,", (cluster) => {
+  let token: string;
+  const asWave = (args: readonly string[], stdin?: string) => cluster.kubectl([`--token=${token}`, ...args], stdin);
+  const patch = (resource: string, operations: readonly object[], namespace = ns) =>
+    asWave(["-n", namespace, "patch", resource, "--type=json", "-p", JSON.stringify(operations)]);
+
+  beforeAll(async () => {
+    const namespace = await makeNamespace(cluster, ns);
+    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}}`;
+    const system = `${release}-system`;
+    await helm(cluster, ["install", release, chart, "-n", system, "--create-namespace", "--set", values]);
+    token = (await cluster.kubectl(["-n", system, "create", "token", release])).trim();
+    const annotations = { "wave.pusher.com/scheduling-disabled": "" };
+    await namespace.create(workload("app", reads("none", true)));
+    await namespace.create(workload("gated", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }));
+    // A policy is in force a moment after it is made.
+    const image = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "evil" }];
+    await until("the policy to be in force", () =>
+      asWave([
+        "-n",
+        ns,
+        "patch",
+        "deployment/app",
+        "--type=json",
+        "--dry-run=server",
+        "-p",
+        JSON.stringify(image),
+      ]).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+  });
+
+  const hash = "/spec/template/metadata/annotations";
+  const annotation = (name: string) => `/metadata/annotations/wave.pusher.com~1${name}`;
+  it.for([
+    ["the hash", "app", [{ op: "add", path: hash, value: { "wave.pusher.com/config-hash": "v2:1" } }]],
+    ["a baseline", "app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
+    [
+      "a scheduling gate that is lifted",
+      "gated",
+      [
+        { op: "remove", path: "/spec/template/spec/schedulerName" },
+        { op: "remove", path: annotation("scheduling-disabled") },
+      ],
+    ],
+  ] as const)("writes %s", async ([, name, operations]) => {
+    await expect(patch(`deployment/${name}`, operations)).resolves.toContain("patched");
+  });
+
+  const spec = "/spec/template/spec";
+  it.for([
+    ["an image", [{ op: "replace", path: `${spec}/containers/0/image`, value: "evil" }], "pod's spec"],
+    ["a container", [{ op: "add", path: `${spec}/containers/-`, value: { name: "x", image: "evil" } }], "pod's spec"],
+    ["a service account", [{ op: "add", path: `${spec}/serviceAccountName`, value: "admin" }], "pod's spec"],
+    ["host namespaces", [{ op: "add", path: `${spec}/hostPID`, value: true }], "pod's spec"],
+    ["a field away", [{ op: "remove", path: `${spec}/containers/0/envFrom` }], "pod's spec"],
+    ["a scheduler of its choice", [{ op: "replace", path: `${spec}/schedulerName`, value: "evil" }], "scheduler"],
+    ["replicas", [{ op: "replace", path: "/spec/replicas", value: 50 }], "spec but the pod template"],
+    ["another annotation of the template", [{ op: "add", path: `${hash}/sidecar`, value: "evil" }], "config-hash"],
+    ["a label of the template", [{ op: "add", path: "/spec/template/metadata/labels/x", value: "y" }], "metadata"],
+    ["a label", [{ op: "add", path: "/metadata/labels", value: { x: "y" } }], "metadata"],
+    ["an owner", [{ op: "add", path: "/metadata/finalizers", value: ["a.example/b"] }], "metadata"],
+    ["an opt-in", [{ op: "replace", path: annotation("update-on-config-change"), value: "false" }], "annotations"],
+    ["an annotation of others", [{ op: "add", path: "/metadata/annotations/x", value: "y" }], "annotations"],
+  ] as const)("cannot write %s", async ([, operations, why]) => {
+    await expect(patch("deployment/app", operations)).rejects.toThrow(new RegExp(`Wave may change .*${why}`));
+  });
+
+  it("keeps the trust and the path of its own webhook, and nothing else of it", async () => {
+    const path = `${configurations}/${release}-webhook`;
+    const resource = `mutatingwebhookconfiguration/${release}-webhook`;
+    const at = (field: string, value: unknown) => [{ op: "add", path: `/webhooks/0/${field}`, value }];
+    await expect(patch(resource, at("clientConfig/service/path", "/mutate/secret"))).resolves.toContain("patched");
+    for (const [field, value] of [
+      ["clientConfig/service/namespace", "evil"],
+      ["failurePolicy", "Fail"],
+      ["rules/0/resources", ["*"]],
+      ["matchConditions", []],
+    ] as const) {
+      await expect(patch(resource, at(field, value))).rejects.toThrow("Wave may change nothing of its webhooks");
+    }
+    // Others may.
+    await cluster.api("PATCH", path, at("timeoutSeconds", 3), json);
+  });
+
+  it("deletes no Pod but one that the gate holds, and creates no Secret but its own", async () => {
+    for (const [name, schedulerName] of [
+      ["held", invalidScheduler],
+      ["running", "default-scheduler"],
+    ]) {
+      const containers = [{ name: "app", image: "nginx" }];
+      const pod = { metadata: { name }, spec: { schedulerName, containers } };
+      await cluster.api("POST", `/api/v1/namespaces/${ns}/pods`, pod);
+    }
+    await expect(asWave(["-n", ns, "delete", "pod/held", "--wait=false"])).resolves.toContain("deleted");
+    await expect(asWave(["-n", ns, "delete", "pod/running", "--wait=false"])).rejects.toThrow("Wave may delete no Pod");
+    const create = (name: string) => asWave(["-n", `${release}-system`, "create", "secret", "generic", name]);
+    await expect(create("stolen")).rejects.toThrow("Wave may create no Secret but");
+    await expect(create(`${release}-webhook-authority`)).resolves.toContain("created");
+  });
+});
