@@ -27,6 +27,12 @@ describe("the image", () => {
     expect(Array.from(dockerfile.matchAll(/^ENV (.*)$/gm), ([, setting]) => setting)).toEqual(exported);
   });
 
+  it("is made from base images that are named by their digests", () => {
+    const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, base]) => base);
+    expect(bases).toHaveLength(2);
+    for (const base of bases) expect(base).toMatch(/:[^@]+@sha256:[0-9a-f]{64}$/);
+  });
+
   it("has all that it is made from, and all that it needs to run", async () => {
     const folder = await mkdtemp(join(tmpdir(), "wave-image-"));
     onTestFinished(() => rm(folder, { recursive: true }));
