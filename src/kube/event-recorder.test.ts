@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
-import type { Logger } from "../telemetry/log.ts";
+import { type Logger, silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { KubeObject } from "./api-types.ts";
 import type { ApiClient } from "./client.ts";
+import { ApiError } from "./errors.ts";
 import { createEventRecorder, type ObjectEvent } from "./event-recorder.ts";
 import { clientOf } from "./test-client.ts";
 
@@ -25,12 +27,16 @@ async function start() {
   const logged: string[] = [];
   const keep: Logger["warn"] = (message, fields) => void logged.push(JSON.stringify({ message, ...fields }));
   const log: Logger = { debug: keep, info: keep, warn: keep, error: keep };
-  const recorder = createEventRecorder({ client, clock, log, component: "wave", instance: "wave-0" });
+  const metrics = new MetricsRegistry();
+  const about = { client, clock, log, metrics, component: "wave" };
+  const recorder = createEventRecorder({ ...about, instance: "wave-0" });
   onTestFinished(async () => {
     await client.close();
     await sandbox.close();
   });
-  return { sandbox, client, clock, logged, recorder };
+  /** The recorder of another replica, or of this one after a restart. */
+  const another = () => createEventRecorder({ ...about, instance: "wave-1" });
+  return { sandbox, client, clock, logged, metrics, recorder, another };
 }
 
 async function storedEvents(client: ApiClient): Promise<readonly StoredEvent[]> {
@@ -87,10 +93,19 @@ describe("an Event", () => {
     expect((await storedEvents(client)).map(({ count }) => count)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  it("recorded many times at once is one Event that counts them all", async () => {
-    const { client, recorder } = await start();
-    await Promise.all(Array.from({ length: 20 }, () => recorder.record(changed)));
-    expect((await storedEvents(client)).map(({ count }) => count)).toEqual([20]);
+  it("is found again after a restart, and counted on instead of being made anew", async () => {
+    const { sandbox, client, clock, recorder, another } = await start();
+    await recorder.record(changed);
+    await recorder.record(changed);
+    await clock.advance(60_000);
+    const next = another();
+    await next.record(changed);
+    await next.record(changed);
+    expect(await storedEvents(client)).toMatchObject([
+      { count: 4, lastTimestamp: "2026-01-01T00:01:00Z", reportingInstance: "wave-0" },
+    ]);
+    const verbs = sandbox.requests.filter(({ resource }) => resource === "events").map(({ verb }) => verb);
+    expect(verbs).toEqual(["create", "patch", "create", "patch", "patch", "patch", "list"]);
   });
 
   it("whose first one has expired on the server is written anew", async () => {
@@ -103,7 +118,7 @@ describe("an Event", () => {
     const [second, ...more] = await storedEvents(client);
     expect(more).toEqual([]);
     expect(second?.count).toBe(2);
-    expect(second?.metadata.name).not.toBe(first?.metadata.name);
+    expect(second?.metadata.uid).not.toBe(first?.metadata.uid);
   });
 
   it("of an object without a namespace is kept in default", async () => {
@@ -124,16 +139,48 @@ describe("an Event", () => {
   });
 
   it("that cannot be written is logged by the object's name and never thrown, and the next one is written", async () => {
-    const { sandbox, client, logged, recorder } = await start();
-    const creates = { match: ({ method }: { method: string }) => method === "POST", times: 2 };
-    sandbox.faults.add({ ...creates, action: { type: "status", status: 403 } });
+    const { sandbox, client, logged, metrics, recorder } = await start();
+    sandbox.faults.add({ match: ({ method }) => method === "POST", action: { type: "drop" }, times: 1 });
     await expect(recorder.record(changed)).resolves.toBeUndefined();
-    await expect(recorder.record(changed)).resolves.toBeUndefined();
-    expect(logged).toHaveLength(2);
-    expect(logged[0]).toContain('"namespace":"default","name":"web"');
-    expect(logged[0]).toContain("create events in default: 403");
+    expect(logged).toEqual([expect.stringContaining('"namespace":"default","name":"web"')]);
     await recorder.record(changed);
     expect((await storedEvents(client)).map(({ count }) => count)).toEqual([1]);
+    expect(metrics.render()).toContain("wave_events_failed_total 1\n");
+  });
+
+  it.for([403, 404, 429])(
+    "is not tried for a minute where its namespace answered %d, and is everywhere else",
+    async (status) => {
+      const { sandbox, client, clock, logged, metrics, recorder } = await start();
+      const isCreate = ({ method, path }: { method: string; path: string }) => method === "POST" && path === events;
+      const lift = sandbox.faults.add({ match: isCreate, action: { type: "status", status } });
+      const tries = () =>
+        sandbox.requests.filter(({ verb, namespace }) => verb === "create" && namespace === "default");
+      for (let id = 0; id < 100; id++)
+        await recorder.record({ ...changed, regarding: { ...regarding, uid: `u-${id}` } });
+      expect(tries()).toHaveLength(1);
+      expect(logged).toEqual([expect.stringContaining(`create events in default: ${status}`)]);
+      expect(metrics.render()).toContain("wave_events_failed_total 100\n");
+      await recorder.record({ ...changed, regarding: { ...regarding, namespace: "kube-system" } });
+      lift();
+      await clock.advance(59_999);
+      await recorder.record(changed);
+      expect(await storedEvents(client)).toEqual([]);
+      await clock.advance(1);
+      await recorder.record(changed);
+      expect((await storedEvents(client)).map(({ count }) => count)).toEqual([1]);
+    },
+  );
+
+  it("fails in the log once a minute, with how many others failed meanwhile", async () => {
+    const { sandbox, clock, logged, recorder } = await start();
+    sandbox.faults.add({ match: ({ method }) => method === "POST", action: { type: "status", status: 500 } });
+    for (let tries = 0; tries < 20; tries++) await recorder.record(changed);
+    expect(logged).toHaveLength(1);
+    await clock.advance(60_000);
+    await recorder.record(changed);
+    expect(logged).toHaveLength(2);
+    expect(logged[1]).toContain('"others":19');
   });
 
   it("whose repeat breaks off is logged, and counted on the same Event the next time", async () => {
@@ -180,32 +227,39 @@ describe("the message of an Event", () => {
   });
 });
 
-describe("the memory of Events that were written", () => {
-  it("is of the last 2,000: what came before is written anew", async () => {
-    const posted: string[] = [];
-    const patched: string[] = [];
+describe("the memory of counts", () => {
+  it("is of the last 2,000 Events: what came before costs two requests more", async () => {
+    const sent: string[] = [];
+    const stored = new Map<string, { count: number }>();
     async function request<T>({ method, path, body }: Parameters<ApiClient["request"]>[0]): Promise<T> {
-      (method === "POST" ? posted : patched).push(`${path} ${JSON.stringify(body)}`);
-      return JSON.parse("null");
+      sent.push(method);
+      const text = JSON.stringify(body);
+      const name = method === "POST" ? `${path}/${JSON.parse(text).metadata.name}` : path;
+      if (method === "POST" && stored.has(name)) {
+        throw new ApiError({ request: "", status: 409, reason: "AlreadyExists", serverMessage: "" });
+      }
+      stored.set(name, { ...stored.get(name), ...JSON.parse(text) });
+      return JSON.parse(JSON.stringify(stored.get(name)));
     }
-    const ignore = () => {};
-    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
     const recorder = createEventRecorder({
       client: { request },
       clock: new FakeClock(),
-      log,
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
       component: "wave",
       instance: "",
     });
-    const about = (id: number) => recorder.record({ ...changed, regarding: { ...regarding, uid: `u-${id}` } });
-    for (let id = 0; id < 2_000; id++) await about(id);
-    await about(0); // now the most recent one
-    expect([posted.length, patched.length]).toEqual([2_000, 1]);
-    await about(2_000); // drives out the least recent, which is 1
-    await about(0);
-    await about(2);
-    expect([posted.length, patched.length]).toEqual([2_001, 3]);
-    await about(1);
-    expect([posted.length, patched.length]).toEqual([2_002, 3]);
+    const about = async (id: number) => {
+      sent.length = 0;
+      await recorder.record({ ...changed, regarding: { ...regarding, uid: `u-${id}` } });
+      return [...sent];
+    };
+    for (let id = 0; id < 2_000; id++) expect(await about(id)).toEqual(["POST"]);
+    expect(await about(0)).toEqual(["PATCH"]); // now the most recent one
+    expect(await about(2_000)).toEqual(["POST"]); // drives out the least recent, which is 1
+    expect(await about(0)).toEqual(["PATCH"]);
+    expect(await about(2)).toEqual(["PATCH"]);
+    expect(await about(1)).toEqual(["POST", "PATCH", "PATCH"]);
+    expect(stored.values().reduce((sum, { count }) => sum + count, 0)).toBe(2_005);
   });
 });

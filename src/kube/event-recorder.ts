@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { ApiClient } from "./client.ts";
-import { isNotFound } from "./errors.ts";
+import { ApiError, isAlreadyExists, isNotFound } from "./errors.ts";
 import { resourcePath, resources } from "./resources.ts";
 
 /** The object that an Event is about. */
@@ -28,111 +29,166 @@ export interface ObjectEvent {
 
 /** Writes core/v1 Events. */
 export interface EventRecorder {
-  /** Resolves when it is written or has failed, which is logged: never rejects. Repeats raise the first Event's count. */
+  /**
+   * Resolves when it is written or has failed, which is logged and counted: never rejects. A repeat raises the count of
+   * the Event that is there, whoever wrote that. The same Event must not be recorded twice at once.
+   */
   record(event: ObjectEvent): Promise<void>;
 }
 
-/** An Event that was written, as far as a repeat of it needs to know. */
-interface Written {
-  readonly name: string;
-  count: number;
-}
-
-/** How many Events are remembered, the most recent ones: about 300 bytes each. */
-const remembered = 2_000;
-
-/**
- * A recorder of Events as `kubectl describe` shows them. What repeats is counted on the Event that was written first, as
- * client-go's correlator does, for the Events that this process remembers.
- */
-export function createEventRecorder(options: {
+/** What a recorder works with. */
+export interface EventRecorderOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: MetricsRegistry;
   readonly component: string;
   /** Which replica writes. */
   readonly instance: string;
-}): EventRecorder {
-  const { client, clock, log, component, instance } = options;
-  const written = new Map<string, Written>();
-  const underWay = new Map<string, Promise<void>>();
+}
 
-  const create = async (key: string, event: ObjectEvent): Promise<void> => {
-    const { regarding, type, reason, message } = event;
-    const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
-    const name = `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${randomBytes(8).toString("hex")}`;
-    const now = timestamp(clock);
-    const body = {
-      apiVersion: "v1",
-      kind: "Event",
-      metadata: { name, namespace },
-      involvedObject: { ...reference, ...(regarding.namespace && { namespace: regarding.namespace }) },
-      type,
-      reason,
-      message: cut(message, 1024),
-      source: { component },
-      reportingComponent: component,
-      reportingInstance: instance,
-      firstTimestamp: now,
-      lastTimestamp: now,
-      count: 1,
-    };
-    await client.request({ method: "POST", path: resourcePath(resources.events, { namespace }), body });
-    remember(key, { name, count: 1 });
-  };
+/** How many counts are remembered, those of the most recent Events: so a repeat costs one request instead of three. */
+const remembered = 2_000;
 
-  const remember = (key: string, event: Written) => {
-    written.delete(key);
-    written.set(key, event);
-    const oldest = written.size > remembered ? written.keys().next().value : undefined;
-    if (oldest !== undefined) written.delete(oldest);
-  };
+/** A namespace that takes no Events, because it ends or its quota is full, is not asked for this long. */
+const refusedForMs = 60_000;
+const mostRefusing = 1_000;
 
-  const write = async (key: string, event: ObjectEvent): Promise<void> => {
-    const before = written.get(key);
-    if (before === undefined) return create(key, event);
-    const path = resourcePath(resources.events, {
-      namespace: event.regarding.namespace || "default",
-      name: before.name,
-    });
-    const count = before.count + 1;
+/** Failures are logged once in this time, with how many others there were: tenants can make them. */
+const logEveryMs = 60_000;
+
+/** An Event is not worth waiting longer. */
+const timeoutMs = 10_000;
+
+/**
+ * A recorder of Events as `kubectl describe` shows them. The name of an Event follows from what it says, so that a
+ * repeat finds the one that is there, also after a restart or from another replica.
+ */
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { client, clock, log } = options;
+  const counts = new Map<string, number>();
+  const refusing = new Map<string, number>();
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let unlogged = 0;
+  const failures = options.metrics.counter(
+    "wave_events_failed_total",
+    "Events that could not be written, or were not tried because their namespace had just refused others.",
+  );
+
+  const create = async (path: string, event: ObjectEvent): Promise<number> => {
     try {
-      await client.request({ method: "PATCH", path, body: { count, lastTimestamp: timestamp(clock) } });
-      remember(key, { name: before.name, count });
+      await client.request({ method: "POST", path, body: bodyOf(event, options), timeoutMs });
+      return 1;
     } catch (error) {
-      if (!isNotFound(error)) throw error;
-      written.delete(key); // Events live for an hour by default
-      await create(key, event);
+      if (!isAlreadyExists(error)) throw error;
+      const body = { lastTimestamp: timestamp(clock) };
+      const there = await client.request<{ count?: number }>({
+        method: "PATCH",
+        path: `${path}/${nameOf(event)}`,
+        body,
+        timeoutMs,
+      });
+      return raise(path, event, there.count ?? 1);
     }
   };
 
-  const record = async (event: ObjectEvent): Promise<void> => {
-    const key = keyOf(event);
-    // The same Event twice at once is written one after the other, so that the second finds the first.
-    const turn = (underWay.get(key) ?? Promise.resolve())
-      .then(() => write(key, event))
-      .catch((error: unknown) => {
-        const { kind, namespace, name } = event.regarding;
-        log.warn("an Event could not be written", {
-          reason: event.reason,
-          kind,
-          namespace,
-          name,
-          error: errorText(error),
-        });
-      });
-    underWay.set(key, turn);
-    await turn;
-    if (underWay.get(key) === turn) underWay.delete(key);
+  const raise = async (path: string, event: ObjectEvent, before: number): Promise<number> => {
+    const count = Math.min(before + 1, 2 ** 31 - 1);
+    const body = { count, lastTimestamp: timestamp(clock) };
+    await client.request({ method: "PATCH", path: `${path}/${nameOf(event)}`, body, timeoutMs });
+    return count;
   };
-  return { record };
+
+  const write = async (path: string, event: ObjectEvent): Promise<void> => {
+    const key = `${path}/${nameOf(event)}`;
+    const before = counts.get(key);
+    counts.delete(key);
+    const count = before === undefined ? await create(path, event) : await raiseOrCreate(path, event, before);
+    counts.set(key, count);
+    const oldest = counts.size > remembered ? counts.keys().next().value : undefined;
+    if (oldest !== undefined) counts.delete(oldest);
+  };
+
+  const raiseOrCreate = async (path: string, event: ObjectEvent, before: number): Promise<number> => {
+    try {
+      return await raise(path, event, before);
+    } catch (error) {
+      if (isNotFound(error)) return create(path, event); // Events live for an hour by default
+      throw error;
+    }
+  };
+
+  const refuses = (namespace: string): boolean => {
+    const until = refusing.get(namespace);
+    if (until === undefined || clock.monotonic() < until) return until !== undefined;
+    refusing.delete(namespace);
+    return false;
+  };
+
+  const failed = (namespace: string, event: ObjectEvent, error: unknown): void => {
+    failures.inc();
+    if (refusesAll(error)) refusing.set(namespace, clock.monotonic() + refusedForMs);
+    const oldest = refusing.size > mostRefusing ? refusing.keys().next().value : undefined;
+    if (oldest !== undefined) refusing.delete(oldest);
+    if (clock.monotonic() < loggedAt + logEveryMs) {
+      unlogged++;
+      return;
+    }
+    const { kind, namespace: where, name } = event.regarding;
+    const about = { reason: event.reason, kind, namespace: where, name };
+    const others = unlogged > 0 ? { others: unlogged } : {};
+    log.warn("an Event could not be written", { ...about, ...others, error: errorText(error) });
+    loggedAt = clock.monotonic();
+    unlogged = 0;
+  };
+
+  return {
+    record: async (event) => {
+      const namespace = event.regarding.namespace || "default";
+      if (refuses(namespace)) return failures.inc();
+      try {
+        await write(resourcePath(resources.events, { namespace }), event);
+      } catch (error) {
+        failed(namespace, event, error);
+      }
+    },
+  };
 }
 
-/** Hashed, because messages are long and 2,000 of them are remembered. */
-function keyOf({ regarding, type, reason, message }: ObjectEvent): string {
-  return createHash("sha256")
-    .update([regarding.uid, regarding.name, type, reason, message].join("\0"))
-    .digest("base64");
+/**
+ * Whether a failure says that the namespace takes no Event now, whatever its text: one that ends or whose quota is full
+ * answers 403, one that is gone 404, the admission plugin EventRateLimit 429.
+ */
+function refusesAll(error: unknown): boolean {
+  return error instanceof ApiError && [403, 404, 429].includes(error.status);
+}
+
+function bodyOf(event: ObjectEvent, { clock, component, instance }: EventRecorderOptions): object {
+  const { regarding, type, reason, message } = event;
+  const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
+  const now = timestamp(clock);
+  return {
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: nameOf(event), namespace },
+    involvedObject: { ...reference, ...(regarding.namespace && { namespace: regarding.namespace }) },
+    type,
+    reason,
+    message: cut(message, 1024),
+    source: { component },
+    reportingComponent: component,
+    reportingInstance: instance,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    count: 1,
+  };
+}
+
+/** The object's name, as far as it may be the beginning of one, and 16 digits of a hash over what the Event says. */
+function nameOf({ regarding, type, reason, message }: ObjectEvent): string {
+  const said = JSON.stringify([regarding.uid, regarding.name, type, reason, message]);
+  const digits = createHash("sha256").update(said).digest("hex").slice(0, 16);
+  return `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${digits}`;
 }
 
 /** metav1.Time has no fractions of a second. */

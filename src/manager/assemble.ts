@@ -50,7 +50,7 @@ export async function assemble(
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
   const client = createApiClient({ config, clock, metrics, userAgent, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random };
-  const recorder = createEventRecorder({ client, clock, log, component: "wave", instance: identity });
+  const recorder = createEventRecorder({ client, clock, log, metrics, component: "wave", instance: identity });
   const { crossNamespace, namespaces, schedulingGate } = settings;
   const policy: Policy = { crossNamespace, namespaces, schedulingGate };
   return {
