@@ -33,7 +33,7 @@ export async function measureFanOut(deployments: number): Promise<FanOutFigures>
     await times(deployments, 32, (index) => createDeployment(client, namespace, `app-${index}`, { configMap: "all" }));
     const hashes = await watchHashes(client, namespace);
     let patched = hashes.changed(deployments);
-    const args = [`--kubeconfig=${plane.jsonKubeconfig}`, "--update-rate=0", "--log-level=warn"];
+    const args = [`--kubeconfig=${plane.jsonKubeconfig}`, "--update-rate=unlimited", "--log-level=warn"];
     const wave = await startWave(args);
     await patched;
 

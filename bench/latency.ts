@@ -29,7 +29,7 @@ export async function measureLatency(edits = 300): Promise<LatencyFigures> {
     }
     const hashes = await watchHashes(client, namespace);
     const first = hashes.changed(101);
-    const wave = await startWave([`--kubeconfig=${plane.jsonKubeconfig}`, "--update-rate=0"]);
+    const wave = await startWave([`--kubeconfig=${plane.jsonKubeconfig}`, "--update-rate=unlimited"]);
     await first;
     const path = resourcePath(resources.configMaps, { namespace, name: "app-0" });
     const milliseconds: number[] = [];

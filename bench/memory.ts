@@ -40,7 +40,11 @@ export async function measureMemory(
       const hashed = hashes.changed(workloads - firstWorkload);
       await times(workloads - firstWorkload, 32, (index) => createWorkload(plane, firstWorkload + index));
       if (workloads > firstWorkload) {
-        const first = await startWave([`--kubeconfig=${plane.jsonKubeconfig}`, "--update-rate=0", "--log-level=warn"]);
+        const first = await startWave([
+          `--kubeconfig=${plane.jsonKubeconfig}`,
+          "--update-rate=unlimited",
+          "--log-level=warn",
+        ]);
         await hashed;
         await first.stop();
       }

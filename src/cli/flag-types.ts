@@ -92,14 +92,20 @@ export function duration(row: Row & { readonly default: number; minMs: number; z
   };
 }
 
-/** A decimal number of at least 0. */
+/**
+ * How many a second: a decimal number above 0, or `unlimited`, which is Infinity. 0 is refused: some mean by it what
+ * others mean by `unlimited`.
+ */
 export function rate(row: Row & { readonly default: number }): Flag<number> {
   return {
     ...row,
     placeholder: "NUMBER",
     shownDefault: String(row.default),
-    allowed: "a number of at least 0, such as 10 or 0.5",
-    parse: (value) => (/^(\d{1,9}\.?\d*|\.\d+)$/.test(value) ? Number(value) : undefined),
+    allowed: `a number above 0, such as 10 or 0.5; write "unlimited" for no limit; to stop Wave, scale it to 0 replicas`,
+    parse: (value) => {
+      if (value === "unlimited") return Number.POSITIVE_INFINITY;
+      return /^(\d{1,9}\.?\d*|\.\d+)$/.test(value) && Number(value) > 0 ? Number(value) : undefined;
+    },
   };
 }
 

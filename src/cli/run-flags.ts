@@ -43,7 +43,7 @@ export const runFlags = {
   "update-rate": rate({
     group: rollouts,
     default: 10,
-    help: "Workloads rolled a second once the burst is used up. 0: no limit.",
+    help: "Workloads rolled a second once the burst is used up, in turns between namespaces. unlimited: no limit.",
   }),
   "update-burst": count({ group: rollouts, default: 100, help: "Workloads rolled at once before the rate holds." }),
   "sync-period": duration({

@@ -46,7 +46,7 @@ describe("the settings of wave run", () => {
     { args: ["--namespaces=web,shop, web"], part: { namespaces: ["shop", "web"] } },
     { args: ["--cross-namespace", "none"], part: { crossNamespace: "none" } },
     { args: ["--update-rate=0.5", "--update-burst=1"], part: { updateRate: 0.5, updateBurst: 1 } },
-    { args: ["--update-rate=0"], part: { updateRate: 0 } },
+    { args: ["--update-rate=unlimited"], part: { updateRate: Number.POSITIVE_INFINITY } },
     { args: ["--sync-period=1h30m"], part: { syncPeriodMs: 5_400_000 } },
     { args: ["--sync-period", "0"], part: { syncPeriodMs: 0 } },
     { args: ["--sync-period=1m", "--sync-period=2m"], part: { syncPeriodMs: 120_000 } },
@@ -140,7 +140,11 @@ describe("a mistake in the settings", () => {
     {
       args: [],
       env: { WAVE_UPDATE_RATE: "fast" },
-      says: 'WAVE_UPDATE_RATE: "fast" is not a number of at least 0, such as 10 or 0.5',
+      says: 'WAVE_UPDATE_RATE: "fast" is not a number above 0, such as 10 or 0.5',
+    },
+    {
+      args: ["--update-rate=0"],
+      says: '--update-rate: "0" is not a number above 0, such as 10 or 0.5; write "unlimited" for no limit; to stop Wave, scale it to 0 replicas',
     },
     { args: ["--update-burst=0"], says: '--update-burst: "0" is not a whole number from 1 to 999999999' },
     { args: ["--scheduling-gate=yes"], says: '--scheduling-gate: "yes" is not true or false' },

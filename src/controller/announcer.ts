@@ -1,67 +1,72 @@
 import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { Clock } from "../lib/clock.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
-import { type Workload, workloadKey } from "../rollout/workload.ts";
+import type { Workload } from "../rollout/workload.ts";
 import { type Announcement, refusedAnnouncement, standingAnnouncements, writtenAnnouncement } from "./announcements.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
 
-/** What was said of one workload and still holds. */
-interface Said {
-  readonly standing: ReadonlySet<string>;
-  readonly waitingFor: string | undefined;
+/** Events live for an hour by default (`--event-ttl` of the API server): what still holds is told again before. */
+const tellAgainMs = 45 * 60_000;
+
+/** What an {@link Announcer} works with. */
+export interface AnnouncerOptions {
+  readonly post: (event: ObjectEvent) => void;
+  readonly clock: Clock;
+  /** Numbers in [0, 1): those who are told together are not told again together. */
+  readonly random: () => number;
 }
 
 /**
  * Tells the owners of workloads what they should know, by Events. What stays as it is, such as something missing, is
- * told once, and again only after it had ceased. Remembers only workloads of which something holds.
+ * told once, again when it had ceased, and again before its Event expires.
  */
 export class Announcer {
-  readonly #post: (event: ObjectEvent) => void;
-  readonly #said = new Map<string, Said>();
+  readonly #options: AnnouncerOptions;
 
-  constructor(post: (event: ObjectEvent) => void) {
-    this.#post = post;
+  constructor(options: AnnouncerOptions) {
+    this.#options = options;
   }
 
   /** A plan that asks for no write. */
-  settled(workload: Workload, plan: RolloutPlan): void {
+  settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan): void {
     const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
-    this.#stand(workload, plan, waitingFor);
+    this.#stand(record, workload, plan, waitingFor);
   }
 
   /** A plan that was written. */
-  written(before: Workload, plan: RolloutPlan): void {
-    const waitedFor = this.#said.get(workloadKey(before))?.waitingFor;
-    this.#tell(before, writtenAnnouncement(before, plan, waitedFor));
-    this.#stand(before, plan, undefined);
+  written(record: WorkloadRecord, before: Workload, plan: RolloutPlan): void {
+    this.#tell(before, writtenAnnouncement(before, plan, record.standing?.waitingFor));
+    this.#stand(record, before, plan, undefined);
   }
 
-  /** A write that was refused. Told each time: the recorder counts, and Events expire while the trouble goes on. */
+  /** A write that was refused. Told each time, because the time between two tries grows: its Event counts them. */
   refused(workload: Workload, message: string): void {
     this.#tell(workload, refusedAnnouncement(message));
   }
 
-  /** The workload is gone. */
-  forget(key: string): void {
-    this.#said.delete(key);
-  }
-
-  #stand(workload: Workload, plan: RolloutPlan, waitingFor: string | undefined): void {
-    const key = workloadKey(workload);
+  #stand(record: WorkloadRecord, workload: Workload, plan: RolloutPlan, waitingFor: string | undefined): void {
+    const { clock, random } = this.#options;
     const announcements = standingAnnouncements(workload, plan);
-    const before = this.#said.get(key)?.standing;
+    const now = clock.monotonic();
+    const before = record.standing !== undefined && now < record.standing.tellAgainAt ? record.standing : undefined;
     for (const announcement of announcements) {
-      if (!before?.has(identity(workload, announcement))) this.#tell(workload, announcement);
+      if (!before?.told.includes(identity(workload, announcement))) this.#tell(workload, announcement);
     }
-    if (announcements.length === 0) this.#said.delete(key);
-    else this.#said.set(key, { standing: new Set(announcements.map((each) => identity(workload, each))), waitingFor });
+    if (announcements.length === 0) {
+      record.standing = undefined;
+      return;
+    }
+    const told = announcements.map((each) => identity(workload, each));
+    const tellAgainAt = before?.tellAgainAt ?? now + tellAgainMs * (1 - random() / 10);
+    record.standing = { told, waitingFor, tellAgainAt };
   }
 
   #tell({ kind, namespace, name, uid }: Workload, announcement: Announcement): void {
-    this.#post({ regarding: { apiVersion: "apps/v1", kind, namespace, name, uid }, ...announcement });
+    this.#options.post({ regarding: { apiVersion: "apps/v1", kind, namespace, name, uid }, ...announcement });
   }
 }
 
-/** A workload that was made anew under the same name has heard nothing yet. */
 function identity({ uid }: Workload, { reason, message }: Announcement): string {
   return `${uid} ${reason} ${message}`;
 }

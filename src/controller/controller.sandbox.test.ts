@@ -368,7 +368,7 @@ describe("the controller", () => {
       await cluster.show("ConfigMap", "web");
       await settled();
     }
-    // "one" has its first hash and reserved the fourth token for the edits; "two" and "three" keep what they reserved.
+    // "one" has its first hash, and is in line for the edits behind "two" and "three", which stay where they are.
     expect(patches()).toEqual([200]);
     for (const count of [2, 3, 4]) {
       await cluster.clock.advance(999);

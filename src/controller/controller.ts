@@ -3,8 +3,8 @@ import type { StoreChange } from "../cache/store.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Priority } from "../lib/fair-queue.ts";
 import { TokenBucket } from "../lib/token-bucket.ts";
-import type { Priority } from "../lib/work-queue.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -12,10 +12,8 @@ import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { createHeldPods } from "./held-pods.ts";
 import type { Leadership } from "./leadership.ts";
-import { Reconciler } from "./reconciler.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 import { Term } from "./term.ts";
-import { triggerItself, triggerReaders } from "./triggers.ts";
 
 /** Rolls workloads while it leads. */
 export interface Controller {
@@ -40,7 +38,7 @@ export interface ControllerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** Writes a second, after a burst of `updateBurst`; 0 or Infinity: no limit. */
+  /** Writes a second, after a burst of `updateBurst`; Infinity: no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
   /** How often everything is planned again besides at every change; 0: never. */
@@ -64,13 +62,11 @@ const settleMs = 1_000;
 /** Nothing happens before `run`. */
 export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 32, random = Math.random } = options;
-  const configDelayMs = options.webhooks ? settleMs : 0;
+  // Not of a term: what was written in the one before counts.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const heldPods = createHeldPods({ client, caches, namespaces: policy.namespaces, clock, log, random });
   let term: Term | undefined;
   const metrics = rolloutMetrics(options.metrics, () => term?.observed);
-  const enqueue = (key: string, priority: Priority) => term?.changed(key, priority);
-  const enqueueSettled = (key: string, priority: Priority) => term?.changed(key, priority, configDelayMs);
 
   async function run(leadership: Leadership): Promise<void> {
     const stop = AbortSignal.any([leadership.stop, leadership.abort]);
@@ -81,8 +77,7 @@ export function createController(options: ControllerOptions): Controller {
       throw error;
     }
     // From here to the term's first look at the caches nothing is awaited, so no change can get lost in between.
-    const reconciler = new Reconciler({ client, caches, policy, clock, tokens });
-    term = new Term({ ...options, leadership, reconciler, metrics, workers, random });
+    term = new Term({ ...options, leadership, tokens, metrics, workers, random });
     try {
       await Promise.all([term.run(), options.webhooks && heldPods.run({ ...leadership, stop })]);
     } finally {
@@ -92,14 +87,22 @@ export function createController(options: ControllerOptions): Controller {
 
   return {
     onWorkloadChange: (change) => {
-      triggerItself(change, enqueue);
+      term?.changed(change.key, priorityOf(change));
       heldPods.onWorkloadChange(change);
     },
-    onConfigChange: (change) => triggerReaders(change, caches, isEdit(change) ? enqueueSettled : enqueue),
+    onConfigChange: (change) => {
+      const ms = options.webhooks && isEdit(change) ? settleMs : 0;
+      for (const key of caches.workloadsReading(change.key)) term?.changed(key, priorityOf(change), ms);
+    },
     run,
   };
 }
 
 function isEdit({ before, after }: StoreChange<Config>): boolean {
   return before !== undefined && after !== undefined;
+}
+
+/** What a list brings (at the start, or after a gap in the watch) lets single changes go first. */
+function priorityOf({ initial }: StoreChange<unknown>): Priority {
+  return initial ? "low" : "high";
 }

@@ -2,30 +2,37 @@ import { describe, expect, it } from "vitest";
 import type { ObjectEvent } from "../kube/event-recorder.ts";
 import { EventOutbox } from "./event-outbox.ts";
 
-const event = (message: string): ObjectEvent => ({
-  regarding: { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web", uid: "1" },
+const event = (name: string, message = name, namespace = "default"): ObjectEvent => ({
+  regarding: { apiVersion: "apps/v1", kind: "Deployment", namespace, name, uid: "1" },
   type: "Normal",
   reason: "ConfigChanged",
   message,
 });
 
+const yes = () => true;
+const no = () => false;
+
 /** An outbox whose Events are under way until the test says that they have arrived. */
-function start(mayWrite: () => boolean = () => true, writesWait: () => boolean = () => false) {
-  const underWay: { readonly message: string; readonly arrive: () => void }[] = [];
+function start({ mayWrite = yes, writesWait = no }: { mayWrite?: () => boolean; writesWait?: () => boolean } = {}) {
+  const underWay: (() => void)[] = [];
   const sent: string[] = [];
+  const dropped: string[] = [];
   const record = ({ message }: ObjectEvent) =>
     new Promise<void>((resolve) => {
       sent.push(message);
-      underWay.push({ message, arrive: resolve });
+      underWay.push(resolve);
     });
-  const arriveAll = async () => {
-    for (let one = underWay.shift(); one !== undefined; one = underWay.shift()) {
-      one.arrive();
-      await Promise.resolve();
-      await Promise.resolve();
-    }
+  const arrive = async (one = underWay.shift()) => {
+    one?.();
+    await Promise.resolve();
+    await Promise.resolve();
   };
-  return { outbox: new EventOutbox({ record }, mayWrite, writesWait), underWay, sent, arriveAll };
+  const arriveAll = async () => {
+    while (underWay.length > 0) await arrive();
+  };
+  const onDropped = (because: string) => void dropped.push(because);
+  const outbox = new EventOutbox({ recorder: { record }, mayWrite, writesWait, onDropped });
+  return { outbox, underWay, sent, dropped, arrive, arriveAll };
 }
 
 describe("the outbox of Events", () => {
@@ -47,16 +54,12 @@ describe("the outbox of Events", () => {
 
   it("sends one at a time while workloads wait to be written, and more when none do", async () => {
     let wait = true;
-    const { outbox, underWay, sent, arriveAll } = start(
-      () => true,
-      () => wait,
-    );
+    const { outbox, underWay, sent, arrive, arriveAll } = start({ writesWait: () => wait });
     const messages = Array.from({ length: 10 }, (_, index) => String(index));
     for (const message of messages) outbox.post(event(message));
     expect(underWay).toHaveLength(1);
     wait = false;
-    underWay.shift()?.arrive();
-    await Promise.resolve();
+    await arrive();
     expect(underWay).toHaveLength(4);
     await arriveAll();
     await outbox.drained();
@@ -69,14 +72,44 @@ describe("the outbox of Events", () => {
 
   it("sends nothing more once this process may not write", async () => {
     let may = true;
-    const { outbox, sent, arriveAll } = start(
-      () => may,
-      () => true,
-    );
+    const { outbox, sent, arriveAll } = start({ mayWrite: () => may, writesWait: yes });
     for (const message of ["a", "b", "c"]) outbox.post(event(message));
     may = false;
     await arriveAll();
     await outbox.drained();
     expect(sent).toEqual(["a"]);
+  });
+
+  it("takes turns between namespaces: a thousand Events of one delay another's by one", async () => {
+    const { outbox, sent, arriveAll } = start({ writesWait: yes });
+    for (let index = 0; index < 1_000; index++) outbox.post(event(`loud-${index}`, "loud", "loud"));
+    outbox.post(event("web", "quiet", "quiet"));
+    await arriveAll();
+    expect(sent.indexOf("quiet")).toBe(2);
+    expect(sent).toHaveLength(1_001);
+  });
+
+  it("sends of one object and reason the newest, after the one that is under way", async () => {
+    const { outbox, sent, dropped, arrive, arriveAll } = start();
+    for (const message of ["a", "b", "c"]) outbox.post(event("web", message));
+    expect(sent).toEqual(["a"]);
+    await arrive();
+    expect(sent).toEqual(["a", "c"]);
+    await arriveAll();
+    await outbox.drained();
+    expect([sent, dropped, outbox.waiting]).toEqual([["a", "c"], ["newer"], 0]);
+  });
+
+  it("keeps 4,096 Events, and loses those of the namespace that has most", async () => {
+    const { outbox, sent, dropped, arriveAll } = start({ writesWait: yes });
+    outbox.post(event("web", "first", "loud"));
+    outbox.post(event("web", "quiet", "quiet"));
+    for (let index = 0; index < 10_000; index++) outbox.post(event(`loud-${index}`, "loud", "loud"));
+    outbox.post(event("other", "quiet", "quiet"));
+    expect(outbox.waiting).toBe(4_096);
+    expect(dropped).toEqual(Array(10_002 - 4_096).fill("full"));
+    await arriveAll();
+    expect(sent.filter((message) => message === "quiet")).toHaveLength(2);
+    expect(sent).toHaveLength(1 + 4_096);
   });
 });

@@ -1,61 +1,99 @@
-import type { EventRecorder } from "../kube/event-recorder.ts";
-
-type Event = Parameters<EventRecorder["record"]>[0];
+import type { EventRecorder, ObjectEvent } from "../kube/event-recorder.ts";
+import { FairQueue } from "../lib/fair-queue.ts";
 
 /** An API server takes an Event in the time of two thirds of a PATCH: while workloads wait, one at a time is enough. */
 const sendersBesideWrites = 1;
 const sendersAlone = 4;
 
+/** How many Events may wait: of 1 KiB each, if somebody makes them as long as they get, this is 4 MiB. */
+const mostWaiting = 4_096;
+
+/** Why an Event was not sent: there were too many, or a newer one of the same object and reason came. */
+export type DroppedBecause = "full" | "newer";
+
+/** What an {@link EventOutbox} works with. */
+export interface EventOutboxOptions {
+  readonly recorder: EventRecorder;
+  /** Asked before each Event is sent; those that may not be sent any more are forgotten. */
+  readonly mayWrite: () => boolean;
+  /** Whether there are workloads still to be written: these go first. */
+  readonly writesWait: () => boolean;
+  readonly onDropped: (because: DroppedBecause) => void;
+}
+
 /**
- * Events on their way to the API server, in order, beside the writes that they tell of: a change that rolls a thousand
- * workloads is not to wait for a thousand Events.
+ * Events on their way to the API server, beside the writes that they tell of: a change that rolls a thousand workloads
+ * is not to wait for a thousand Events. Of each object and reason one waits, the newest, and turns go round the
+ * namespaces. When there are too many, the namespace that has most loses one.
  */
 export class EventOutbox {
-  readonly #recorder: EventRecorder;
-  readonly #mayWrite: () => boolean;
-  readonly #writesWait: () => boolean;
-  readonly #waiting: Event[] = [];
-  #sending = 0;
+  readonly #options: EventOutboxOptions;
+  readonly #waiting = new Map<string, ObjectEvent>();
+  readonly #queue = new FairQueue((key) => key.slice(0, key.indexOf("/")));
+  readonly #sending = new Set<string>();
   readonly #onDrained: (() => void)[] = [];
 
-  /**
-   * `mayWrite` is asked before each Event is sent; those that may not be sent any more are dropped. `writesWait` tells
-   * whether there are workloads still to be written: these go first.
-   */
-  constructor(recorder: EventRecorder, mayWrite: () => boolean, writesWait: () => boolean) {
-    this.#recorder = recorder;
-    this.#mayWrite = mayWrite;
-    this.#writesWait = writesWait;
+  constructor(options: EventOutboxOptions) {
+    this.#options = options;
+  }
+
+  /** How many Events wait to be sent. */
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   /** Accepts an Event. The write that it tells of has succeeded. */
-  post(event: Event): void {
-    this.#waiting.push(event);
+  post(event: ObjectEvent): void {
+    const key = keyOf(event);
+    if (this.#waiting.has(key)) this.#options.onDropped("newer");
+    this.#waiting.set(key, event);
+    // The same one twice at once could not be counted: it is sent after the one that is under way.
+    if (!this.#sending.has(key)) this.#queue.add(key, "high");
+    if (this.#waiting.size > mostWaiting) this.#dropOne();
     this.#begin();
   }
 
   /** Resolves once every Event accepted so far has been sent or dropped. */
   drained(): Promise<void> {
-    if (this.#sending === 0) return Promise.resolve();
+    if (this.#sending.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onDrained.push(resolve));
+  }
+
+  #dropOne(): void {
+    const key = this.#queue.takeFromLongest();
+    if (key === undefined) return;
+    this.#waiting.delete(key);
+    this.#options.onDropped("full");
   }
 
   /** As many at once as there may be now. */
   #begin(): void {
-    const senders = this.#writesWait() ? sendersBesideWrites : sendersAlone;
-    while (this.#sending < senders && this.#waiting.length > 0) void this.#send();
+    const senders = this.#options.writesWait() ? sendersBesideWrites : sendersAlone;
+    while (this.#sending.size < senders && this.#queue.size > 0) void this.#send();
   }
 
   /** Sends one Event and sees to the next. */
   async #send(): Promise<void> {
-    if (!this.#mayWrite()) this.#waiting.length = 0;
-    const event = this.#waiting.shift();
+    if (!this.#options.mayWrite()) return this.#forgetAll();
+    const key = this.#queue.take() ?? "";
+    const event = this.#waiting.get(key);
     if (event === undefined) return;
-    this.#sending++;
-    await this.#recorder.record(event);
-    this.#sending--;
+    this.#waiting.delete(key);
+    this.#sending.add(key);
+    await this.#options.recorder.record(event);
+    this.#sending.delete(key);
+    if (this.#waiting.has(key)) this.#queue.add(key, "high");
     this.#begin();
-    if (this.#sending > 0) return;
+    if (this.#sending.size > 0) return;
     for (const resolve of this.#onDrained.splice(0)) resolve();
   }
+
+  #forgetAll(): void {
+    this.#waiting.clear();
+    this.#queue.clear();
+  }
+}
+
+function keyOf({ regarding: { namespace, kind, name }, reason }: ObjectEvent): string {
+  return `${namespace}/${kind}/${name}/${reason}`;
 }

@@ -4,6 +4,7 @@ import type { KubeList, KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isConflict, isGone, isNotFound } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
+import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
@@ -79,14 +80,16 @@ class Look {
   readonly #begun = new Map<string, { readonly next: string; readonly left: boolean }>();
   /** Namespaces in which a gate opened since their first page was read. */
   readonly #asked = new Set<string>();
+  /** How often each namespace was looked at in vain. */
+  readonly #tries = new Map<string, number>();
   /** Namespaces that the look everywhere has found so far: one with thousands of Pods is asked for once. */
   readonly #found = new Set<string>();
 
   constructor(options: HeldPodsOptions, leadership: Leadership) {
-    const { clock, random = Math.random } = options;
+    const { clock } = options;
     this.#options = options;
     this.#leadership = leadership;
-    this.#queue = new WorkQueue({ clock, random, backoff: retries });
+    this.#queue = new WorkQueue({ clock, flowOf: (namespace) => namespace });
     this.#owners = createHeldPodOwners(options.client, options.caches, leadership.abort);
   }
 
@@ -112,7 +115,7 @@ class Look {
       } catch (error) {
         if (isGone(error)) this.#begun.delete(namespace); // what is left of the list is no longer kept
         if (!this.#over) this.#warn(namespace, error);
-        this.#queue.retry(namespace);
+        this.#retry(namespace);
       }
       this.#queue.done(namespace);
     }
@@ -137,8 +140,15 @@ class Look {
     }
     this.#begun.delete(namespace);
     if (namespace === everywhere) this.#found.clear();
-    if (anyLeft || this.#asked.has(namespace)) this.#queue.retry(namespace);
-    else this.#queue.forget(namespace);
+    if (anyLeft || this.#asked.has(namespace)) this.#retry(namespace);
+    else this.#tries.delete(namespace);
+  }
+
+  #retry(namespace: string): void {
+    const { random = Math.random } = this.#options;
+    const tries = this.#tries.get(namespace) ?? 0;
+    this.#tries.set(namespace, tries + 1);
+    this.#queue.add(namespace, { delayMs: backoffMs(tries, { ...retries, random }) });
   }
 
   /** Pods that nobody schedules; the API server finds them without sending any other. */

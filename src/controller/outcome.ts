@@ -5,8 +5,8 @@ import type { Workload } from "../rollout/workload.ts";
 export type Outcome =
   /** The plan asks for no write. */
   | { readonly type: "settled"; readonly workload: Workload; readonly plan: RolloutPlan }
-  /** There is something to write, but it is not this workload's turn for another `waitMs`. */
-  | { readonly type: "paced"; readonly waitMs: number }
+  /** There is something to write, but no turn for it now: the workload is in line, and planned again with its turn. */
+  | { readonly type: "paced" }
   /** The plan was written; `before` is the workload that it was made from. */
   | { readonly type: "written"; readonly before: Workload; readonly plan: RolloutPlan }
   /** The workload does not exist any more, or does not concern Wave. */
@@ -22,5 +22,5 @@ export type Outcome =
       readonly message: string;
       readonly retryAfterMs: number;
     }
-  /** This process may not write any more. */
+  /** This process may not write now, and in most cases not any more. */
   | { readonly type: "stopped" };

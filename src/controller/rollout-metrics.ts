@@ -1,6 +1,7 @@
 import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload, WorkloadKind } from "../rollout/workload.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import type { DroppedBecause } from "./event-outbox.ts";
 
 /** What came of planning a workload, as `wave_rollouts_total` counts it. */
 export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "unavailable";
@@ -28,6 +29,9 @@ export interface Observed {
   readonly depth: number;
   /** Keys that wait for their time. */
   readonly delayed: number;
+  /** Workloads that have something to write and wait for their turn. */
+  readonly waitingForTurn: number;
+  readonly waitingEvents: number;
   readonly states: Iterable<WorkloadState>;
 }
 
@@ -37,6 +41,8 @@ export interface RolloutMetrics {
   readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome) => void;
   /** A change that was seen `ms` milliseconds ago was written. */
   readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
+  /** An Event was not sent. */
+  readonly countDroppedEvent: (because: DroppedBecause) => void;
 }
 
 const secondsBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -56,11 +62,23 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
   );
   const workloads = registry.gauge("wave_workloads", "Workloads that concern Wave, by what they are.", ["state"]);
   const depth = registry.gauge("wave_queue_depth", "Workloads that a worker could take now.");
-  const delayed = registry.gauge("wave_queue_delayed", "Workloads that wait for their turn or another try.");
+  const delayed = registry.gauge(
+    "wave_queue_delayed",
+    "Workloads that wait for their time: for configuration to settle, for another try, or to be told of again.",
+  );
+  const turns = registry.gauge("wave_queue_turns", "Workloads that have something to write and wait for their turn.");
+  const events = registry.gauge("wave_events_waiting", "Events that wait to be sent; 4,096 at most.");
+  const dropped = registry.counter(
+    "wave_events_dropped_total",
+    "Events that were not sent: too many waited (full), or a newer one of the same object and reason came (newer).",
+    ["reason"],
+  );
   workloads.collect(() => {
     const observed = observe();
     depth.set(observed?.depth ?? 0);
     delayed.set(observed?.delayed ?? 0);
+    turns.set(observed?.waitingForTurn ?? 0);
+    events.set(observed?.waitingEvents ?? 0);
     const counts = new Map<WorkloadState, number>();
     for (const state of observed?.states ?? []) counts.set(state, (counts.get(state) ?? 0) + 1);
     for (const state of workloadStates) workloads.set(counts.get(state) ?? 0, { state });
@@ -68,5 +86,6 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
   return {
     count: ({ kind }, outcome) => rollouts.inc({ kind, outcome }),
     observeDuration: (kind, ms) => seconds.observe(ms / 1000, { kind }),
+    countDroppedEvent: (reason) => dropped.inc({ reason }),
   };
 }

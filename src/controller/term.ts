@@ -1,25 +1,33 @@
 import { setImmediate } from "node:timers/promises";
 import type { Caches } from "../cache/caches.ts";
+import type { ApiClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
+import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Priority, WorkQueue } from "../lib/work-queue.ts";
-import { workloadKey } from "../rollout/workload.ts";
+import type { Priority } from "../lib/fair-queue.ts";
+import type { TokenBucket } from "../lib/token-bucket.ts";
+import { WorkQueue } from "../lib/work-queue.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { namespaceOf, workloadKey } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { Announcer } from "./announcer.ts";
 import { EventOutbox } from "./event-outbox.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Reconciler } from "./reconciler.ts";
+import { reconcile } from "./reconciler.ts";
 import { resync } from "./resync.ts";
 import { type Observed, type RolloutMetrics, settledState, type WorkloadState } from "./rollout-metrics.ts";
-import { Settling } from "./settling.ts";
+import { Turns } from "./turns.ts";
+import { newRecord, type WorkloadRecord } from "./workload-record.ts";
 
 /** What a {@link Term} works with. */
 export interface TermOptions {
+  readonly client: Pick<ApiClient, "request">;
   readonly leadership: Leadership;
-  readonly caches: Pick<Caches, "workloads">;
-  readonly reconciler: Pick<Reconciler, "reconcile">;
+  readonly caches: Pick<Caches, "lookup" | "workload" | "workloads">;
+  readonly policy: Policy;
+  readonly tokens: TokenBucket;
   readonly recorder: EventRecorder;
   readonly metrics: RolloutMetrics;
   readonly clock: Clock;
@@ -29,45 +37,59 @@ export interface TermOptions {
   readonly random: () => number;
 }
 
+/** How long a workload waits after a failure, doubling with each. */
+const backoff = { baseMs: 200, maxMs: 300_000 };
+
 /**
- * One term of leading: workers that take the keys of workloads from a queue, and everything that is remembered of these
- * workloads meanwhile. Nothing of it outlives the term: others may have written after it.
+ * One term of leading: workers that take the keys of workloads from a queue, and a record of each workload. Nothing of
+ * it outlives the term: others may have written after it.
  */
 export class Term {
   readonly #options: TermOptions;
+  readonly #records = new Map<string, WorkloadRecord>();
   readonly #queue: WorkQueue;
+  readonly #turns: Turns;
   readonly #outbox: EventOutbox;
   readonly #announcer: Announcer;
-  readonly #settling: Settling;
-  readonly #states = new Map<string, WorkloadState>();
-  /** When the first change was seen that is not written yet, on the monotonic clock. */
-  readonly #seenAt = new Map<string, number>();
   /** Whether the API server could not answer since it last took a write. */
   #unavailable = false;
 
   constructor(options: TermOptions) {
-    const { clock, random, recorder, leadership } = options;
+    const { clock, random, recorder, leadership, tokens, metrics } = options;
     this.#options = options;
-    this.#queue = new WorkQueue({ clock, random });
-    this.#settling = new Settling(clock);
-    const mayWrite = () => !leadership.abort.aborted && leadership.valid();
-    this.#outbox = new EventOutbox(recorder, mayWrite, () => this.#queue.depth > 0);
-    this.#announcer = new Announcer((event) => this.#outbox.post(event));
+    this.#queue = new WorkQueue({ clock, flowOf: namespaceOf });
+    this.#turns = new Turns({ clock, tokens, onGiven: (key) => this.#queue.add(key, { urgency: "next" }) });
+    this.#outbox = new EventOutbox({
+      recorder,
+      mayWrite: () => !leadership.abort.aborted && leadership.valid(),
+      writesWait: () => this.#queue.depth > 0,
+      onDropped: metrics.countDroppedEvent,
+    });
+    this.#announcer = new Announcer({ post: (event) => this.#outbox.post(event), clock, random });
   }
 
   /** What the metrics show. */
   get observed(): Observed {
-    return { depth: this.#queue.depth, delayed: this.#queue.delayed, states: this.#states.values() };
+    return {
+      depth: this.#queue.depth,
+      delayed: this.#queue.delayed,
+      waitingForTurn: this.#turns.waiting,
+      waitingEvents: this.#outbox.waiting,
+      states: this.#records.values().flatMap(({ state }) => (state === undefined ? [] : [state])),
+    };
   }
 
   /**
-   * Asks for a workload to be planned because of a change that was just seen, and not within `delayMs` whatever else
-   * asks for it; a change that a list brought is `low`.
+   * Asks for a workload to be planned because of a change that was just seen, and not within `settleMs` whatever else
+   * asks for it; changes that follow within that time do not make it longer. A change that a list brought is `low`.
    */
-  changed(key: string, priority: Priority, delayMs = 0): void {
-    if (priority === "high" && !this.#seenAt.has(key)) this.#seenAt.set(key, this.#options.clock.monotonic());
-    this.#settling.begin(key, delayMs);
-    this.#queue.add(key, { priority, delayMs });
+  changed(key: string, priority: Priority, settleMs = 0): void {
+    const record = this.#record(key);
+    const now = this.#options.clock.monotonic();
+    if (priority === "high") record.seenAt ??= now;
+    // One that waits for its turn has settled, and is planned at once: it may have nothing to write any more.
+    if (settleMs > 0 && record.settlesUntil <= now && !this.#turns.has(key)) record.settlesUntil = now + settleMs;
+    this.#queue.add(key, { urgency: priority, delayMs: Math.max(0, record.settlesUntil - now) });
   }
 
   /**
@@ -77,11 +99,14 @@ export class Term {
   async run(): Promise<void> {
     const { leadership, workers, syncPeriodMs, clock } = this.#options;
     const over = AbortSignal.any([leadership.stop, leadership.abort]);
-    const close = () => this.#queue.close();
+    const close = () => {
+      this.#queue.close();
+      this.#turns.close();
+    };
     over.addEventListener("abort", close, { once: true });
     if (over.aborted) close();
-    for (const key of this.#keys()) this.#queue.add(key, { priority: "low" });
-    const enqueue = (key: string) => this.#queue.add(key, { priority: "low" });
+    const enqueue = (key: string) => this.#queue.add(key, { urgency: "low" });
+    for (const key of this.#keys()) enqueue(key);
     const resyncing = resync({ periodMs: syncPeriodMs, keys: () => this.#keys(), enqueue, clock, signal: over });
     await Promise.all([...Array.from({ length: workers }, () => this.#work()), resyncing]);
     await Promise.race([this.#outbox.drained(), aborted(leadership.abort)]);
@@ -91,98 +116,134 @@ export class Term {
     for (const workload of this.#options.caches.workloads()) yield workloadKey(workload);
   }
 
+  /** The one place where records are made; `#conclude` drops them. */
+  #record(key: string): WorkloadRecord {
+    const known = this.#records.get(key);
+    if (known !== undefined) return known;
+    const made = newRecord();
+    this.#records.set(key, made);
+    return made;
+  }
+
   async #work(): Promise<void> {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
-      const settlesMs = this.#settling.remaining(key);
-      if (settlesMs > 0) {
-        this.#queue.add(key, { delayMs: settlesMs });
-        this.#queue.done(key);
-        continue;
-      }
-      const seenAt = this.#seenAt.get(key);
-      this.#seenAt.delete(key);
-      try {
-        this.#conclude(key, await this.#options.reconciler.reconcile(key, this.#options.leadership), seenAt);
-      } catch (error) {
-        const stack = error instanceof Error ? error.stack : undefined;
-        this.#options.log.error(`bug: cannot plan ${key}, trying again later: ${errorText(error)}`, { stack });
-        this.#states.set(key, "failed");
-        this.#queue.retry(key);
-      } finally {
-        this.#queue.done(key);
-      }
+      await this.#run(key, this.#record(key));
+      this.#queue.done(key);
       // A plan that asks for no write awaits no answer: without this, all of a start's plans would run before any I/O.
       await setImmediate();
     }
   }
 
-  /** What each outcome means to queue, Events, metrics and log. */
-  #conclude(key: string, outcome: Outcome, seenAt: number | undefined): void {
+  async #run(key: string, record: WorkloadRecord): Promise<void> {
+    const settlesMs = record.settlesUntil - this.#options.clock.monotonic();
+    const priority = priorityOf(record);
+    if (settlesMs > 0) {
+      this.#turns.drop(key);
+      return this.#queue.add(key, { urgency: priority, delayMs: settlesMs });
+    }
+    const { seenAt } = record;
+    record.seenAt = undefined;
+    const takeTurn = () => this.#turns.take(key, priority);
+    try {
+      this.#conclude(key, record, await reconcile({ key, record, takeTurn }, this.#options), seenAt);
+    } catch (error) {
+      const stack = error instanceof Error ? error.stack : undefined;
+      const level = firstTime(record, "bug") ? "error" : "debug";
+      this.#options.log[level](`bug: cannot plan ${key}, trying again later: ${errorText(error)}`, { stack });
+      this.#turns.drop(key);
+      this.#tryAgain(key, record, "failed", seenAt);
+    }
+  }
+
+  /** What each outcome means to queue, turns, Events, metrics and log. */
+  #conclude(key: string, record: WorkloadRecord, outcome: Outcome, seenAt: number | undefined): void {
     const { metrics, clock } = this.#options;
     switch (outcome.type) {
       case "settled": {
         const { workload, plan } = outcome;
-        this.#queue.forget(key);
-        this.#announcer.settled(workload, plan);
-        if (plan.outcome === "waiting" && this.#states.get(key) !== "waiting") metrics.count(workload, "waiting");
-        this.#states.set(key, settledState(plan.outcome));
+        this.#turns.drop(key);
+        this.#announcer.settled(record, workload, plan);
+        if (plan.outcome === "waiting" && record.state !== "waiting") metrics.count(workload, "waiting");
+        this.#succeed(key, record, settledState(plan.outcome));
         this.#log("debug", "planned", workload, { outcome: plan.outcome, reason: plan.reason });
         return;
       }
       case "written": {
         const { before, plan } = outcome;
-        this.#queue.forget(key);
         this.#unavailable = false;
-        this.#announcer.written(before, plan);
+        this.#turns.drop(key);
+        this.#announcer.written(record, before, plan);
         metrics.count(before, "written");
         if (seenAt !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - seenAt);
-        this.#states.set(key, "unchanged");
+        this.#succeed(key, record, "unchanged");
         this.#log("info", "patched", before, { outcome: plan.outcome, reason: plan.reason });
         return;
       }
       case "paced":
-        this.#keepSeen(key, seenAt);
-        this.#states.set(key, "pending");
-        this.#queue.add(key, { delayMs: outcome.waitMs });
+        record.seenAt = seenAt ?? record.seenAt;
+        record.state = "pending";
         return;
       case "gone":
-        this.#queue.forget(key);
-        this.#announcer.forget(key);
-        this.#states.delete(key);
+        this.#turns.drop(key);
+        this.#records.delete(key);
         return;
       case "conflict":
         metrics.count(outcome.workload, "conflict");
-        this.#tryAgain(key, seenAt, "pending");
         this.#log("debug", "changed while it was planned, trying again", outcome.workload);
+        this.#tryAgain(key, record, "pending", seenAt);
         return;
       case "refused":
         metrics.count(outcome.workload, "failed");
         this.#announcer.refused(outcome.workload, outcome.message);
-        this.#tryAgain(key, seenAt, "failed");
-        this.#log("warn", "cannot patch, trying again later", outcome.workload, { error: outcome.message });
+        this.#log(
+          firstTime(record, "refused") ? "warn" : "debug",
+          "cannot patch, trying again later",
+          outcome.workload,
+          {
+            error: outcome.message,
+          },
+        );
+        this.#tryAgain(key, record, "failed", seenAt);
         return;
       case "unavailable":
         metrics.count(outcome.workload, "unavailable");
-        this.#tryAgain(key, seenAt, "pending", outcome.retryAfterMs);
         // Once for all workloads: they fail of the same.
         this.#log(this.#unavailable ? "debug" : "warn", "cannot patch, trying again", outcome.workload, {
           error: outcome.message,
         });
         this.#unavailable = true;
+        this.#tryAgain(key, record, "pending", seenAt, outcome.retryAfterMs);
         return;
       case "stopped":
+        // Nothing is lost where the term goes on all the same; where it is over, so is the queue.
+        this.#turns.drop(key);
+        this.#tryAgain(key, record, "pending", seenAt);
         return;
     }
   }
 
-  #tryAgain(key: string, seenAt: number | undefined, state: WorkloadState, atLeastMs = 0): void {
-    this.#keepSeen(key, seenAt);
-    this.#states.set(key, state);
-    this.#queue.retry(key, { atLeastMs });
+  #succeed(key: string, record: WorkloadRecord, state: WorkloadState): void {
+    record.failures = 0;
+    record.logged = undefined;
+    record.state = state;
+    if (record.standing === undefined) return;
+    this.#queue.add(key, {
+      urgency: "low",
+      delayMs: Math.max(0, record.standing.tellAgainAt - this.#options.clock.monotonic()),
+    });
   }
 
-  #keepSeen(key: string, seenAt: number | undefined): void {
-    if (seenAt !== undefined) this.#seenAt.set(key, seenAt);
+  #tryAgain(
+    key: string,
+    record: WorkloadRecord,
+    state: WorkloadState,
+    seenAt: number | undefined,
+    atLeastMs = 0,
+  ): void {
+    record.seenAt = seenAt ?? record.seenAt;
+    record.state = state;
+    const delayMs = Math.max(atLeastMs, backoffMs(record.failures++, { ...backoff, random: this.#options.random }));
+    this.#queue.add(key, { urgency: priorityOf(record), delayMs });
   }
 
   #log(
@@ -193,6 +254,18 @@ export class Term {
   ): void {
     this.#options.log[level](message, { kind, namespace, name, ...fields });
   }
+}
+
+/** What a single change asked for goes first, also when it is tried again. */
+function priorityOf({ seenAt }: WorkloadRecord): Priority {
+  return seenAt === undefined ? "low" : "high";
+}
+
+/** Whether this trouble is to be logged: once until the workload succeeds, for its owner decides how often it fails. */
+function firstTime(record: WorkloadRecord, what: "refused" | "bug"): boolean {
+  const first = record.logged !== what;
+  record.logged = what;
+  return first;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,93 +1,65 @@
-/** A key that waits for its time. `due` is on the monotonic clock, in milliseconds. */
-export interface Delayed<P> {
-  readonly key: string;
+/** Something that waits for its time. `due` is on the monotonic clock, in milliseconds. */
+export interface Delayed {
   readonly due: number;
-  readonly priority: P;
 }
 
-interface Node<P> extends Delayed<P> {
-  due: number;
-  priority: P;
-  place: number;
-}
-
-/** Keys by the time at which they fall due, each once: a binary heap whose nodes know their place, so any can be removed. */
-export class DelayHeap<P> {
-  readonly #nodes = new Map<string, Node<P>>();
-  readonly #heap: Node<P>[] = [];
+/** What waits, the one that falls due first on top: a binary heap. Nothing is removed but from the top. */
+export class DelayHeap<T extends Delayed> {
+  #heap: T[] = [];
 
   get size(): number {
     return this.#heap.length;
   }
 
-  get(key: string): Delayed<P> | undefined {
-    return this.#nodes.get(key);
-  }
-
   /** The one that falls due first. */
-  first(): Delayed<P> | undefined {
+  first(): T | undefined {
     return this.#heap[0];
   }
 
-  /** Adds a key, or gives one that is there a new time and priority. */
-  set(key: string, due: number, priority: P): void {
-    const node = this.#nodes.get(key) ?? this.#append(key, due, priority);
-    node.due = due;
-    node.priority = priority;
-    this.#settle(node);
+  push(entry: T): void {
+    let place = this.#heap.push(entry) - 1;
+    while (place > 0) {
+      const above = (place - 1) >> 1;
+      if (!this.#isBefore(place, above)) return;
+      this.#swap(place, above);
+      place = above;
+    }
   }
 
-  delete(key: string): void {
-    const node = this.#nodes.get(key);
-    if (node === undefined) return;
-    this.#nodes.delete(key);
+  /** Takes out the one that falls due first. */
+  pop(): T | undefined {
+    const [first] = this.#heap;
     const last = this.#heap.pop();
-    if (last === undefined || last === node) return;
-    this.#put(last, node.place);
-    this.#settle(last);
-  }
-
-  clear(): void {
-    this.#nodes.clear();
-    this.#heap.length = 0;
-  }
-
-  #append(key: string, due: number, priority: P): Node<P> {
-    const node = { key, due, priority, place: this.#heap.length };
-    this.#nodes.set(key, node);
-    this.#heap.push(node);
-    return node;
-  }
-
-  #put(node: Node<P>, place: number): void {
-    node.place = place;
-    this.#heap[place] = node;
-  }
-
-  /** Moves a node whose time has changed to where it belongs: up past later ones, then down past earlier ones. */
-  #settle(node: Node<P>): void {
-    for (let above = this.#above(node); above !== undefined && above.due > node.due; above = this.#above(node)) {
-      this.#swap(node, above);
+    if (last === undefined || this.#heap.length === 0) return first;
+    this.#heap[0] = last;
+    for (let place = 0, below = this.#below(0); this.#isBefore(below, place); below = this.#below(place)) {
+      this.#swap(place, below);
+      place = below;
     }
-    for (let below = this.#below(node); below !== undefined && below.due < node.due; below = this.#below(node)) {
-      this.#swap(node, below);
-    }
+    return first;
   }
 
-  #above(node: Node<P>): Node<P> | undefined {
-    return node.place === 0 ? undefined : this.#heap[(node.place - 1) >> 1];
+  /** Keeps only these. */
+  reset(entries: Iterable<T>): void {
+    // In order of time an array is a heap.
+    this.#heap = [...entries].sort((a, b) => a.due - b.due);
   }
 
-  /** The earlier of the two below a node. */
-  #below(node: Node<P>): Node<P> | undefined {
-    const left = this.#heap[2 * node.place + 1];
-    const right = this.#heap[2 * node.place + 2];
-    return left !== undefined && right !== undefined && right.due < left.due ? right : left;
+  /** The earlier of the two below a place; there may be none there. */
+  #below(place: number): number {
+    const left = 2 * place + 1;
+    return this.#isBefore(left + 1, left) ? left + 1 : left;
   }
 
-  #swap(a: Node<P>, b: Node<P>): void {
-    const place = a.place;
-    this.#put(a, b.place);
-    this.#put(b, place);
+  #isBefore(a: number, b: number): boolean {
+    const [one, other] = [this.#heap[a], this.#heap[b]];
+    return one !== undefined && other !== undefined && one.due < other.due;
+  }
+
+  #swap(a: number, b: number): void {
+    const [one, other] = [this.#heap[a], this.#heap[b]];
+    if (one === undefined || other === undefined) return;
+    this.#heap[a] = other;
+    this.#heap[b] = one;
   }
 }

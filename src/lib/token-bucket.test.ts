@@ -3,31 +3,53 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "./fake-clock.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
+/** How many tokens can be taken now. */
+function takeAll(bucket: TokenBucket): number {
+  let taken = 0;
+  while (taken < 1_000 && bucket.take()) taken++;
+  return taken;
+}
+
 describe("TokenBucket", () => {
-  it("gives the burst at once and then one slot after the other", () => {
-    const bucket = new TokenBucket({ clock: new FakeClock(), perSecond: 10, burst: 3 });
-    expect(Array.from({ length: 6 }, () => bucket.reserve())).toEqual([0, 0, 0, 100, 200, 300]);
+  it("gives the burst at once and then one token after the other, and reserves none", async () => {
+    const clock = new FakeClock();
+    const bucket = new TokenBucket({ clock, perSecond: 10, burst: 3 });
+    expect(takeAll(bucket)).toBe(3);
+    for (let asked = 0; asked < 100; asked++) expect(bucket.take()).toBe(false);
+    expect(bucket.waitMs).toBe(100);
+    await clock.advance(100);
+    expect(takeAll(bucket)).toBe(1);
   });
 
   it("fills up again as time goes by, but never beyond the burst", async () => {
     const clock = new FakeClock();
     const bucket = new TokenBucket({ clock, perSecond: 10, burst: 2 });
-    for (let i = 0; i < 4; i++) bucket.reserve();
-    await clock.advance(300);
-    expect([bucket.reserve(), bucket.reserve()]).toEqual([0, 100]);
+    takeAll(bucket);
+    await clock.advance(150);
+    expect([takeAll(bucket), bucket.waitMs]).toEqual([1, 50]);
     await clock.advance(3_600_000);
-    expect([bucket.reserve(), bucket.reserve(), bucket.reserve()]).toEqual([0, 0, 100]);
+    expect(takeAll(bucket)).toBe(2);
   });
 
-  it("never makes anybody wait when it is turned off", () => {
-    for (const perSecond of [0, Number.POSITIVE_INFINITY]) {
-      const bucket = new TokenBucket({ clock: new FakeClock(), perSecond, burst: 1 });
-      expect(Array.from({ length: 5 }, () => bucket.reserve())).toEqual([0, 0, 0, 0, 0]);
-    }
+  it("has a token again that was given back", () => {
+    const bucket = new TokenBucket({ clock: new FakeClock(), perSecond: 10, burst: 3 });
+    takeAll(bucket);
+    bucket.giveBack();
+    bucket.giveBack();
+    expect(takeAll(bucket)).toBe(2);
+  });
+
+  it("always has a token when it is turned off", () => {
+    const bucket = new TokenBucket({ clock: new FakeClock(), perSecond: Number.POSITIVE_INFINITY, burst: 1 });
+    expect([takeAll(bucket), bucket.waitMs]).toEqual([1_000, 0]);
   });
 
   it("never gives out more than the burst and the rate allow in any span of time", async () => {
-    const step = fc.oneof(fc.constant("reserve" as const), fc.integer({ min: 1, max: 500 }));
+    const step = fc.oneof(
+      fc.constant("take" as const),
+      fc.constant("take and give back" as const),
+      fc.integer({ min: 1, max: 500 }),
+    );
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 60, size: "max" }),
@@ -35,14 +57,15 @@ describe("TokenBucket", () => {
         async (steps, burst) => {
           const clock = new FakeClock();
           const bucket = new TokenBucket({ clock, perSecond: 20, burst });
-          const slots: number[] = [];
+          const taken: number[] = [];
           for (const each of steps) {
-            if (each === "reserve") slots.push(clock.monotonic() + bucket.reserve());
-            else await clock.advance(each);
+            if (typeof each === "number") await clock.advance(each);
+            else if (!bucket.take()) continue;
+            else if (each === "take") taken.push(clock.monotonic());
+            else bucket.giveBack();
           }
-          expect(slots).toEqual(slots.toSorted((a, b) => a - b));
-          slots.forEach((from, i) => {
-            slots.slice(i).forEach((until, further) => {
+          taken.forEach((from, i) => {
+            taken.slice(i).forEach((until, further) => {
               expect(further + 1).toBeLessThanOrEqual(burst + (until - from) / 50 + 1e-6);
             });
           });

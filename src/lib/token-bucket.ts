@@ -1,29 +1,37 @@
 import type { Clock } from "./clock.ts";
 
 /**
- * A rate limit that never blocks: who asks is told how long to wait, and that slot is theirs. Up to `burst` tokens are
- * there at once after a quiet time, and a new one comes every 1/`perSecond` seconds. Slots are given out in the order
- * in which they are asked for. `perSecond` of 0 or Infinity turns the limit off.
+ * A rate limit that never blocks and reserves nothing. Up to `burst` tokens are there after a quiet time, and a new one
+ * comes every 1/`perSecond` seconds. `perSecond` of Infinity turns the limit off.
  */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #intervalMs: number;
-  /** How far before now a free slot may lie: what was not used within this time is lost. */
+  /** How far before now the next token may lie: what was not taken within this time is lost. */
   readonly #savedMs: number;
-  #nextSlot = Number.NEGATIVE_INFINITY;
+  /** When the next token comes or came. */
+  #next = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, perSecond, burst }: { clock: Clock; perSecond: number; burst: number }) {
     this.#clock = clock;
-    this.#intervalMs = perSecond > 0 ? 1000 / perSecond : 0;
+    this.#intervalMs = 1000 / perSecond;
     this.#savedMs = (burst - 1) * this.#intervalMs;
   }
 
-  /** Takes a token that is there and returns 0, or reserves the next one and returns the milliseconds until it is there. */
-  reserve(): number {
-    if (this.#intervalMs === 0) return 0;
-    const now = this.#clock.monotonic();
-    const slot = Math.max(this.#nextSlot, now - this.#savedMs);
-    this.#nextSlot = slot + this.#intervalMs;
-    return Math.max(0, slot - now);
+  /** Milliseconds until there is a token; 0 where there is one. */
+  get waitMs(): number {
+    return Math.max(0, this.#next - this.#clock.monotonic());
+  }
+
+  /** Takes a token; false where there is none. */
+  take(): boolean {
+    if (this.waitMs > 0) return false;
+    this.#next = Math.max(this.#next, this.#clock.monotonic() - this.#savedMs) + this.#intervalMs;
+    return true;
+  }
+
+  /** Gives back a token that was taken and not needed. */
+  giveBack(): void {
+    this.#next -= this.#intervalMs;
   }
 }

@@ -1,20 +1,24 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "./fake-clock.ts";
-import { type Priority, WorkQueue } from "./work-queue.ts";
+import { type Urgency, WorkQueue } from "./work-queue.ts";
 
 type Step =
-  | { readonly do: "add"; readonly key: string; readonly priority: Priority; readonly delayMs: number }
-  | { readonly do: "retry"; readonly key: string; readonly atLeastMs: number }
+  | { readonly do: "add"; readonly key: string; readonly urgency: Urgency; readonly delayMs: number }
   | { readonly do: "take" }
   | { readonly do: "finish"; readonly which: number }
   | { readonly do: "advance"; readonly ms: number };
 
-const key = fc.constantFrom("a", "b", "c", "d", "e");
+const key = fc.constantFrom("a/1", "a/2", "b/1", "b/2", "c/1");
+const flowOf = (each: string) => each.slice(0, 1);
 const delayMs = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 300 }));
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constant("add" as const), key, priority: fc.constantFrom<Priority>("high", "low"), delayMs }),
-  fc.record({ do: fc.constant("retry" as const), key, atLeastMs: delayMs }),
+  fc.record({
+    do: fc.constant("add" as const),
+    key,
+    urgency: fc.constantFrom<Urgency>("next", "high", "low"),
+    delayMs,
+  }),
   fc.constant({ do: "take" as const }),
   fc.record({ do: fc.constant("finish" as const), which: fc.nat() }),
   fc.record({ do: fc.constant("advance" as const), ms: fc.integer({ min: 0, max: 200 }) }),
@@ -23,7 +27,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** A queue and its workers, which check at each step what they were promised. */
 class Rig {
   readonly clock = new FakeClock();
-  readonly queue = new WorkQueue({ clock: this.clock, random: () => 0.5, backoff: { baseMs: 20, maxMs: 100 } });
+  readonly queue = new WorkQueue({ clock: this.clock, flowOf });
   readonly running = new Set<string>();
   /** Keys that were asked for since their last run began. */
   readonly asked = new Set<string>();
@@ -39,10 +43,6 @@ class Rig {
         this.asked.add(each.key);
         this.settledAt = Math.max(this.settledAt, this.clock.monotonic() + each.delayMs);
         return this.queue.add(each.key, each);
-      case "retry":
-        this.asked.add(each.key);
-        this.settledAt = Math.max(this.settledAt, this.clock.monotonic() + Math.max(each.atLeastMs, 100));
-        return this.queue.retry(each.key, each);
       case "take":
         return this.take();
       case "finish":
@@ -104,7 +104,7 @@ describe("WorkQueue under any interleaving", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(delay, { maxLength: 120, size: "max" }), async (delays) => {
         const clock = new FakeClock();
-        const queue = new WorkQueue({ clock });
+        const queue = new WorkQueue({ clock, flowOf: () => "" });
         const due = new Map<string, number>();
         for (const { name, ms } of delays) {
           queue.add(`${name}`, { delayMs: ms });
@@ -119,10 +119,10 @@ describe("WorkQueue under any interleaving", () => {
   });
 
   it("takes 20,000 keys in and gives them out in well under a second", async () => {
-    const queue = new WorkQueue({ clock: new FakeClock() });
+    const queue = new WorkQueue({ clock: new FakeClock(), flowOf: (each) => each.slice(-2) });
     const from = performance.now();
     for (let i = 0; i < 20_000; i++) queue.add(`key-${i}`, { delayMs: i % 2 });
-    for (let i = 0; i < 20_000; i++) queue.add(`key-${i}`, { priority: "low" });
+    for (let i = 0; i < 20_000; i++) queue.add(`key-${i}`, { urgency: "low" });
     let taken = 0;
     for (; queue.depth > 0; taken++) queue.done((await queue.next()) ?? "");
     expect(taken).toBe(20_000);

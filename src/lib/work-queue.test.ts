@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "./fake-clock.ts";
-import { type Priority, WorkQueue } from "./work-queue.ts";
+import { type Urgency, WorkQueue } from "./work-queue.ts";
 
 function newQueue() {
   const clock = new FakeClock();
-  const queue = new WorkQueue({ clock, random: () => 0, backoff: { baseMs: 200, maxMs: 1600 } });
+  const queue = new WorkQueue({ clock, flowOf: (key) => key.slice(0, key.indexOf("/") + 1) });
   return { clock, queue };
 }
 
@@ -25,21 +25,21 @@ describe("WorkQueue", () => {
 
   it("takes high before low and keeps the order inside each", async () => {
     const { queue } = newQueue();
-    const added: [string, Priority][] = [
+    const added: [string, Urgency][] = [
       ["l1", "low"],
       ["h1", "high"],
       ["l2", "low"],
       ["h2", "high"],
     ];
-    for (const [key, priority] of added) queue.add(key, { priority });
+    for (const [key, urgency] of added) queue.add(key, { urgency });
     expect(await takeAll(queue)).toEqual(["h1", "h2", "l1", "l2"]);
   });
 
   it("moves a key from low to high, and never back", async () => {
     const { queue } = newQueue();
-    for (const key of ["a", "b", "c"]) queue.add(key, { priority: "low" });
-    queue.add("c", { priority: "high" });
-    queue.add("c", { priority: "low" });
+    for (const key of ["a", "b", "c"]) queue.add(key, { urgency: "low" });
+    queue.add("c", { urgency: "high" });
+    queue.add("c", { urgency: "low" });
     expect(await takeAll(queue)).toEqual(["c", "a", "b"]);
   });
 
@@ -90,9 +90,9 @@ describe("WorkQueue", () => {
 
   it("keeps the earlier time and the higher priority of several delayed adds", async () => {
     const { clock, queue } = newQueue();
-    queue.add("first", { priority: "low", delayMs: 10 });
-    queue.add("a", { priority: "low", delayMs: 10 });
-    queue.add("a", { priority: "high", delayMs: 1000 });
+    queue.add("first", { urgency: "low", delayMs: 10 });
+    queue.add("a", { urgency: "low", delayMs: 10 });
+    queue.add("a", { urgency: "high", delayMs: 1000 });
     await clock.advance(10);
     expect(await takeAll(queue)).toEqual(["a", "first"]);
   });
@@ -128,55 +128,44 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("stops waiting in next when the signal is aborted, and gives the key to the next worker", async () => {
+  it("takes turns between flows: one key of each, however many another has and however urgent they are", async () => {
     const { queue } = newQueue();
-    const stop = new AbortController();
-    const impatient = queue.next(stop.signal);
-    const patient = queue.next();
-    stop.abort();
-    queue.add("a");
-    expect(await impatient).toBeUndefined();
-    expect(await patient).toBe("a");
-    expect(await queue.next(stop.signal)).toBeUndefined();
-  });
-});
-
-describe("WorkQueue.retry", () => {
-  it("doubles the delay with each failure and starts again after forget", async () => {
-    const { clock, queue } = newQueue();
-    const delays: number[] = [];
-    const fail = async () => {
-      queue.retry("a");
-      const from = clock.monotonic();
-      const next = queue.next().then(() => delays.push(clock.monotonic() - from));
-      await clock.advance(10_000);
-      await next;
-      queue.done("a");
-    };
-    for (let i = 0; i < 5; i++) await fail();
-    queue.forget("a");
-    await fail();
-    expect(delays).toEqual([100, 200, 400, 800, 800, 100]);
+    for (let i = 0; i < 3; i++) queue.add(`a/${i}`);
+    queue.add("b/0", { urgency: "low" });
+    queue.add("b/1");
+    queue.add("c/0", { urgency: "low" });
+    expect(await takeAll(queue)).toEqual(["a/0", "b/1", "c/0", "a/1", "b/0", "a/2"]);
   });
 
-  it("does not come back before the time that the server asked for", async () => {
-    const { clock, queue } = newQueue();
-    queue.retry("a", { atLeastMs: 30_000 });
-    await clock.advance(29_999);
-    expect(queue.depth).toBe(0);
-    await clock.advance(1);
-    expect(queue.depth).toBe(1);
+  it("takes next before every other key of every flow, also where the key already waits", async () => {
+    const { queue } = newQueue();
+    for (const key of ["a/0", "b/0", "a/1"]) queue.add(key);
+    queue.add("a/1", { urgency: "next" });
+    queue.add("c/0", { urgency: "next" });
+    queue.add("c/0");
+    expect(await takeAll(queue)).toEqual(["a/1", "c/0", "a/0", "b/0"]);
   });
 
-  it("keeps the priority of the run that failed", async () => {
-    const { clock, queue } = newQueue();
-    queue.add("failing", { priority: "low" });
+  it("keeps what was asked for while it runs at its highest urgency", async () => {
+    const { queue } = newQueue();
+    queue.add("a/0");
     await queue.next();
-    queue.retry("failing");
-    queue.done("failing");
-    await clock.advance(100);
-    queue.add("fresh");
-    expect(await takeAll(queue)).toEqual(["fresh", "failing"]);
+    queue.add("a/0", { urgency: "next" });
+    queue.add("a/0", { urgency: "low" });
+    queue.add("b/0");
+    queue.done("a/0");
+    expect(await takeAll(queue)).toEqual(["a/0", "b/0"]);
+  });
+
+  it("keeps no more than it must of a key that is asked for ever sooner", async () => {
+    const { clock, queue } = newQueue();
+    for (let ms = 100_000; ms > 0; ms--) queue.add("a", { delayMs: ms });
+    expect([queue.delayed, clock.pending]).toEqual([1, 1]);
+    await clock.advance(1);
+    expect(await takeAll(queue)).toEqual(["a"]);
+    queue.done("a");
+    await clock.advance(100_000);
+    expect([queue.depth, queue.delayed, clock.pending]).toEqual([0, 0, 0]);
   });
 });
 
@@ -187,28 +176,18 @@ describe("WorkQueue.close", () => {
     queue.add("delayed", { delayMs: 10 });
     queue.close();
     queue.add("new");
-    queue.retry("new");
     await clock.advance(1000);
     expect(await Promise.all([...waiting, queue.next()])).toEqual([undefined, undefined, undefined]);
     expect([queue.depth, queue.delayed, clock.pending]).toEqual([0, 0, 0]);
   });
 
-  it("leaves keys with their workers until done, and then is idle", async () => {
-    const { clock, queue } = newQueue();
-    for (const key of ["a", "b"]) queue.add(key);
+  it("leaves keys with their workers, and runs none of them again", async () => {
+    const { queue } = newQueue();
+    queue.add("a");
     await takeAll(queue);
     queue.add("a");
     queue.close();
-    let idle = false;
-    const waiting = queue.idle().then(() => {
-      idle = true;
-    });
     queue.done("a");
-    await clock.advance(0);
-    expect(idle).toBe(false);
-    queue.done("b");
-    await waiting;
     expect(await queue.next()).toBeUndefined();
-    await queue.idle();
   });
 });

@@ -1,21 +1,16 @@
-import { backoffMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import { DelayHeap } from "./delay-heap.ts";
+import { FairQueue, type Priority } from "./fair-queue.ts";
 import { FifoSet } from "./fifo-set.ts";
 
-/** `high` is taken before `low`; within each, first come, first served. */
-export type Priority = "high" | "low";
+/** `next` is taken before every other key, of whichever flow: for what already waited its turn elsewhere. */
+export type Urgency = "next" | Priority;
 
 /** When and how urgently a key is to run: `due` is on the monotonic clock, at or before now for at once. */
 interface Turn {
+  readonly key: string;
   readonly due: number;
-  readonly priority: Priority;
-}
-
-interface Running {
-  readonly priority: Priority;
-  /** Asked for while it runs: it gets this turn after `done`. */
-  again: Turn | undefined;
+  urgency: Urgency;
 }
 
 /** The longest delay that setTimeout can count. */
@@ -23,38 +18,34 @@ const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Keys that wait for a worker, in the manner of client-go's workqueue
- * (https://pkg.go.dev/k8s.io/client-go/util/workqueue):
- * - a key waits once, however often it is added, and the earliest time and the highest priority asked for win;
+ * (https://pkg.go.dev/k8s.io/client-go/util/workqueue), and fair between flows of keys:
+ * - a key waits once, however often it is added, and the earliest time and the highest urgency asked for win;
  * - a key is never with two workers: one that is added while it runs is run again after `done`;
  * - nothing that was added is lost, except by `close`.
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #random: () => number;
-  readonly #backoff: { readonly baseMs: number; readonly maxMs: number };
-  readonly #ready = { high: new FifoSet(), low: new FifoSet() };
-  readonly #delayed = new DelayHeap<Priority>();
-  readonly #running = new Map<string, Running>();
-  readonly #failures = new Map<string, number>();
-  readonly #takers = new Set<(key: string | undefined) => void>();
-  #idlers: (() => void)[] = [];
+  readonly #next = new FifoSet();
+  readonly #ready: FairQueue;
+  /** What counts of each key that waits for its time. */
+  readonly #delayed = new Map<string, Turn>();
+  /** By time, all that is in `#delayed` and what does not count any more, which is dropped when it comes up. */
+  readonly #heap = new DelayHeap<Turn>();
+  /** Keys with a worker, and the turn that each gets after `done`. */
+  readonly #running = new Map<string, Turn | undefined>();
+  readonly #takers = new FifoTakers();
   #timer: { readonly due: number; readonly cancel: () => void } | undefined;
   #closed = false;
 
-  /** `backoff` is what `retry` waits, by default from 200 ms to 5 minutes; `random` gives numbers in [0, 1). */
-  constructor(options: {
-    clock: Clock;
-    random?: () => number;
-    backoff?: { readonly baseMs: number; readonly maxMs: number };
-  }) {
-    this.#clock = options.clock;
-    this.#random = options.random ?? Math.random;
-    this.#backoff = options.backoff ?? { baseMs: 200, maxMs: 300_000 };
+  /** `flowOf` tells the flow of a key, such as its namespace. */
+  constructor({ clock, flowOf }: { readonly clock: Clock; readonly flowOf: (key: string) => string }) {
+    this.#clock = clock;
+    this.#ready = new FairQueue(flowOf);
   }
 
   /** How many keys a worker could take now. */
   get depth(): number {
-    return this.#ready.high.size + this.#ready.low.size;
+    return this.#next.size + this.#ready.size;
   }
 
   /** How many keys wait for their time. */
@@ -63,51 +54,23 @@ export class WorkQueue {
   }
 
   /** Asks for a run of `key`, at once or `delayMs` from now. Does nothing after `close`. */
-  add(key: string, { priority = "high", delayMs = 0 }: { priority?: Priority; delayMs?: number } = {}): void {
-    this.#ask(key, { due: this.#clock.monotonic() + delayMs, priority });
+  add(key: string, { urgency = "high", delayMs = 0 }: { urgency?: Urgency; delayMs?: number } = {}): void {
+    this.#ask({ key, due: this.#clock.monotonic() + delayMs, urgency });
   }
 
-  /**
-   * Asks for another run of a key that failed, with the priority of the run that failed: after a delay that doubles
-   * with each `retry` until `forget`, and not before `atLeastMs` (what a server asked for with Retry-After).
-   */
-  retry(key: string, { atLeastMs = 0 }: { atLeastMs?: number } = {}): void {
-    const attempt = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, attempt + 1);
-    const delayMs = Math.max(atLeastMs, backoffMs(attempt, { ...this.#backoff, random: this.#random }));
-    this.add(key, { priority: this.#running.get(key)?.priority ?? "high", delayMs });
-  }
-
-  /** Starts the delays of `retry` again from the shortest: for a key that succeeded or is gone. */
-  forget(key: string): void {
-    this.#failures.delete(key);
-  }
-
-  /** The next key, when there is one; it is the caller's until `done`. Undefined after `close` or when `signal` is aborted. */
-  next(signal?: AbortSignal): Promise<string | undefined> {
-    if (this.#closed || signal?.aborted) return Promise.resolve(undefined);
+  /** The next key, when there is one; it is the caller's until `done`. Undefined after `close`. */
+  next(): Promise<string | undefined> {
+    if (this.#closed) return Promise.resolve(undefined);
     this.#wakeDue();
     const key = this.#take();
-    if (key !== undefined) return Promise.resolve(key);
-    return new Promise((resolve) => {
-      const taker = (given: string | undefined) => {
-        this.#takers.delete(taker);
-        signal?.removeEventListener("abort", onAbort);
-        resolve(given);
-      };
-      const onAbort = () => taker(undefined);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      this.#takers.add(taker);
-    });
+    return key === undefined ? this.#takers.wait() : Promise.resolve(key);
   }
 
   /** Gives a key back that `next` gave out. */
   done(key: string): void {
-    const running = this.#running.get(key);
-    if (running === undefined) return;
+    const again = this.#running.get(key);
     this.#running.delete(key);
-    if (running.again !== undefined) this.#ask(key, running.again);
-    if (this.#running.size === 0) this.#becomeIdle();
+    if (again !== undefined) this.#ask(again);
   }
 
   /** Drops every key that waits and refuses new ones; whoever waits in `next` gets undefined. Keys with a worker stay. */
@@ -116,62 +79,65 @@ export class WorkQueue {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#delayed.clear();
-    this.#ready.high.clear();
-    this.#ready.low.clear();
-    this.#failures.clear();
-    for (const taker of this.#takers) taker(undefined);
+    this.#heap.reset([]);
+    this.#next.clear();
+    this.#ready.clear();
+    while (this.#takers.size > 0) this.#takers.give(undefined);
   }
 
-  /** Resolves as soon as no key is with a worker. */
-  idle(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#idlers.push(resolve));
-  }
-
-  #ask(key: string, turn: Turn): void {
+  #ask(turn: Turn): void {
+    const { key } = turn;
     if (this.#closed) return;
-    const running = this.#running.get(key);
-    if (running !== undefined) running.again = soonest(running.again, turn);
-    else if (this.#ready.high.has(key)) return;
-    else if (this.#ready.low.has(key)) this.#raise(key, turn.priority);
-    else this.#wait(key, soonest(this.#delayed.get(key), turn));
+    if (this.#running.has(key)) this.#running.set(key, soonest(this.#running.get(key), turn));
+    else if (this.#next.has(key)) return;
+    else if (this.#ready.has(key)) this.#putReady(turn);
+    else this.#wait(soonest(this.#delayed.get(key), turn));
   }
 
-  #raise(key: string, priority: Priority): void {
-    if (priority === "low") return;
-    this.#ready.low.delete(key);
-    this.#ready.high.add(key);
+  #wait(turn: Turn): void {
+    if (turn.due > this.#clock.monotonic()) {
+      if (this.#delayed.get(turn.key) !== turn) this.#delay(turn);
+      return;
+    }
+    this.#delayed.delete(turn.key);
+    this.#putReady(turn);
+    this.#serveTakers();
   }
 
-  #wait(key: string, { due, priority }: Turn): void {
-    if (due > this.#clock.monotonic()) {
-      this.#delayed.set(key, due, priority);
-      this.#armTimer();
+  #delay(turn: Turn): void {
+    this.#delayed.set(turn.key, turn);
+    this.#heap.push(turn);
+    // What does not count any more is at most as much as what does.
+    if (this.#heap.size > 2 * this.#delayed.size + 16) this.#heap.reset(this.#delayed.values());
+    this.#armTimer();
+  }
+
+  #putReady({ key, urgency }: Turn): void {
+    if (urgency === "next") {
+      this.#ready.delete(key);
+      this.#next.add(key);
     } else {
-      this.#delayed.delete(key);
-      this.#ready[priority].add(key);
-      this.#serveTakers();
+      this.#ready.add(key, urgency);
     }
   }
 
   #serveTakers(): void {
-    for (const taker of this.#takers) {
+    while (this.#takers.size > 0) {
       const key = this.#take();
       if (key === undefined) return;
-      taker(key);
+      this.#takers.give(key);
     }
   }
 
   #take(): string | undefined {
-    const high = this.#ready.high.take();
-    const key = high ?? this.#ready.low.take();
-    if (key !== undefined) this.#running.set(key, { priority: high === undefined ? "low" : "high", again: undefined });
+    const key = this.#next.take() ?? this.#ready.take();
+    if (key !== undefined) this.#running.set(key, undefined);
     return key;
   }
 
   /** One timer for all keys: for the one that falls due first. One that is too early finds nothing due and is set again. */
   #armTimer(): void {
-    const first = this.#delayed.first();
+    const first = this.#firstDelayed();
     if (first === undefined || (this.#timer !== undefined && this.#timer.due <= first.due)) return;
     this.#timer?.cancel();
     const ms = Math.min(maxTimerMs, Math.ceil(first.due - this.#clock.monotonic()));
@@ -186,20 +152,49 @@ export class WorkQueue {
 
   #wakeDue(): void {
     const now = this.#clock.monotonic();
-    for (let first = this.#delayed.first(); first !== undefined && first.due <= now; first = this.#delayed.first()) {
+    for (let first = this.#firstDelayed(); first !== undefined && first.due <= now; first = this.#firstDelayed()) {
+      this.#heap.pop();
       this.#delayed.delete(first.key);
-      this.#ready[first.priority].add(first.key);
+      this.#putReady(first);
     }
   }
 
-  #becomeIdle(): void {
-    const idlers = this.#idlers;
-    this.#idlers = [];
-    for (const resolve of idlers) resolve();
+  #firstDelayed(): Turn | undefined {
+    for (let first = this.#heap.first(); first !== undefined; first = this.#heap.first()) {
+      if (this.#delayed.get(first.key) === first) return first;
+      this.#heap.pop();
+    }
+    return undefined;
   }
 }
 
+/** Whoever waits for a key, in the order in which they came. */
+class FifoTakers {
+  readonly #waiting = new Set<(key: string | undefined) => void>();
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  wait(): Promise<string | undefined> {
+    return new Promise((resolve) => this.#waiting.add(resolve));
+  }
+
+  give(key: string | undefined): void {
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    this.#waiting.delete(first);
+    first(key);
+  }
+}
+
+const urgencies: readonly Urgency[] = ["low", "high", "next"];
+
+/** The turn that a key has which was asked for twice; `a` itself where `b` is not sooner. */
 function soonest(a: Turn | undefined, b: Turn): Turn {
   if (a === undefined) return b;
-  return { due: Math.min(a.due, b.due), priority: a.priority === "high" ? "high" : b.priority };
+  const urgency = urgencies.indexOf(a.urgency) < urgencies.indexOf(b.urgency) ? b.urgency : a.urgency;
+  if (b.due < a.due) return { key: a.key, due: b.due, urgency };
+  a.urgency = urgency;
+  return a;
 }

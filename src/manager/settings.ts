@@ -27,7 +27,7 @@ export interface Settings {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly crossNamespace: "granted" | "any" | "none";
-  /** Rollouts a second; 0 is no limit. */
+  /** Rollouts a second; Infinity is no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
   /** 0 is never. */

@@ -62,6 +62,11 @@ export function workloadKey({ kind, namespace, name }: WorkloadName): string {
   return `${kind}/${namespace}/${name}`;
 }
 
+/** The namespace in a key as {@link workloadKey} makes it. */
+export function namespaceOf(key: string): string {
+  return key.slice(key.indexOf("/") + 1, key.lastIndexOf("/"));
+}
+
 /** What {@link workloadKey} was made of; throws an Error where the text is no such key. */
 export function parseWorkloadKey(key: string): WorkloadName {
   const [kindName, namespace, name, ...rest] = key.split("/");

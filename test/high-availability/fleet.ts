@@ -50,7 +50,7 @@ export async function startFleet(o: {
     `--leader-election-lease-duration=${timings.lease}s`,
     `--leader-election-renew-deadline=${timings.renew}s`,
     `--leader-election-retry-period=${timings.retry}s`,
-    "--update-rate=0",
+    "--update-rate=unlimited",
     "--log-format=json",
   ];
   const start = (name: string) => startWave(["--kubeconfig", join(folder, name), ...flags]);

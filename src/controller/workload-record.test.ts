@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { toWorkload, type Workload } from "../rollout/workload.ts";
+import { workload } from "./test-cluster.ts";
+import { learn, newestOf, newRecord } from "./workload-record.ts";
+
+const { metadata, spec } = workload("web");
+const web = (generation: number, uid = "1"): Workload =>
+  toWorkload("Deployment", { metadata: { ...metadata, namespace: "default", uid, generation }, spec });
+
+describe("what is known to be newer than the cache", () => {
+  it("counts until the cache has caught up", () => {
+    const record = newRecord();
+    const [old, after] = [web(1), web(3)];
+    expect(newestOf(record, old, 0)).toBe(old);
+    learn(record, old, after, 0);
+    expect(newestOf(record, old, 0)).toBe(after);
+    // Somebody's write before Wave's comes in first.
+    expect(newestOf(record, web(2), 0)).toBe(after);
+    const caughtUp = web(3);
+    expect(newestOf(record, caughtUp, 0)).toBe(caughtUp);
+    expect(newestOf(record, old, 0)).toBe(old);
+  });
+
+  it("does not hide a workload that was made anew under the same name", () => {
+    const record = newRecord();
+    const old = web(1);
+    learn(record, old, web(7), 0);
+    const anew = web(1, "2");
+    expect(newestOf(record, anew, 0)).toBe(anew);
+  });
+
+  it("does not count for ever where the cache never hears of it", () => {
+    const record = newRecord();
+    const [old, after] = [web(1), web(2)];
+    learn(record, old, after, 0);
+    expect(newestOf(record, old, 29_999)).toBe(after);
+    expect(newestOf(record, old, 30_000)).toBe(old);
+  });
+});

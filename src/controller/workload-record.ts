@@ -1,0 +1,90 @@
+import type { ConfigView } from "../rollout/hash.ts";
+import type { RolloutPlan } from "../rollout/plan.ts";
+import type { Workload } from "../rollout/workload.ts";
+import type { WorkloadState } from "./rollout-metrics.ts";
+
+/**
+ * All that is remembered of one workload during one term, and nowhere else. It is made when the workload is first asked
+ * for and dropped when it is gone, so it must stay small. Times are on the monotonic clock.
+ */
+export interface WorkloadRecord {
+  /** What the metrics count it as; undefined before it was planned. */
+  state: WorkloadState | undefined;
+  /** When the first change was seen that is not written yet; undefined where a list or a timer asks. */
+  seenAt: number | undefined;
+  /**
+   * Until when it is left alone after an edit of its configuration, whatever else asks for it: were `kubectl scale` or
+   * an autoscaler to end that moment, the pod template that follows would roll a second time.
+   */
+  settlesUntil: number;
+  /** How many runs have failed since the last that succeeded. */
+  failures: number;
+  /** What was logged of it since it last succeeded, so that it is logged once. */
+  logged: "refused" | "bug" | undefined;
+  /** What it was last seen to see, so that a roll can say what changed. */
+  view: ConfigView | undefined;
+  /** The write of which no answer came. */
+  uncertain: { readonly before: Workload; readonly plan: RolloutPlan } | undefined;
+  /** What is known to be newer than the cache. */
+  newer: Newer | undefined;
+  /** What stands against it, of which its owner was told. */
+  standing: Standing | undefined;
+}
+
+/** A workload as the API server told it while the cache held another: the answer to a PATCH, or what was read after a conflict. */
+export interface Newer {
+  readonly cached: Workload;
+  readonly newest: Workload;
+  readonly expiresAt: number;
+}
+
+/** What stands against a workload as long as its plan says so, such as something missing. */
+export interface Standing {
+  /** Its Events, by uid, reason and message: a workload that was made anew under the same name has heard nothing yet. */
+  readonly told: readonly string[];
+  readonly waitingFor: string | undefined;
+  /** When it is told again, before the Events expire. */
+  readonly tellAgainAt: number;
+}
+
+/** The record of a workload of which nothing is known. */
+export function newRecord(): WorkloadRecord {
+  return {
+    state: undefined,
+    seenAt: undefined,
+    settlesUntil: 0,
+    failures: 0,
+    logged: undefined,
+    view: undefined,
+    uncertain: undefined,
+    newer: undefined,
+    standing: undefined,
+  };
+}
+
+/** As in client-go's ControllerExpectations: a watch that lost an answer must not make Wave trust its memory for ever. */
+const newerForMs = 30_000;
+
+/**
+ * Remembers `newest`, which the API server told while the cache held `cached`. Planning from the cache alone would write
+ * the same hash twice in the moment before the watch brings the first write.
+ */
+export function learn(record: WorkloadRecord, cached: Workload, newest: Workload, now: number): void {
+  record.newer = { cached, newest, expiresAt: now + newerForMs };
+}
+
+/** The newest known form of a workload of which the cache holds `cached`. */
+export function newestOf(record: WorkloadRecord, cached: Workload, now: number): Workload {
+  const { newer } = record;
+  if (newer !== undefined && isBehind(cached, newer) && now < newer.expiresAt) return newer.newest;
+  record.newer = undefined;
+  return cached;
+}
+
+/**
+ * A cache that still holds the same object has heard of nothing. One that holds another is behind only as long as its
+ * generation is lower: each write of Wave's to the pod template raises it.
+ */
+function isBehind(cached: Workload, { cached: before, newest }: Newer): boolean {
+  return cached === before || (cached.uid === newest.uid && cached.generation < newest.generation);
+}
