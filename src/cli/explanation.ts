@@ -73,8 +73,7 @@ export function explainWorkload(
   const reader = withAllReferences(object, workload);
   const unread = unreadObjects(reader, read);
   const readable = { ...reader, references: reader.references.filter(isRead) };
-  const granted = grantedReferences(readable, lookup, policy).references;
-  const counts = new Set(granted.map(configKey));
+  const granted = grantedReferences(readable, lookup, policy);
   const plan = planRollout({ ...workload, references: workload.references.filter(isRead) }, lookup, policy);
   const { kind, namespace, name, optIn, recordedHash } = workload;
   return {
@@ -86,10 +85,10 @@ export function explainWorkload(
     gate: isGated(workload) ? "closed" : "open",
     references: collectReferences(object).map((reference) => {
       const key = configKey(reference);
-      const refused = isRead(reference) && !counts.has(key);
+      const refused = granted.refused.has(key);
       return explained(reference, refused ? "refused" : (read.get(key)?.state ?? "absent"), lookup);
     }),
-    missing: missingFrom(granted, lookup),
+    missing: missingFrom(granted.references, granted.lookup),
     unread,
     warnings: plan.warnings,
     notes: workloadNotes(object, workload),

@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { objectsToRead } from "./cross-namespace.ts";
+import type { Config } from "./digest.ts";
 import { planRollout } from "./plan.ts";
 import type { Policy } from "./policy.ts";
 import { defaultPolicy, lookupOf, secret, workload } from "./test-objects.ts";
 
-const object = workload({ annotations: { "wave.pusher.com/extra-secrets": "other/db, own" } });
+const annotations = { "wave.pusher.com/extra-secrets": "other/db, own" };
+const object = workload({ annotations });
 const own = secret("own", { a: "1" });
 
-function foreign(grant?: string, value = "1") {
+function foreign(grant?: string, value = "1"): Config {
   const annotations = grant === undefined ? {} : { "wave.pusher.com/shared-with": grant };
   return secret("db", { a: value }, { namespace: "other", annotations });
 }
@@ -27,11 +29,39 @@ describe("a reference into another namespace", () => {
     expect(decided.warnings).toEqual([]);
   });
 
-  it.each([undefined, "", "elsewhere", "default2"])("does not count where the object is shared with %j", (grant) => {
+  it.each([undefined, "", "elsewhere", "default2"])("is waited for where the object is shared with %j", (grant) => {
     const decided = plan({}, foreign(grant));
-    expect(decided.outcome).toBe("baseline");
-    expect(counted(decided)).toBe(false);
-    expect(decided.warnings).toMatchObject([{ reason: "CrossNamespaceRefused" }]);
+    expect(decided).toMatchObject({ outcome: "waiting", reason: 'waiting for Secret "other/db"' });
+    expect(decided.warnings).toEqual([
+      {
+        reason: "CrossNamespaceRefused",
+        message: 'Secret "other/db": not there, or without the annotation wave.pusher.com/shared-with: "default"',
+      },
+    ]);
+  });
+
+  it("rolls nothing when the object is deleted or its grant is taken back, nor when it comes back the same", () => {
+    const before = plan({}, foreign("default"));
+    const templateAnnotations = { "wave.pusher.com/config-hash": "hash" in before ? before.hash : "" };
+    const recorded = workload({ annotations, templateAnnotations });
+    const outcomeWith = (...configs: Config[]) =>
+      planRollout(recorded, lookupOf(own, ...configs), defaultPolicy).outcome;
+    expect(outcomeWith()).toBe("waiting");
+    expect(outcomeWith(foreign())).toBe("waiting");
+    expect(outcomeWith(foreign("default"))).toBe("unchanged");
+    expect(outcomeWith(foreign("default", "2"))).toBe("roll");
+  });
+
+  it("gets one warning with all others, however many there are", () => {
+    const names = Array.from({ length: 5000 }, (_, i) => `other/db-${i}`);
+    const many = workload({ annotations: { "wave.pusher.com/extra-secrets": names.join() } });
+    const { warnings } = planRollout(many, lookupOf(), defaultPolicy);
+    expect(warnings).toEqual([
+      {
+        reason: "CrossNamespaceRefused",
+        message: expect.stringMatching(/^Secret "other\/db-0", .* and 4,995 more: not there, or without/),
+      },
+    ]);
   });
 
   it("tells nothing of an object that is not shared: neither whether it exists nor whether it changes", () => {
@@ -61,7 +91,7 @@ describe("a reference into another namespace", () => {
       const decided = plan({ crossNamespace, namespaces: ["default"] }, foreign("*"));
       expect(counted(decided)).toBe(false);
       expect(decided.warnings).toMatchObject([
-        { message: expect.stringContaining('does not watch namespace "other"') },
+        { message: expect.stringMatching(/^Secret "other\/db": .*does not watch/) },
       ]);
     },
   );

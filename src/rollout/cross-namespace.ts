@@ -1,57 +1,95 @@
 import { sharedWith } from "./annotations.ts";
-import { isSharedWith } from "./digest.ts";
+import { type Config, isSharedWith } from "./digest.ts";
+import { describeObject } from "./messages.ts";
 import type { Policy } from "./policy.ts";
-import type { ConfigName, Reference } from "./references.ts";
+import { type ConfigName, configKey, type Reference } from "./references.ts";
 import type { Lookup } from "./view.ts";
 import type { Warning } from "./warning.ts";
+import { enumerated } from "./wording.ts";
 import type { Workload } from "./workload.ts";
 
-/** The references of a workload that count, and a warning for each object of another namespace that does not. */
+/** The references of a workload that count, what it may learn through them, and a warning about all others. */
 export interface Granted {
+  /** Those that the policy allows, whether their objects are shared with the workload or not. */
   readonly references: readonly Reference[];
+  /** Finds what the workload may learn of and nothing else: what is not shared with it is as if it did not exist. */
+  readonly lookup: Lookup;
+  /** The keys of the objects of other namespaces that it cannot find or that do not count. */
+  readonly refused: ReadonlySet<string>;
   readonly warnings: readonly Warning[];
 }
 
+/** How many objects that a workload may not read its warning names. */
+const shownObjects = 5;
+
 /**
- * Leaves out what a workload may not learn about. A reference into another namespace would tell its author when an
+ * Keeps from a workload what it may not learn about. A reference into another namespace would tell its author when an
  * object changes that they may not read, so its owner must have granted it, unless the policy says otherwise.
+ *
+ * A reference without a grant is one to an object that does not exist: it is required and the workload waits. So nobody
+ * learns whether there is such an object, and nothing is restarted when a grant is taken back, or the object is deleted
+ * and made again. What the policy itself forbids does not count at all.
  */
 export function grantedReferences(workload: Workload, lookup: Lookup, policy: Policy): Granted {
   const references: Reference[] = [];
-  const refused = new Set<string>();
+  const refused = new Map<string, Refused>();
+  const mayLearn = (config: Config) =>
+    config.namespace === workload.namespace ||
+    policy.crossNamespace === "any" ||
+    isSharedWith(config, workload.namespace);
+  const shared: Lookup = (kind, namespace, name) => {
+    const config = lookup(kind, namespace, name);
+    return config !== undefined && mayLearn(config) ? config : undefined;
+  };
   for (const reference of workload.references) {
-    const why = refusal(workload, reference, lookup, policy);
-    if (why === undefined) references.push(reference);
-    else refused.add(`${reference.kind} "${reference.namespace}/${reference.name}" is not counted: ${why}`);
+    const { kind, namespace, name } = reference;
+    const forbids = forbidden(workload, reference, policy);
+    if (forbids === undefined) references.push(reference);
+    if (namespace === workload.namespace) continue;
+    const why = forbids ?? unshared(workload, shared(kind, namespace, name), policy);
+    if (why !== undefined) refused.set(configKey(reference), { kind, namespace, name, why });
   }
-  const warnings = [...refused].map((message): Warning => ({ reason: "CrossNamespaceRefused", message }));
-  return { references, warnings };
+  return { references, lookup: shared, refused: new Set(refused.keys()), warnings: warningsOf([...refused.values()]) };
+}
+
+interface Refused extends ConfigName {
+  readonly why: string;
+}
+
+function warningsOf(refused: readonly Refused[]): readonly Warning[] {
+  const alike = [...Map.groupBy(refused, ({ why }) => why)];
+  return alike.map(([why, objects]) => {
+    const named = enumerated(objects, shownObjects, (one) => describeObject(one, ""));
+    return { reason: "CrossNamespaceRefused", message: `${named}: ${why}` };
+  });
+}
+
+/** The same text whether the object exists or not: else this would tell who may not know. */
+function unshared({ namespace }: Workload, found: Config | undefined, policy: Policy): string | undefined {
+  if (found !== undefined || policy.crossNamespace === "any") return undefined;
+  return `not there, or without the annotation ${sharedWith}: "${namespace}"`;
 }
 
 /** Every object that must be looked up to plan a workload, each once: a caller that reads live reads these. */
 export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
   const readable = workload.references.filter((reference) => forbidden(workload, reference, policy) === undefined);
   const byName = new Map(
-    readable.map(({ kind, namespace, name }) => [`${kind}/${namespace}/${name}`, { kind, namespace, name }]),
+    readable.map((reference) => {
+      const { kind, namespace, name } = reference;
+      return [configKey(reference), { kind, namespace, name }];
+    }),
   );
   return [...byName.values()];
-}
-
-function refusal(workload: Workload, reference: Reference, lookup: Lookup, policy: Policy): string | undefined {
-  const why = forbidden(workload, reference, policy);
-  if (why !== undefined || reference.namespace === workload.namespace || policy.crossNamespace === "any") return why;
-  const config = lookup(reference.kind, reference.namespace, reference.name);
-  if (config !== undefined && isSharedWith(config, workload.namespace)) return undefined;
-  // The same text whether the object exists or not: else this would tell who may not know.
-  return `it does not exist or does not carry the annotation ${sharedWith}: "${workload.namespace}"`;
 }
 
 /** Why the policy alone refuses a reference, whatever the object says. */
 function forbidden({ namespace }: Workload, reference: Reference, policy: Policy): string | undefined {
   if (reference.namespace === namespace) return undefined;
-  if (policy.crossNamespace === "none") return "references into other namespaces are off (--cross-namespace=none)";
+  if (policy.crossNamespace === "none") {
+    return "not counted, because references into other namespaces are off (--cross-namespace=none)";
+  }
   if (policy.namespaces !== undefined && !policy.namespaces.includes(reference.namespace)) {
-    return `Wave does not watch namespace "${reference.namespace}" (--namespaces)`;
+    return "not counted, because Wave does not watch that namespace (--namespaces)";
   }
   return undefined;
 }

@@ -1,15 +1,20 @@
 import { extraConfigMaps, extraSecrets } from "./annotations.ts";
 import type { ConfigKind, Reference } from "./references.ts";
 import type { Warning } from "./warning.ts";
+import { counted, enumerated, quoted } from "./wording.ts";
 
 const sources: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: extraConfigMaps },
   { kind: "Secret", annotation: extraSecrets },
 ];
 
+/** How many of the entries that are no names a message shows. */
+const shownEntries = 2;
+
 /**
  * The objects that the annotations `extra-configmaps` and `extra-secrets` name: comma-separated `name` or
- * `namespace/name`. They are required, with all their keys. An entry that is no such name becomes a mistake.
+ * `namespace/name`. They are required, with all their keys. The entries of an annotation that are no such names become
+ * one mistake.
  */
 export function extraReferences(
   annotations: Readonly<Record<string, string>>,
@@ -18,14 +23,14 @@ export function extraReferences(
   const references: Reference[] = [];
   const mistakes: Warning[] = [];
   for (const { kind, annotation } of sources) {
+    const path = `metadata.annotations[${annotation}]`;
+    const noNames: string[] = [];
     for (const entry of entriesOf(annotations[annotation])) {
       const name = parseEntry(entry, namespace);
-      if (name === undefined) mistakes.push(mistake(annotation, entry, kind));
-      else {
-        const path = `metadata.annotations[${annotation}]`;
-        references.push({ kind, ...name, reads: "files", keys: "all", optional: false, path });
-      }
+      if (name === undefined) noNames.push(entry);
+      else references.push({ kind, ...name, reads: "files", keys: "all", optional: false, path });
     }
+    if (noNames.length > 0) mistakes.push(mistake(annotation, noNames));
   }
   return { references, mistakes };
 }
@@ -50,10 +55,12 @@ function parseEntry(entry: string, own: string): { readonly namespace: string; r
   return valid ? { namespace, name } : undefined;
 }
 
-function mistake(annotation: string, entry: string, kind: ConfigKind): Warning {
-  const shown = entry.length <= 80 ? entry : `${entry.slice(0, 80)}…`;
+function mistake(annotation: string, entries: readonly string[]): Warning {
+  const which = entries.length === 1 ? "1 entry" : `${counted(entries.length)} entries`;
+  const are = entries.length === 1 ? "is no name" : "are no names";
+  const shown = enumerated(entries, shownEntries, quoted);
   return {
     reason: "InvalidAnnotation",
-    message: `annotation ${annotation}: ${JSON.stringify(shown)} is not the name of a ${kind}; write name or namespace/name, separated by commas`,
+    message: `${which} of ${annotation} ${are}: ${shown}; write name or namespace/name, separated by commas`,
   };
 }

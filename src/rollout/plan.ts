@@ -8,7 +8,8 @@ import type { Policy } from "./policy.ts";
 import { readRecorded, standsFor } from "./recorded.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
 import { type Lookup, type Missing, missingFrom, viewThrough } from "./view.ts";
-import type { Warning } from "./warning.ts";
+import { oneForEachReason, type Warning } from "./warning.ts";
+import { quoted } from "./wording.ts";
 import type { Workload } from "./workload.ts";
 
 export type { Change } from "./changes.ts";
@@ -65,12 +66,12 @@ export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, 
   if (workload.optIn.state !== "in") return planOptedOut(workload);
 
   const granted = grantedReferences(workload, lookup, policy);
-  const warnings = [...mistakes, ...granted.warnings];
-  const missing = missingFrom(granted.references, lookup);
+  const warnings = oneForEachReason([...mistakes, ...granted.warnings]);
+  const missing = missingFrom(granted.references, granted.lookup);
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
   // Read once: another replica may just be changing the keys.
   const { hashKeys } = policy;
-  const view = viewThrough(granted.references, lookup, hashKeys?.current);
+  const view = viewThrough(granted.references, granted.lookup, hashKeys?.current);
   if (!hasGate(workload) && granted.references.every(({ reads }) => reads === "existence")) {
     return { outcome: "unchanged", view, reason: "reads no configuration", warnings };
   }
@@ -82,7 +83,7 @@ type Reasoned = Decision & { readonly reason: string };
 function planOptedOut(workload: Workload): RolloutPlan {
   const { optIn, mistakes } = workload;
   const unclear: readonly Warning[] = optIn.state === "unclear" ? [unclearOptIn(optIn.value)] : [];
-  const warnings = [...unclear, ...mistakes];
+  const warnings = oneForEachReason([...unclear, ...mistakes]);
   if (hasGate(workload)) {
     return { outcome: "cleanUp", reason: "has opted out: its scheduler is restored", warnings };
   }
@@ -90,10 +91,9 @@ function planOptedOut(workload: Workload): RolloutPlan {
 }
 
 function unclearOptIn(value: string): Warning {
-  const shown = value.length <= 20 ? value : `${value.slice(0, 20)}…`;
   return {
     reason: "InvalidAnnotation",
-    message: `annotation ${updateOnConfigChange}: ${JSON.stringify(shown)} is neither "true" nor "false"; write "true" to opt in`,
+    message: `annotation ${updateOnConfigChange}: ${quoted(value)} is neither "true" nor "false"; write "true" to opt in`,
   };
 }
 

@@ -111,7 +111,7 @@ describe("collectReferences", () => {
     expect(mistakes).toEqual([
       {
         reason: "InvalidAnnotation",
-        message: expect.stringContaining(JSON.stringify(entry.slice(0, 80)).slice(0, -1)),
+        message: expect.stringContaining(JSON.stringify(entry.slice(0, 79)).slice(0, -1)),
       },
     ]);
     expect(mistakes[0]?.message).not.toContain("\n");

@@ -181,7 +181,10 @@ describe("admission", () => {
     await create("other", "secrets", { metadata: { namespace: "other", name: "key" }, data: {} });
     const present = await review(asks("CREATE", deployment({ annotations })));
     expect(absent).toEqual(present);
-    expect(absent.warnings).toEqual([expect.stringContaining('Secret "other/key" is not counted')]);
+    expect(absent.warnings).toEqual([
+      expect.stringContaining('Secret "other/key": not there, or without'),
+      expect.stringContaining('waiting for Secret "other/key": its Pods stay Pending'),
+    ]);
   });
 
   it.each([

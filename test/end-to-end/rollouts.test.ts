@@ -192,22 +192,29 @@ describeOnControlPlane("Wave", (cluster) => {
     expect(await newHash(cluster, ns, "Deployment", "deleted")).not.toBe(first);
   });
 
-  it("counts an object of another namespace only while that object is shared with the workload's", async () => {
+  it("waits for an object of another namespace until it is shared with the workload's, and again while it is gone", async () => {
     await other.configMap("shared", { a: "1" });
     const annotations = { ...optIn, "wave.pusher.com/extra-configmaps": "rollouts-other/shared" };
     await namespace.configMap("crosses", { a: "1" });
     await namespace.create(workload("crosses", reads("crosses"), { annotations }));
-    const refused = await newHash(cluster, ns, "Deployment", "crosses");
     const { type, message } = await event("crosses", "CrossNamespaceRefused");
     expect(type).toBe("Warning");
     expect(message).toContain("wave.pusher.com/shared-with");
     await other.edit("ConfigMap", "shared", { a: "2" });
     await caughtUp();
-    expect(await recordedHash(cluster, ns, "Deployment", "crosses")).toBe(refused);
+    expect(await recordedHash(cluster, ns, "Deployment", "crosses")).toBeUndefined();
 
     const path = "/api/v1/namespaces/rollouts-other/configmaps/shared";
-    await other.merge(path, { metadata: { annotations: { "wave.pusher.com/shared-with": "a, rollouts" } } });
-    const granted = await newHash(cluster, ns, "Deployment", "crosses", refused);
+    const share = () =>
+      other.merge(path, { metadata: { annotations: { "wave.pusher.com/shared-with": "a, rollouts" } } });
+    await share();
+    const granted = await newHash(cluster, ns, "Deployment", "crosses");
+    await other.remove("ConfigMap", "shared");
+    await caughtUp();
+    await other.configMap("shared", { a: "2" });
+    await share();
+    await caughtUp();
+    expect(await recordedHash(cluster, ns, "Deployment", "crosses")).toBe(granted);
     await other.edit("ConfigMap", "shared", { a: "3" });
     await newHash(cluster, ns, "Deployment", "crosses", granted);
   });
