@@ -92,3 +92,55 @@ describe("a logger's level", () => {
     },
   );
 });
+
+describe("a logger that is told the same again and again", () => {
+  const texts = (lines: readonly string[]) => lines.map((line) => JSON.parse(line));
+
+  it("writes 100 lines a minute of one message about one namespace, and then how many more there were", async () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const log = loggerInto(lines, { clock });
+    for (let index = 0; index < 250; index++) log.warn("ignored", { namespace: "loud", index });
+    log.warn("ignored", { namespace: "quiet" });
+    log.error("ignored", { namespace: "loud" });
+    expect(texts(lines).map(({ namespace }) => namespace)).toEqual([...Array(100).fill("loud"), "quiet", "loud"]);
+    await clock.advance(60_000);
+    lines.length = 0;
+    log.info("something else");
+    log.warn("ignored", { namespace: "loud" });
+    expect(texts(lines)).toMatchObject([
+      { level: "warn", msg: "and 150 more like it within a minute: ignored", namespace: "loud" },
+      { level: "info", msg: "something else" },
+      { level: "warn", msg: "ignored", namespace: "loud" },
+    ]);
+  });
+
+  it("counts together what are too many kinds of messages to be told apart", async () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const log = loggerInto(lines, { clock });
+    for (let index = 0; index < 5_000; index++) log.warn(`about ${index}`);
+    expect(lines).toHaveLength(1_100);
+    await clock.advance(60_000);
+    log.info("later");
+    expect(JSON.parse(lines[1_100] ?? "").msg).toBe("and 3900 more like it within a minute: messages of many kinds");
+  });
+
+  it("writes all of it for who wants to see everything", () => {
+    const lines: string[] = [];
+    const log = loggerInto(lines);
+    for (let index = 0; index < 250; index++) log.debug("again");
+    expect(lines).toHaveLength(250);
+  });
+
+  it("cuts what is very long and says how much that was", () => {
+    const lines: string[] = [];
+    loggerInto(lines).warn("m".repeat(2_000), { name: "x".repeat(600), stack: "s".repeat(3_000), n: 1 });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      msg: `${"m".repeat(1_000)}… and 1000 characters more`,
+      name: `${"x".repeat(500)}… and 100 characters more`,
+      stack: "s".repeat(3_000),
+      n: 1,
+    });
+  });
+});
