@@ -82,7 +82,7 @@ async function* serveEndpoints(
   };
   // A process whose event loop is stuck answers no probe at all, which fails it too.
   const healthy: Checks = elector === undefined ? {} : { "leader-election": elector.healthy };
-  yield await serveProbes({ address: healthProbeBindAddress, ready, healthy, notes: caches.notes });
+  yield await serveProbes({ address: healthProbeBindAddress, ready, healthy, notes: caches.notes, registry });
 }
 
 function logStart(settings: Settings, config: ClusterConfig, { log, version }: ManagerDependencies): void {

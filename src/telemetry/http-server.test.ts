@@ -16,8 +16,8 @@ async function metrics(registry = new MetricsRegistry()): Promise<string> {
   return `http://127.0.0.1:${endpoint.port}`;
 }
 
-async function probes(ready: Checks, healthy: Checks = {}): Promise<string> {
-  const endpoint = await serveProbes({ address: "127.0.0.1:0", ready, healthy });
+async function probes(ready: Checks, healthy: Checks = {}, registry = new MetricsRegistry()): Promise<string> {
+  const endpoint = await serveProbes({ address: "127.0.0.1:0", ready, healthy, registry });
   open.push(endpoint);
   return `http://127.0.0.1:${endpoint.port}`;
 }
@@ -53,7 +53,8 @@ describe("the metrics endpoint", () => {
     await expect(serveMetrics({ address: `127.0.0.1:${port}`, registry: new MetricsRegistry() })).rejects.toThrow(
       `cannot listen on 127.0.0.1:${port}: the port is in use (--metrics-bind-address)`,
     );
-    await expect(serveProbes({ address: `127.0.0.1:${port}`, ready: {}, healthy: {} })).rejects.toThrow(
+    const registry = new MetricsRegistry();
+    await expect(serveProbes({ address: `127.0.0.1:${port}`, ready: {}, healthy: {}, registry })).rejects.toThrow(
       `cannot listen on 127.0.0.1:${port}: the port is in use (--health-probe-bind-address)`,
     );
   });
@@ -73,6 +74,35 @@ describe("the metrics endpoint", () => {
     await endpoint.close();
     await ended;
     await expect(fetch(`http://127.0.0.1:${endpoint.port}/metrics`)).rejects.toThrow();
+  });
+});
+
+describe("strangers with connections that they leave open", () => {
+  const connectTo = async (url: string) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {});
+    await new Promise((resolve) => socket.once("connect", resolve));
+    return { socket, closed: new Promise((resolve) => socket.once("close", resolve)) };
+  };
+
+  it("keep nobody out, and the oldest of them are closed", async () => {
+    const registry = new MetricsRegistry();
+    const url = await probes({}, {}, registry);
+    const idle = await Promise.all(Array.from({ length: 400 }, () => connectTo(url)));
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await Promise.all(idle.slice(0, 350).map(({ closed }) => closed));
+    expect(registry.render()).toContain('wave_http_connections_dropped_total{server="probes"} 351\n');
+    for (const { socket } of idle) socket.destroy();
+  });
+
+  it("are refused who send more than a request's head", async () => {
+    const { closed, socket } = await connectTo(await probes({}));
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += String(chunk);
+    });
+    socket.write(`GET /readyz HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(10_000)}\r\n\r\n`);
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1.1 431 /);
   });
 });
 
@@ -109,9 +139,10 @@ describe("the probes", () => {
   });
 
   it("stay ready with notes, and show them", async () => {
+    const registry = new MetricsRegistry();
     let notes: readonly string[] = ["nothing was heard of secrets for 91 s"];
     const ready = { caches: () => undefined };
-    const endpoint = await serveProbes({ address: "127.0.0.1:0", ready, healthy: {}, notes: () => notes });
+    const endpoint = await serveProbes({ address: "127.0.0.1:0", ready, healthy: {}, registry, notes: () => notes });
     open.push(endpoint);
     const answer = async (path: string) => {
       const response = await fetch(`http://127.0.0.1:${endpoint.port}${path}`);

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
 import type { MetricsRegistry } from "./metrics.ts";
 
@@ -30,8 +31,9 @@ export function serveMetrics(options: {
   readonly address: string;
   readonly registry: MetricsRegistry;
 }): Promise<HttpEndpoint> {
-  return serve(options.address, "--metrics-bind-address", (path) =>
-    path === "/metrics" ? { status: 200, type: prometheusText, body: options.registry.render() } : undefined,
+  const { address, registry } = options;
+  return serve({ name: "metrics", flag: "--metrics-bind-address", address, registry }, (path) =>
+    path === "/metrics" ? { status: 200, type: prometheusText, body: registry.render() } : undefined,
   );
 }
 
@@ -46,9 +48,10 @@ export function serveProbes(options: {
   readonly ready: Checks;
   readonly healthy: Checks;
   readonly notes?: () => readonly string[];
+  readonly registry: MetricsRegistry;
 }): Promise<HttpEndpoint> {
-  const notes = options.notes ?? (() => []);
-  return serve(options.address, "--health-probe-bind-address", (path, query) => {
+  const { address, registry, notes = () => [] } = options;
+  return serve({ name: "probes", flag: "--health-probe-bind-address", address, registry }, (path, query) => {
     if (path === "/readyz") return probe("readyz", options.ready, query.has("verbose"), notes());
     if (path === "/healthz") return probe("healthz", options.healthy, query.has("verbose"));
     return undefined;
@@ -71,14 +74,54 @@ function probe(name: string, checks: Checks, verbose: boolean, notes: readonly s
   return { status, type: plainText, body: `${[...lines, ...notes].join("\n")}\n` };
 }
 
+/** A request here is some hundred bytes without a body: whoever needs longer, or more, is nobody's probe. */
+const limits = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 8 * 1024,
+};
+/** Prometheus and the kubelet need one each. */
+const mostConnections = 50;
+
+/** Lets nobody keep others out by connections that they leave open: the oldest one makes room for a new one. */
+function closeOldest(server: Server, onClosed: () => void): void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    const [oldest] = sockets;
+    if (oldest !== undefined && sockets.size >= mostConnections) {
+      sockets.delete(oldest);
+      oldest.destroy();
+      onClosed();
+    }
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+}
+
 type Route = (path: string, query: URLSearchParams) => Answer | undefined;
 
-async function serve(address: string, flag: string, route: Route): Promise<HttpEndpoint> {
+interface Served {
+  readonly name: "metrics" | "probes";
+  /** The flag that chose the address. */
+  readonly flag: string;
+  readonly address: string;
+  readonly registry: MetricsRegistry;
+}
+
+async function serve({ name, flag, address, registry }: Served, route: Route): Promise<HttpEndpoint> {
   const where = parseBindAddress(address);
   if (where === undefined) throw new Error(`${address} is not an address such as :8080 or 127.0.0.1:8080 (${flag})`);
   // Not by an import statement: that reads every export of node:http, of which WebSocket loads undici: 13 MiB resident.
   const { createServer } = process.getBuiltinModule("node:http");
-  const server = createServer({ requestTimeout: 10_000 }, (request, response) => answer(request, response, route));
+  const server = createServer(limits, (request, response) => answer(request, response, route));
+  const dropped = registry.counter(
+    "wave_http_connections_dropped_total",
+    "Connections to metrics and probes that were closed because there were too many.",
+    ["server"],
+  );
+  closeOldest(server, () => dropped.inc({ server: name }));
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
