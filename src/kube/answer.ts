@@ -1,14 +1,24 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Status } from "./api-types.ts";
+import { longestObjectBytes } from "./assembly.ts";
 import { ApiError } from "./errors.ts";
 import type { TransportResponse } from "./transport.ts";
 
-/** The whole of a body. Rejects where it breaks off before its end. */
+/**
+ * The whole of a body. Rejects where it breaks off before its end, and as soon as it is longer than any object: what may
+ * be longer is read as a stream.
+ */
 export function readBody({ body, isComplete }: TransportResponse): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    let length = 0;
     let ended = false;
-    body.on("data", (chunk: Buffer) => chunks.push(chunk));
+    body.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= longestObjectBytes) chunks.push(chunk);
+      else
+        body.destroy(new Error(`the answer is longer than any object: more than ${longestObjectBytes / 2 ** 20} MiB`));
+    });
     body.once("end", () => {
       ended = true;
       if (!isComplete()) reject(brokenOff());

@@ -56,4 +56,18 @@ describe("lines", () => {
     for await (const each of lines(chunks())) found.push(each.toString());
     expect(found).toEqual(["one", "two"]);
   });
+
+  it("may not be longer than any object", async () => {
+    const chunk = Buffer.alloc(1024 * 1024, "x");
+    await expect(linesOf(Array<Buffer>(13).fill(chunk))).rejects.toThrow("longer than any object: more than 12 MiB");
+  });
+
+  it("of a large object and many small ones after it are right, when its memory is given back", async () => {
+    const texts = ["x".repeat(200_000), ...Array.from({ length: 300 }, (_, index) => `line ${index}`)];
+    const bytes = Buffer.from(texts.map((text) => `${text}\n`).join(""));
+    const chunks = Array.from({ length: Math.ceil(bytes.length / 5) }, (_, index) =>
+      bytes.subarray(index * 5, (index + 1) * 5),
+    );
+    expect(await linesOf(chunks)).toEqual(texts);
+  });
 });

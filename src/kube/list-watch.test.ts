@@ -135,8 +135,8 @@ describe("a list-watch of a server that sends no lists as streams", () => {
     );
     const first = ["init", "init", "initApply x", "initApply y", "initDone", "apply z"];
     expect(told).toEqual([...first, "init", "initDone", `apply ${last}`]);
-    const pageOfSecrets = { limit: "100" };
-    const pages = [pageOfSecrets, { ...pageOfSecrets, continue: "more" }];
+    const pageOfSecrets = { limit: "20" };
+    const pages = [pageOfSecrets, { limit: "500", continue: "more" }];
     expect(asked).toMatchObject([listing, ...pages, watching("5"), watching("6"), pageOfSecrets, watching("9")]);
     expect(asked[5]).not.toHaveProperty("continue");
   });

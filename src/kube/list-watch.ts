@@ -34,7 +34,6 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   const { clock, log, signal, resource, namespace } = options;
   /** When the server began to answer the watch that runs. */
   let openedAt: number | undefined;
-  const livedLong = () => openedAt !== undefined && clock.monotonic() - openedAt >= shortestStreamMs;
   const context: WatchContext = {
     random: Math.random,
     ...options,
@@ -54,6 +53,9 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   let state: State = { at: "start" };
   let initial: "stream" | "pages" = "stream";
   let failures = 0;
+  /** A list that breaks is begun anew, however long it took, which is not to be done in a tight loop. */
+  const livedLong = () =>
+    state.at === "watching" && openedAt !== undefined && clock.monotonic() - openedAt >= shortestStreamMs;
   /** Lists after which no watch has told anything yet. */
   let relists = 0;
 

@@ -14,7 +14,7 @@ export async function* unlessSilent(
     /** For the error: "watch secrets". */
     readonly what: string;
     /** Called for each chunk. */
-    readonly heard?: (() => void) | undefined;
+    readonly heard?: ((chunk: Buffer) => void) | undefined;
   },
 ): AsyncGenerator<Buffer> {
   const { clock, limitMs, silent, what, heard } = options;
@@ -31,7 +31,7 @@ export async function* unlessSilent(
   try {
     for await (const chunk of stream) {
       lastHeard = clock.monotonic();
-      heard?.();
+      heard?.(chunk);
       yield chunk;
     }
   } finally {

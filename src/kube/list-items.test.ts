@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { listItems } from "./list-items.ts";
+
+/** The items of a list that comes in chunks, parsed, and what remains. */
+async function itemsOf(chunks: Iterable<Buffer>): Promise<{ items: unknown[]; rest: unknown }> {
+  async function* stream() {
+    yield* chunks;
+  }
+  const items: unknown[] = [];
+  const cut = listItems(stream());
+  for (;;) {
+    const { done, value } = await cut.next();
+    if (done) return { items, rest: JSON.parse(value.toString()) };
+    items.push(JSON.parse(value.toString()));
+  }
+}
+
+function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
+  return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+}
+
+/** Text that looks like what the cutter looks for. */
+const text = fc.string({
+  unit: fc.constantFrom('"', "\\", "{", "}", "[", "]", ",", ":", "€", "items", "a"),
+  maxLength: 8,
+});
+const item = fc.jsonValue({ stringUnit: fc.constantFrom('"', "\\", "]", "}", ",", "é"), maxDepth: 3 });
+
+describe("the items of a list", () => {
+  it("are what JSON.parse finds, and the rest is the list without them, however the bytes are cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(item, text, fc.dictionary(text, item))),
+        fc.dictionary(
+          text.filter((name) => name !== "items" && name !== "__proto__"),
+          item,
+        ),
+        fc.dictionary(
+          text.filter((name) => name !== "items" && name !== "__proto__"),
+          item,
+        ),
+        fc.constantFrom(0, 1),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        async (items, before, after, indent, places) => {
+          const list = { ...before, items, ...after };
+          const bytes = Buffer.from(JSON.stringify(list, null, indent));
+          const parsed = JSON.parse(bytes.toString());
+          expect(await itemsOf(cutAt(bytes, places))).toEqual({ items: parsed.items, rest: { ...parsed, items: [] } });
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("are none where there is no list of them", async () => {
+    expect(await itemsOf([Buffer.from('{"items":null,"metadata":{"items":[1]}}')])).toEqual({
+      items: [],
+      rest: { items: null, metadata: { items: [1] } },
+    });
+  });
+
+  it("are passed on before the next one has come", async () => {
+    const given: string[] = [];
+    async function* chunks() {
+      for (const part of ['{"items":[{"a":1}', ",", '{"b":2}', "]}"]) {
+        given.push(part);
+        yield Buffer.from(part);
+      }
+    }
+    const cut = listItems(chunks());
+    expect(String((await cut.next()).value)).toBe('{"a":1}');
+    expect(given).toHaveLength(2);
+  });
+
+  it("may not be longer than any object", async () => {
+    const chunk = Buffer.alloc(1024 * 1024, "x");
+    await expect(itemsOf([Buffer.from('{"items":["'), ...Array<Buffer>(12).fill(chunk)])).rejects.toThrow(
+      "longer than any object",
+    );
+  });
+});
