@@ -1,0 +1,32 @@
+/** Choices made by one stream of random numbers. */
+export interface Dice {
+  /** True so often, from 0 to 1. */
+  readonly chance: (probability: number) => boolean;
+  /** A whole number from `from` to `to`, both possible. */
+  readonly between: (from: number, to: number) => number;
+  /** One of these; undefined where there is none. */
+  readonly oneOf: <T>(items: readonly T[]) => T | undefined;
+  /** One of at least one. */
+  readonly pick: <T>(...items: readonly [T, ...T[]]) => T;
+  /** One row, the more often the heavier; undefined where none weighs anything. */
+  readonly weighted: <T>(rows: readonly T[], weight: (row: T) => number) => T | undefined;
+}
+
+/** Dice that throw what `random` gives, in [0, 1). */
+export function createDice(random: () => number): Dice {
+  const between = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));
+  const oneOf = <T>(items: readonly T[]) => items[between(0, items.length - 1)];
+  return {
+    chance: (probability) => random() < probability,
+    between,
+    oneOf,
+    pick: (first, ...others) => oneOf([first, ...others]) ?? first,
+    weighted: (rows, weight) => {
+      let left = random() * rows.reduce((sum, row) => sum + weight(row), 0);
+      return rows.find((row) => {
+        left -= weight(row);
+        return left < 0;
+      });
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import type { Dice } from "./dice.ts";
+import type { Shape } from "./world-scenarios.ts";
+
+/** The kinds of configuration, with the plurals that the API names them by. */
+export const configKinds = [
+  { kind: "ConfigMap", plural: "configmaps" },
+  { kind: "Secret", plural: "secrets" },
+] as const;
+
+/** The kinds of workloads. */
+export const workloadKinds = [
+  { kind: "Deployment", plural: "deployments" },
+  { kind: "StatefulSet", plural: "statefulsets" },
+  { kind: "DaemonSet", plural: "daemonsets" },
+] as const;
+
+/** Few keys and values, so that A → B → A happens. */
+const keys = ["k1", "k2", "k3"];
+const values = ["x", "y", "z", ""];
+
+/** The names that configuration may have in each namespace. */
+export function configNames({ configs }: Shape): readonly string[] {
+  return Array.from({ length: configs }, (_, i) => `c${i}`);
+}
+
+/** A value as an object of this kind carries it. */
+export function encoded(kind: string, value: string): string {
+  return kind === "Secret" ? Buffer.from(value).toString("base64") : value;
+}
+
+/** One of the few keys. */
+export function someKey(dice: Dice): string {
+  return dice.oneOf(keys) ?? "k1";
+}
+
+/** One of the few values. */
+export function someValue(dice: Dice): string {
+  return dice.oneOf(values) ?? "x";
+}
+
+/** What a ConfigMap or Secret holds: often all keys, sometimes nothing. */
+export function someContent(dice: Dice, kind: string): Readonly<Record<string, unknown>> {
+  if (dice.chance(0.1)) return {};
+  const chosen = keys.filter(() => dice.chance(0.8)).map((key) => [key, someValue(dice)] as const);
+  const binary = kind === "ConfigMap" ? chosen.filter(() => dice.chance(0.15)) : [];
+  const text = chosen.filter((one) => !binary.includes(one));
+  const data = Object.fromEntries(text.map(([key, value]) => [key, encoded(kind, value)]));
+  if (binary.length === 0) return { data };
+  return { data, binaryData: Object.fromEntries(binary.map(([key, value]) => [key, encoded("Secret", value)])) };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a pod spec reads, as its parts stand in it. */
+interface Reads {
+  readonly env: Json[];
+  readonly envFrom: Json[];
+  readonly volumes: Json[];
+  readonly mounts: Json[];
+}
+
+/** A form in which a pod spec names an object. */
+type Form = (reads: Reads, dice: Dice, name: string, optional: boolean) => void;
+
+const forms: readonly Form[] = [
+  ({ env }, dice, name, optional) => {
+    const selector = { name, key: someKey(dice), ...(optional && { optional }) };
+    const valueFrom = dice.pick<Json>({ configMapKeyRef: selector }, { secretKeyRef: selector });
+    env.push({ name: `V${env.length}`, valueFrom });
+  },
+  ({ envFrom }, dice, name, optional) => {
+    const ref = { name, ...(optional && { optional }) };
+    envFrom.push(dice.pick<Json>({ configMapRef: ref }, { secretRef: ref }));
+  },
+  (reads, dice, name, optional) => {
+    const more = { ...(optional && { optional }), ...someItems(dice) };
+    const source = dice.pick<Json>({ configMap: { name, ...more } }, { secret: { secretName: name, ...more } });
+    mount(reads, dice, source);
+  },
+  (reads, dice, name, optional) => {
+    const more = { name, ...(optional && { optional }), ...someItems(dice) };
+    const sources = dice.pick<readonly Json[]>(
+      [{ configMap: more }],
+      [{ secret: more }],
+      [{ configMap: more }, { secret: { name, optional: true } }],
+    );
+    mount(reads, dice, { projected: { sources } });
+  },
+];
+
+function someItems(dice: Dice): Json {
+  if (dice.chance(0.6)) return {};
+  const chosen = keys.filter(() => dice.chance(0.5));
+  return { items: chosen.map((key) => ({ key, path: dice.pick(key, `folder/${key}`) })) };
+}
+
+function mount({ volumes, mounts }: Reads, dice: Dice, source: Json): void {
+  const name = `v${volumes.length}`;
+  volumes.push({ name, ...source });
+  const mountPath = `/${name}`;
+  // One that nobody mounts counts whole.
+  if (dice.chance(0.1)) return;
+  const subPath = dice.chance(0.4) ? dice.pick(someKey(dice), "folder", `folder/${someKey(dice)}`) : undefined;
+  mounts.push({ name, mountPath, ...(subPath !== undefined && { subPath }) });
+}
+
+/** A pod spec that names some objects of its namespace, in any form. */
+export function somePodSpec(dice: Dice, shape: Shape): Json {
+  const reads: Reads = { env: [], envFrom: [], volumes: [], mounts: [] };
+  const count = dice.pick(0, 1, 1, 2, 2, 3);
+  for (let i = 0; i < count; i++) {
+    const form = dice.oneOf(forms);
+    form?.(reads, dice, dice.oneOf(configNames(shape)) ?? "c0", dice.chance(0.4));
+  }
+  const { env, envFrom, volumes, mounts } = reads;
+  const image = `app:${dice.between(1, 3)}`;
+  const container = { name: "app", image, env, envFrom, volumeMounts: mounts };
+  // What an initContainer reads counts as well.
+  const first = dice.chance(0.3);
+  const bare = { name: first ? "main" : "beside", image: "other:1" };
+  return {
+    containers: first ? [bare] : [container, ...(dice.chance(0.2) ? [bare] : [])],
+    ...(first && { initContainers: [container] }),
+    ...(volumes.length > 0 && { volumes }),
+    ...(dice.chance(0.1) && { imagePullSecrets: [{ name: "c0" }] }),
+    ...(dice.chance(0.1) && { schedulerName: "another-scheduler" }),
+  };
+}
+
+/** The annotations `extra-…` that a workload may have, also into other namespaces. */
+export function someExtras(dice: Dice, shape: Shape, own: string): Readonly<Record<string, string>> {
+  if (!dice.chance(Math.max(0.15, shape.crossing))) return {};
+  const names = Array.from({ length: dice.between(1, 2) }, () => {
+    const name = dice.oneOf(configNames(shape)) ?? "c0";
+    const namespace = dice.chance(shape.crossing) ? (dice.oneOf(shape.namespaces) ?? own) : own;
+    return namespace === own ? name : `${namespace}/${name}`;
+  });
+  return { [`wave.pusher.com/extra-${dice.pick("configmaps", "secrets")}`]: names.join(",") };
+}
+
+/** A workload of this kind to be created. */
+export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: string, name: string): Json {
+  const optIn = dice.chance(0.9) ? { "wave.pusher.com/update-on-config-change": "true" } : {};
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind,
+    metadata: { name, namespace, annotations: { ...optIn, ...someExtras(dice, shape, namespace) } },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: somePodSpec(dice, shape) },
+      ...someStrategy(dice, kind),
+    },
+  };
+}
+
+function someStrategy(dice: Dice, kind: string): Json {
+  const replicas = dice.pick(0, 1, 1, 2);
+  if (kind === "Deployment") {
+    return { replicas, ...(dice.chance(0.2) && { strategy: { type: "Recreate" } }) };
+  }
+  const updateStrategy = dice.chance(0.15) ? { updateStrategy: { type: "OnDelete" } } : {};
+  if (kind === "DaemonSet") return updateStrategy;
+  const claim = {
+    metadata: { name: "v0" },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  };
+  return {
+    replicas,
+    serviceName: "",
+    ...updateStrategy,
+    ...(dice.chance(0.3) && { podManagementPolicy: "Parallel" }),
+    // Its claim hides a volume of this name.
+    ...(dice.chance(0.1) && { volumeClaimTemplates: [claim] }),
+  };
+}

@@ -1,0 +1,108 @@
+import type { Dice } from "./dice.ts";
+import type { WaveSettings } from "./record.ts";
+
+/** How large a world is, and what happens in it. */
+export interface Shape {
+  readonly name: string;
+  readonly namespaces: readonly string[];
+  readonly workloads: number;
+  /** How many ConfigMaps and Secrets may be there in each namespace. */
+  readonly configs: number;
+  /** How likely a workload names objects of other namespaces, and one that exists. */
+  readonly crossing: number;
+  /** How often each action is taken, by its name; absent: as often as its row says. */
+  readonly weights: Readonly<Record<string, number>>;
+  /** What the shape asks of Wave; the rest is the seed's. */
+  readonly settings: Partial<WaveSettings>;
+}
+
+/** Each kind of trouble has a world in which it is frequent. */
+export const shapes: readonly Shape[] = [
+  {
+    name: "few objects, many edits",
+    namespaces: ["one"],
+    workloads: 3,
+    configs: 2,
+    crossing: 0,
+    weights: { edit: 60, "edit what nobody reads": 8 },
+    settings: {},
+  },
+  {
+    name: "many readers of few objects",
+    namespaces: ["one"],
+    workloads: 12,
+    configs: 1,
+    crossing: 0,
+    weights: { edit: 20 },
+    settings: {},
+  },
+  {
+    name: "helm",
+    namespaces: ["one", "two"],
+    workloads: 4,
+    configs: 3,
+    crossing: 0,
+    weights: { "helm upgrade": 40, edit: 5 },
+    settings: { webhooks: true },
+  },
+  {
+    name: "grants",
+    namespaces: ["one", "two", "three"],
+    workloads: 6,
+    configs: 2,
+    crossing: 0.8,
+    weights: { "give or take a grant": 25, "delete configuration": 10, "create configuration": 12 },
+    settings: { crossNamespace: "granted" },
+  },
+  {
+    name: "gates",
+    namespaces: ["one"],
+    workloads: 5,
+    configs: 3,
+    crossing: 0,
+    weights: { "delete configuration": 20, "create configuration": 20, "touch the gate": 20, "create a workload": 12 },
+    settings: { webhooks: true, schedulingGate: true },
+  },
+  {
+    name: "people",
+    namespaces: ["one", "two"],
+    workloads: 5,
+    configs: 3,
+    crossing: 0.2,
+    weights: { "rollout undo": 30, "edit the template": 20, "strip the hash": 10, "opt in or out": 15 },
+    settings: {},
+  },
+  {
+    name: "coming and going",
+    namespaces: ["one", "two", "three"],
+    workloads: 6,
+    configs: 2,
+    crossing: 0.3,
+    weights: {
+      "delete a namespace": 6,
+      "create a namespace": 12,
+      "recreate configuration": 15,
+      "create a workload": 12,
+    },
+    settings: {},
+  },
+];
+
+/** A shape, and how Wave is started in it. */
+export function chooseScenario(dice: Dice): { readonly shape: Shape; readonly settings: WaveSettings } {
+  const shape = dice.oneOf(shapes) ?? shapes[0];
+  if (shape === undefined) throw new Error("there is no shape of a world");
+  const some = shape.namespaces.length > 1 && dice.chance(0.2);
+  const settings: WaveSettings = {
+    webhooks: dice.chance(0.5),
+    schedulingGate: dice.chance(0.7),
+    crossNamespace: dice.pick("granted", "granted", "granted", "any", "none"),
+    namespaces: some ? shape.namespaces.slice(0, -1) : undefined,
+    updateRate: dice.pick(1000, 1000, 20),
+    updateBurst: 100,
+    // Never, most often: what a trigger forgets must not be found by looking at everything again.
+    syncPeriodMs: dice.pick(0, 0, 0, 60_000),
+    ...shape.settings,
+  };
+  return { shape, settings };
+}

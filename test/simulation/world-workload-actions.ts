@@ -1,0 +1,192 @@
+import type { StoredObject } from "./record.ts";
+import { type Action, createNamed, edit } from "./world-config-actions.ts";
+import { configKinds, someExtras, somePodSpec, someWorkload, workloadKinds } from "./world-objects.ts";
+import type { Present, Scene } from "./world-scene.ts";
+import { undo } from "./world-undo.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+const hash = "wave.pusher.com/config-hash";
+const gate = "wave.pusher.com/scheduling-disabled";
+const impossible = "wave.pusher.com/invalid";
+
+/** What people and tools do to workloads. */
+export const workloadActions: readonly Action[] = [
+  { name: "create a workload", weight: 5, act: createWorkload },
+  { name: "delete a workload", weight: 2, act: (scene) => withWorkload(scene, (one) => scene.remove(one)) },
+  { name: "recreate a workload", weight: 2, act: (scene) => withWorkload(scene, (one) => recreate(scene, one)) },
+  { name: "edit the template", weight: 6, act: (scene) => withWorkload(scene, (one) => editTemplate(scene, one)) },
+  { name: "change what is read", weight: 4, act: (scene) => withWorkload(scene, (one) => changeReads(scene, one)) },
+  { name: "rollout undo", weight: 4, act: (scene) => withWorkload(scene, (one) => undo(scene, one)) },
+  { name: "helm upgrade", weight: 5, act: (scene) => withWorkload(scene, (one) => helmUpgrade(scene, one)) },
+  { name: "strip the hash", weight: 2, act: (scene) => withWorkload(scene, (one) => strip(scene, one)) },
+  { name: "touch the gate", weight: 2, act: touchGate },
+  { name: "opt in or out", weight: 3, act: (scene) => withWorkload(scene, (one) => opt(scene, one)) },
+  { name: "change the extras", weight: 2, act: (scene) => withWorkload(scene, (one) => changeExtras(scene, one)) },
+  { name: "scale", weight: 3, act: (scene) => withWorkload(scene, (one) => scale(scene, one)) },
+  { name: "annotate", weight: 3, act: (scene) => withWorkload(scene, (one) => annotate(scene, one)) },
+];
+
+const plurals = workloadKinds.map(({ plural }) => plural);
+
+async function withWorkload(scene: Scene, act: (workload: Present) => Promise<string | undefined>) {
+  const workload = scene.dice.oneOf(scene.all(...plurals));
+  return workload && act(workload);
+}
+
+/** A workload of any kind under a name that is free. */
+export async function createWorkload(scene: Scene): Promise<string | undefined> {
+  const { dice, shape } = scene;
+  const namespace = dice.oneOf(shape.namespaces);
+  const row = dice.oneOf(workloadKinds);
+  if (namespace === undefined || row === undefined || scene.all(...plurals).length >= shape.workloads) return undefined;
+  const name = `w${dice.between(0, shape.workloads - 1)}`;
+  if (scene.exists(row.plural, namespace, name) || !scene.exists("namespaces", undefined, namespace)) return undefined;
+  return scene.create(row.plural, someWorkload(dice, shape, row.kind, namespace, name), namespace);
+}
+
+async function recreate(scene: Scene, workload: Present): Promise<string> {
+  const { metadata } = workload.object;
+  const body = scene.dice.chance(0.5)
+    ? manifestOf(workload.object)
+    : someWorkload(scene.dice, scene.shape, workload.object.kind, metadata.namespace ?? "", metadata.name);
+  const gone = await scene.remove(workload);
+  return `${gone}, ${await scene.create(workload.plural, body, metadata.namespace)}`;
+}
+
+function editTemplate(scene: Scene, workload: Present): Promise<string> {
+  const annotations = { edited: String(scene.dice.between(1, 9)) };
+  return scene.merge(workload, { spec: { template: { metadata: { annotations } } } });
+}
+
+/** Volumes that are no longer there must go by name, so the pod spec is put in place whole. */
+function changeReads(scene: Scene, workload: Present): Promise<string> {
+  const spec = somePodSpec(scene.dice, scene.shape);
+  const body = [
+    { op: "replace", path: "/spec/template/spec", value: { schedulerName: schedulerOf(workload), ...spec } },
+  ];
+  return scene.patch(workload, "json-patch+json", body, "kubectl-edit");
+}
+
+/**
+ * Configuration first, the workload milliseconds after: by a patch of what the chart changed, by replacing it without
+ * anything that Wave wrote, or by an apply, which leaves to others what they own.
+ */
+async function helmUpgrade(scene: Scene, workload: Present): Promise<string> {
+  const { dice } = scene;
+  const { namespace = "", name } = workload.object.metadata;
+  const done: string[] = [];
+  for (let i = dice.between(1, 2); i > 0; i--) {
+    const config = dice.oneOf(scene.all("configmaps", "secrets").filter((one) => isIn(one, namespace)));
+    if (config !== undefined) done.push(await edit(scene, config, "helm"));
+    await scene.sleep(dice.pick(0, 1, 5, 30, 300));
+  }
+  const kind = dice.chance(0.3) ? dice.oneOf(configKinds) : undefined;
+  const created = kind && (await createNamed(scene, kind, namespace, "c0"));
+  if (created !== undefined) done.push(created);
+  // It may be another one by now, or gone.
+  const now = scene.all(workload.plural).find((one) => isIn(one, namespace) && one.object.metadata.name === name);
+  if (now === undefined) return done.join(", ");
+  const revision = { "meta.helm.sh/revision": String(dice.between(1, 99)) };
+  const change = { spec: { template: { metadata: { annotations: revision } } } };
+  const whole = withTemplateAnnotations(manifestOf(now.object), revision);
+  const upgrade = dice.pick(
+    () => scene.patch(now, "strategic-merge-patch+json", change, "helm"),
+    () => scene.replace(now, whole, "helm"),
+    () => scene.patch(now, "apply-patch+yaml", whole, "argocd", { force: "true" }),
+  );
+  return [...done, await upgrade()].join(", ");
+}
+
+/** An owner that knows nothing of Wave puts back what it has, without the hash. */
+async function strip(scene: Scene, workload: Present): Promise<string | undefined> {
+  if (scene.stripsLeft === 0) return undefined;
+  scene.stripsLeft--;
+  const removed = { spec: { template: { metadata: { annotations: { [hash]: null } } } } };
+  return scene.dice.chance(0.5)
+    ? scene.merge(workload, removed, "gitops")
+    : scene.replace(workload, manifestOf(workload.object), "gitops");
+}
+
+/** A person who wants Pods now removes the note, the opt-in, both, or sets the scheduler. */
+async function touchGate(scene: Scene): Promise<string | undefined> {
+  const gated = scene.all(...plurals).filter((one) => schedulerOf(one) === impossible);
+  const workload = scene.dice.oneOf(gated);
+  if (workload === undefined) return undefined;
+  const change = scene.dice.pick<object>(
+    { metadata: { annotations: { [gate]: null } } },
+    { metadata: { annotations: { [gate]: null, [optIn]: null } } },
+    { metadata: { annotations: { [optIn]: null } } },
+    { spec: { template: { spec: { schedulerName: "default-scheduler" } } } },
+  );
+  return scene.merge(workload, change);
+}
+
+function opt(scene: Scene, workload: Present): Promise<string> {
+  const isIn = workload.object.metadata.annotations?.[optIn] === "true";
+  const value = isIn ? scene.dice.pick(null, "false", "True", "yes") : "true";
+  return scene.merge(workload, { metadata: { annotations: { [optIn]: value } } });
+}
+
+function changeExtras(scene: Scene, workload: Present): Promise<string> {
+  const none = { "wave.pusher.com/extra-configmaps": null, "wave.pusher.com/extra-secrets": null };
+  const some = someExtras(scene.dice, scene.shape, workload.object.metadata.namespace ?? "");
+  return scene.merge(workload, { metadata: { annotations: { ...none, ...some } } });
+}
+
+function scale(scene: Scene, workload: Present): Promise<string | undefined> {
+  if (workload.plural === "daemonsets") return Promise.resolve(undefined);
+  return scene.merge(workload, { spec: { replicas: scene.dice.between(0, 3) } }, "kubectl-scale");
+}
+
+function annotate(scene: Scene, workload: Present): Promise<string> {
+  const value = String(scene.dice.between(1, 3));
+  const change = scene.dice.pick<object>({ labels: { note: value } }, { annotations: { note: value } });
+  return scene.merge(workload, { metadata: change });
+}
+
+/** What the owner of a workload keeps of it in Git: nothing that Wave or the API server wrote. */
+function manifestOf({ apiVersion, kind, metadata, spec }: StoredObject): Manifest {
+  const { name, namespace, labels, annotations = {} } = metadata;
+  const kept = Object.entries(annotations).filter(([key]) => key !== gate && !key.startsWith("deprecated."));
+  const { template, ...rest } = spec as Manifest["spec"];
+  const { schedulerName, ...pod } = template.spec;
+  const templateAnnotations = Object.entries(template.metadata.annotations ?? {}).filter(([key]) => key !== hash);
+  return {
+    apiVersion: apiVersion ?? "apps/v1",
+    kind,
+    metadata: { name, namespace, ...(labels && { labels }), annotations: Object.fromEntries(kept) },
+    spec: {
+      ...rest,
+      template: {
+        metadata: { ...template.metadata, annotations: Object.fromEntries(templateAnnotations) },
+        spec: { ...pod, ...(schedulerName !== impossible && { schedulerName }) },
+      },
+    },
+  };
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: object;
+  readonly spec: {
+    readonly template: {
+      readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+      readonly spec: { readonly schedulerName?: string };
+    };
+  };
+}
+
+function withTemplateAnnotations(manifest: Manifest, more: Readonly<Record<string, string>>): Manifest {
+  const { template, ...spec } = manifest.spec;
+  const annotations = { ...template.metadata.annotations, ...more };
+  return { ...manifest, spec: { ...spec, template: { ...template, metadata: { ...template.metadata, annotations } } } };
+}
+
+function schedulerOf({ object }: Present): string | undefined {
+  return (object.spec as Manifest["spec"]).template.spec.schedulerName;
+}
+
+function isIn({ object }: Present, namespace: string): boolean {
+  return object.metadata.namespace === namespace;
+}

@@ -1,0 +1,32 @@
+import { createDice } from "./dice.ts";
+import type { World, WorldOptions } from "./record.ts";
+import { configActions, createConfig, namespaceOf } from "./world-config-actions.ts";
+import { chooseScenario } from "./world-scenarios.ts";
+import { Scene } from "./world-scene.ts";
+import { createWorkload, workloadActions } from "./world-workload-actions.ts";
+
+const actions = [...configActions, ...workloadActions];
+
+/** People and tools that change a cluster at random, in a way that the seed chose. */
+export function createWorld(options: WorldOptions): World {
+  const dice = createDice(options.random);
+  const { shape, settings } = chooseScenario(dice);
+  const scene = new Scene(options, dice, shape);
+  return {
+    settings,
+    async start() {
+      for (const name of shape.namespaces) await scene.create("namespaces", namespaceOf(name), undefined);
+      // Not all of it: some of what is read is created later, some never.
+      for (let i = 0; i < shape.namespaces.length * shape.configs * 2; i++) await createConfig(scene);
+      for (let i = 0; i < shape.workloads; i++) await createWorkload(scene);
+    },
+    async step() {
+      for (let tries = 0; tries < 50; tries++) {
+        const action = dice.weighted(actions, ({ name, weight }) => shape.weights[name] ?? weight);
+        const done = await action?.act(scene);
+        if (action !== undefined && done !== undefined) return `${action.name}: ${done}`;
+      }
+      return "nobody found anything to do";
+    },
+  };
+}
