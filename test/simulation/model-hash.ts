@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Place } from "./model-reading.ts";
 import type { StoredObject } from "./record.ts";
 
-/** What Pods see under one key ("" for the object itself), with its state in the bytes of ADR 2. */
+/** What Pods see under one key, with its state in the bytes of ADR 2. */
 export interface Seen {
   readonly key: string;
   readonly state: Buffer;
@@ -12,26 +12,25 @@ export interface Seen {
 export interface Part {
   /** The entries in the bytes of ADR 2: parts of several objects, in the order of their names, are put together. */
   readonly bytes: Buffer;
-  /** How many entries there are. */
-  readonly entries: number;
+  /** Whether the Pods would see anything of the object if it had it; what only must exist is not read. */
+  readonly read: boolean;
   /** Something that the Pods need is not there. */
   readonly missing: boolean;
 }
 
-const absent = Buffer.from([0]);
-const present = Buffer.from([2]);
+/** Variables look for the key in vain although files show it. */
+const hidden = Buffer.from([0]);
 
 /** What the places that name one object show of it as it is in `object`, undefined where it does not exist. */
 export function partOf(places: readonly Place[], object: StoredObject | undefined): Part {
   const [first] = places;
-  const seen = places.flatMap((place) => seenThrough(place, object));
-  if (object !== undefined) seen.push(...hiddenFromVariables(places, object));
+  const seen = object === undefined ? [] : [...inFiles(places, object), ...inVariables(places, object)];
   const entries = seen.sort(byBytes).filter((one, i) => i === 0 || byBytes(one, seen[i - 1] ?? one) !== 0);
   const name = first === undefined ? [] : [first.kind, first.namespace, first.name].map(field);
   const bytes = entries.flatMap(({ key, state }) => [...name, field(key), state]);
   return {
     bytes: Buffer.concat(bytes),
-    entries: entries.length,
+    read: places.some(({ shown }) => shown.length > 0),
     missing: places.some((place) => lacks(place, object)),
   };
 }
@@ -43,26 +42,25 @@ export function hashOf(parts: readonly Buffer[]): string {
   return `v2:${hash.digest("hex")}`;
 }
 
-function seenThrough({ through, shown }: Place, object: StoredObject | undefined): Seen[] {
-  const value = (key: string) => object && valuesOf(object).get(key);
-  const state = (key: string) => {
-    const found = value(key);
-    return found === undefined || (through === "variables" && found.binary) ? absent : found.state;
-  };
-  if (shown !== "*") return shown.map((key) => ({ key, state: state(key) }));
-  if (object === undefined) return [{ key: "", state: absent }];
-  const keys = [...valuesOf(object)].filter(([, { binary }]) => through === "files" || !binary).map(([key]) => key);
-  return [{ key: "", state: present }, ...keys.map((key) => ({ key, state: state(key) }))];
+function inFiles(places: readonly Place[], object: StoredObject): Seen[] {
+  const files = places.filter(({ through }) => through === "files");
+  const keys = [...valuesOf(object)].filter(([key]) => files.some((place) => looksFor(place, key)));
+  return keys.map(([key, { state }]) => ({ key, state }));
 }
 
-/** A key of `binaryData` that both files and all variables read is seen as its value and as absent. */
-function hiddenFromVariables(places: readonly Place[], object: StoredObject): Seen[] {
-  if (!places.some(({ through, shown }) => through === "variables" && shown === "*")) return [];
-  const asFile = (key: string) =>
-    places.some(({ through, shown }) => through === "files" && (shown === "*" || shown.includes(key)));
-  return [...valuesOf(object)]
-    .filter(([key, { binary }]) => binary && asFile(key))
-    .map(([key]) => ({ key, state: absent }));
+/** A key of `binaryData` makes no variable: one that is looked for is noted where files show it. */
+function inVariables(places: readonly Place[], object: StoredObject): Seen[] {
+  const through = (how: Place["through"]) => places.filter((place) => place.through === how);
+  const [variables, files] = [through("variables"), through("files")];
+  return [...valuesOf(object)].flatMap(([key, { binary, state }]) => {
+    if (!variables.some((place) => looksFor(place, key))) return [];
+    if (!binary) return [{ key, state }];
+    return files.some((place) => looksFor(place, key)) ? [{ key, state: hidden }] : [];
+  });
+}
+
+function looksFor({ shown }: Place, key: string): boolean {
+  return shown === "*" || shown.includes(key);
 }
 
 function lacks({ through, needsObject, needsKeys }: Place, object: StoredObject | undefined): boolean {

@@ -17,7 +17,7 @@ export interface Stood {
 /** What new Pods would see at a moment. */
 export function standsFor(named: readonly Named[], lookup: (key: string) => StoredObject | undefined): Stood {
   const parts = named.map(({ key, partOf }) => partOf(lookup(key)));
-  const hash = parts.some(({ entries }) => entries > 0) ? hashOf(parts.map(({ bytes }) => bytes)) : undefined;
+  const hash = parts.some(({ read }) => read) ? hashOf(parts.map(({ bytes }) => bytes)) : undefined;
   return { hash, missing: parts.some(({ missing }) => missing) };
 }
 

@@ -42,6 +42,9 @@ function template(workload: StoredObject | undefined): WorkloadSpec["template"] 
   return (workload?.spec as WorkloadSpec | undefined)?.template;
 }
 
+/** Which references count. */
+type Policy = Pick<WaveSettings, "crossNamespace" | "namespaces">;
+
 /** One object that a workload names, and what its Pods see of it in each state that it may have. */
 export interface Named {
   /** `ConfigMap/namespace/name` */
@@ -50,7 +53,7 @@ export interface Named {
 }
 
 /** The objects that a workload names and that count, in the order in which the hash is over them. */
-export function namedBy(workload: StoredObject, settings: WaveSettings): readonly Named[] {
+export function namedBy(workload: StoredObject, settings: Policy): readonly Named[] {
   const places = Map.groupBy(
     placesOf(workload).filter((place) => counts(place, workload, settings)),
     ({ kind, namespace, name }) => `${kind}/${namespace}/${name}`,
@@ -75,7 +78,7 @@ export function namedBy(workload: StoredObject, settings: WaveSettings): readonl
 }
 
 /** What the flags rule out counts for nothing; what is not granted is not there. */
-function counts({ namespace }: Place, workload: StoredObject, { crossNamespace, namespaces }: WaveSettings): boolean {
+function counts({ namespace }: Place, workload: StoredObject, { crossNamespace, namespaces }: Policy): boolean {
   if (namespace === workload.metadata.namespace) return true;
   return crossNamespace !== "none" && (namespaces?.includes(namespace) ?? true);
 }

@@ -1,0 +1,80 @@
+import { FakeClock } from "../../src/lib/fake-clock.ts";
+import { answerCall } from "../../src/sandbox/api-call.ts";
+import { startApiServer } from "../../src/sandbox/api-server.ts";
+import type { Json } from "../../src/sandbox/json.ts";
+import type { Api, HistoryEntry, Recording, StoredObject, WaveSettings } from "./record.ts";
+
+/** An API server in memory whose history is recorded, without Wave and without anything that goes wrong. */
+export interface SmallStage {
+  readonly clock: FakeClock;
+  readonly history: readonly HistoryEntry[];
+  /** As people; one request at a time. */
+  readonly api: Api;
+  /** As the process `replica` of Wave. */
+  readonly wave: (replica: string) => Api;
+  /** Writes so far, as the judge takes them. */
+  readonly recording: (settings: WaveSettings, calmAt: number) => Recording;
+}
+
+/** Wave's settings where a test has no opinion. */
+export const someSettings: WaveSettings = {
+  webhooks: false,
+  schedulingGate: true,
+  crossNamespace: "granted",
+  namespaces: undefined,
+  updateRate: 1000,
+  updateBurst: 100,
+  syncPeriodMs: 0,
+};
+
+/** Starts an API server; `random` makes its names. */
+export function startSmallStage(random: () => number): SmallStage {
+  const clock = new FakeClock();
+  let uids = 0;
+  const server = startApiServer({ clock, random, uuid: () => `uid-${++uids}` });
+  const history: HistoryEntry[] = [];
+  let by: HistoryEntry["by"] = { actor: "cluster" };
+  server.registry.storage.subscribe(({ revision, resource, before, after }) => {
+    const states = [before, after].map((object) => object as unknown as StoredObject | undefined);
+    const [was, is] = states;
+    history.push({
+      at: clock.monotonic(),
+      rv: revision,
+      type: before === undefined ? "ADDED" : after === undefined ? "DELETED" : "MODIFIED",
+      resource: resource.plural,
+      ...(was && { before: was }),
+      ...(is && { after: is }),
+      by,
+    });
+  });
+
+  const apiOf = (writer: HistoryEntry["by"], defaultManager: string): Api => ({
+    async request(method, path, { query = {}, body, contentType = "application/json", manager = defaultManager } = {}) {
+      const call = {
+        method,
+        path,
+        query: new URLSearchParams({ fieldManager: manager, ...query }),
+        header: (name: string) => (name === "content-type" ? contentType : ""),
+        body: async () => body as Json | undefined,
+      };
+      by = writer;
+      try {
+        const reply = await answerCall(server, call);
+        return reply.type === "answer" ? { status: reply.status, body: reply.body } : { status: 200, body: undefined };
+      } finally {
+        by = { actor: "cluster" };
+      }
+    },
+  });
+
+  return {
+    clock,
+    history,
+    api: apiOf({ actor: "world" }, "kubectl"),
+    wave: (replica) => apiOf({ actor: "wave", replica, fieldManager: "wave" }, "wave"),
+    recording: (settings, calmAt) => {
+      const endAt = clock.monotonic();
+      return { seed: 0, settings, history, reviews: [], lives: [], calmAt, endAt };
+    },
+  };
+}
