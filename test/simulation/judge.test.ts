@@ -1,0 +1,195 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { standsFor } from "./model-search.ts";
+import { namedBy } from "./model-workload.ts";
+import { configMaps, deployments, hashAnnotation, merge, Play } from "./play.ts";
+import type { ReviewEntry } from "./record.ts";
+
+let play: Play;
+beforeEach(async () => {
+  play = await new Play().begin();
+});
+
+describe("the judge finds nothing wrong with", () => {
+  it("a first hash, and one write for each edit", async () => {
+    await play.roll("A");
+    await play.config("B");
+    await play.roll("B");
+    await play.config("A");
+    await play.roll("A");
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("a cache that is late, but never goes back", async () => {
+    for (const value of ["B", "C", "A"]) await play.config(value);
+    await play.roll("A");
+    await play.roll("B");
+    await play.roll("C");
+    await play.roll("A");
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("a change that is put right before anybody looks", async () => {
+    await play.roll("A");
+    await play.config("B");
+    await play.config("A");
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("an undo, and the hash of now after it", async () => {
+    await play.roll("A");
+    await play.config("B");
+    await play.roll("B");
+    await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: play.hash("A") } } } } });
+    await play.roll("B");
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("another leader after the first", async () => {
+    await play.roll("A");
+    await play.lead("b#1");
+    await play.config("B");
+    await play.roll("B", { replica: "b#1" });
+    expect(await play.judged()).toEqual([]);
+  });
+});
+
+describe("the judge sees", () => {
+  it("a write of somebody who does not lead", async () => {
+    await play.roll("A");
+    await play.lead("b#1");
+    await play.config("B");
+    await play.roll("B");
+    expect(await play.judged()).toEqual([expect.stringMatching(/^term: a#1 .* while b#1 held the Lease$/)]);
+  });
+
+  it("that something newer is undone", async () => {
+    await play.roll("A");
+    await play.config("B");
+    await play.roll("B");
+    await play.roll("A");
+    await play.roll("B");
+    expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
+  });
+
+  it("that something newer is undone which admission had recorded", async () => {
+    await play.roll("A");
+    for (const value of ["B", "C"]) await play.config(value);
+    await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: play.hash("C") } } } } });
+    await play.roll("B");
+    await play.roll("C");
+    expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
+  });
+
+  it("that something newer is undone after an owner stripped the hash", async () => {
+    await play.config("B");
+    await play.roll("B");
+    await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } });
+    await play.roll("A");
+    await play.roll("B");
+    expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
+  });
+
+  it("a hash of nothing that was ever stored", async () => {
+    await play.roll("X");
+    await play.roll("A");
+    expect(await play.judged()).toEqual([expect.stringContaining("no configuration that was ever stored")]);
+  });
+
+  it("a hash while something required is missing", async () => {
+    await play.config(undefined);
+    const nothing = standsFor(namedBy(play.workload, play.settings), () => undefined).hash;
+    const body = { spec: { template: { metadata: { annotations: { [hashAnnotation]: nothing } } } } };
+    await play.stage.wave("a#1").request("PATCH", `${deployments}/web`, { body, contentType: merge });
+    await play.tell();
+    expect(await play.judged()).toEqual([expect.stringContaining("something required was missing")]);
+  });
+
+  it("a hash of a workload that has not opted in", async () => {
+    await play.edit({ metadata: { annotations: { "wave.pusher.com/update-on-config-change": "false" } } });
+    await play.roll("A");
+    expect(await play.judged()).toEqual([expect.stringContaining("has not opted in")]);
+  });
+
+  it("that anything else of the workload is touched", async () => {
+    await play.roll("A", { more: { metadata: { labels: { more: "x" } } } });
+    expect(await play.judged()).toEqual([expect.stringContaining("it changed metadata, which is not Wave's")]);
+  });
+
+  it("a write of somebody else's configuration", async () => {
+    await play.roll("A");
+    const body = { metadata: { labels: { x: "y" } } };
+    await play.stage.wave("a#1").request("PATCH", `${configMaps}/c`, { body, contentType: merge });
+    expect(await play.judged()).toEqual([expect.stringContaining("place: a#1 wrote configmaps default/c")]);
+  });
+
+  it("a change that is never written", async () => {
+    await play.roll("A");
+    await play.config("B");
+    expect(await play.judged()).toEqual([expect.stringMatching(/^end: deployments\/default\/web: it carries v2:/)]);
+  });
+
+  it("a gate that is never lifted", async () => {
+    await play.roll("A");
+    await play.edit({ spec: { template: { spec: { schedulerName: "wave.pusher.com/invalid" } } } });
+    expect(await play.judged()).toEqual([expect.stringContaining("something of the gate is left")]);
+  });
+
+  it("a write that nobody is told of", async () => {
+    await play.roll("A", { tell: false });
+    expect(await play.judged()).toEqual([expect.stringContaining("written 1 times when all was calm, and told of 0")]);
+  });
+
+  it("a write that is told twice", async () => {
+    await play.roll("A");
+    await play.tell();
+    expect(await play.judged()).toEqual([expect.stringContaining("written 1 times and told of 2 times")]);
+  });
+
+  it("two Events that say the same", async () => {
+    await play.roll("A");
+    await play.tell("a#1", "waiting", "ConfigMissing");
+    await play.tell("a#1", "waiting", "ConfigMissing");
+    expect(await play.judged()).toEqual([expect.stringContaining("2 say the same, ConfigMissing: waiting")]);
+  });
+});
+
+describe("of admission, the judge sees", () => {
+  const review = (patch: readonly object[], over: Partial<ReviewEntry> = {}): ReviewEntry => {
+    const rv = play.stage.history.at(-1)?.rv ?? 0;
+    const { kind, metadata } = play.workload;
+    const about = { kind, namespace: metadata.namespace ?? "", name: metadata.name };
+    const asked = { at: 0, replica: "a#1", operation: "CREATE", object: play.workload, askedRv: rv, answeredRv: rv };
+    return { ...about, ...asked, warnings: [], patch, ...over };
+  };
+  const add = (value: string) => ({
+    op: "add",
+    path: "/spec/template/metadata/annotations",
+    value: { [hashAnnotation]: value },
+  });
+
+  it("nothing wrong with the hash of the moment", async () => {
+    await play.roll("A");
+    await play.config("B");
+    play.reviews = [review([{ ...add(play.hash("B")) }])];
+    await play.roll("B");
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("a hash of another moment", async () => {
+    await play.roll("A");
+    play.reviews = [review([add(play.hash("B"))])];
+    expect(await play.judged()).toEqual([expect.stringContaining("stands for nothing that was stored")]);
+  });
+
+  it("a gate that was closed for nothing", async () => {
+    await play.roll("A");
+    const gate = "/metadata/annotations/wave.pusher.com~1scheduling-disabled";
+    play.reviews = [
+      review([
+        { op: "add", path: gate, value: "" },
+        { op: "add", path: "/spec/template/spec/schedulerName", value: "wave.pusher.com/invalid" },
+      ]),
+    ];
+    expect(await play.judged()).toEqual([expect.stringContaining("although nothing was missing")]);
+  });
+});

@@ -1,0 +1,100 @@
+import { judge } from "./judge.ts";
+import { standsFor } from "./model-search.ts";
+import { namedBy } from "./model-workload.ts";
+import type { Recording, ReviewEntry, StoredObject, WaveSettings } from "./record.ts";
+import { type SmallStage, someSettings, startSmallStage } from "./small-stage.ts";
+
+/** Where the ConfigMap is. */
+export const configMaps = "/api/v1/namespaces/default/configmaps";
+/** Where the Deployment is. */
+export const deployments = "/apis/apps/v1/namespaces/default/deployments";
+const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+/** The media type of a merge patch. */
+export const merge = "application/merge-patch+json";
+/** On the pod template. */
+export const hashAnnotation = "wave.pusher.com/config-hash";
+const optIn = { "wave.pusher.com/update-on-config-change": "true" };
+
+/** A Deployment that reads the key `k` of the ConfigMap `c`, and processes of Wave that do as they are told. */
+export class Play {
+  readonly stage: SmallStage = startSmallStage(() => 0.5);
+  reviews: ReviewEntry[] = [];
+  settings: WaveSettings = someSettings;
+  #events = 0;
+
+  async begin(): Promise<this> {
+    await this.config("A");
+    await this.create();
+    await this.lead("a#1");
+    return this;
+  }
+
+  create(annotations: object = optIn): Promise<unknown> {
+    const env = [{ name: "V", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }];
+    const labels = { app: "web" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "app", image: "app:1", env }] } };
+    const spec = { replicas: 0, selector: { matchLabels: labels }, template };
+    return this.stage.api.request("POST", deployments, { body: { metadata: { name: "web", annotations }, spec } });
+  }
+
+  async config(value: string | undefined): Promise<void> {
+    const { api } = this.stage;
+    const path = `${configMaps}/c`;
+    const data = value === undefined ? {} : { k: value };
+    const body = { metadata: { name: "c" }, data };
+    const { status } = await api.request("PUT", path, { body });
+    if (status === 404) await api.request("POST", configMaps, { body });
+    await this.stage.clock.advance(10);
+  }
+
+  /** Takes the Lease. */
+  async lead(replica: string): Promise<void> {
+    const api = this.stage.wave(replica);
+    const spec = { holderIdentity: replica };
+    const { status } = await api.request("POST", leases, { body: { metadata: { name: "wave" }, spec } });
+    if (status === 409) await api.request("PATCH", `${leases}/wave`, { body: { spec }, contentType: merge });
+    await this.stage.clock.advance(10);
+  }
+
+  get workload(): StoredObject {
+    const last = this.stage.history.findLast(({ resource }) => resource === "deployments")?.after;
+    if (last === undefined) throw new Error("there is no Deployment");
+    return last;
+  }
+
+  /** The hash of what the Deployment would see, were `k` this. */
+  hash(value: string): string {
+    const config = { kind: "ConfigMap", metadata: { name: "c", namespace: "default", uid: "", resourceVersion: "" } };
+    const { hash = "" } = standsFor(namedBy(this.workload, this.settings), () => ({ ...config, data: { k: value } }));
+    return hash;
+  }
+
+  /** Writes the hash of `k` being this, and something more, and says so in an Event. */
+  async roll(value: string, { replica = "a#1", more = {}, tell = true } = {}): Promise<void> {
+    const template = { metadata: { annotations: { [hashAnnotation]: this.hash(value) } } };
+    const body = { ...more, spec: { template } };
+    await this.stage.wave(replica).request("PATCH", `${deployments}/web`, { body, contentType: merge });
+    if (tell) await this.tell(replica);
+    await this.stage.clock.advance(10);
+  }
+
+  tell(replica = "a#1", message = `${this.#events++}`, reason = "ConfigChanged"): Promise<unknown> {
+    const { uid } = this.workload.metadata;
+    const metadata = { name: `web.${this.stage.history.length}`, namespace: "default" };
+    const body = { metadata, involvedObject: { uid }, type: "Normal", reason, message, reportingComponent: "wave" };
+    return this.stage.wave(replica).request("POST", "/api/v1/namespaces/default/events", { body });
+  }
+
+  edit(body: object): Promise<unknown> {
+    return this.stage.api.request("PATCH", `${deployments}/web`, { body, contentType: merge });
+  }
+
+  recording(): Recording {
+    return { ...this.stage.recording(this.settings, 0), reviews: this.reviews };
+  }
+
+  async judged(): Promise<readonly string[]> {
+    await this.stage.clock.advance(30_000);
+    return judge(this.recording());
+  }
+}
