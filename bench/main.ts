@@ -5,6 +5,7 @@ const parts: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   memory: async () => (await import("./memory-report.ts")).reportMemory(say),
   latency: async () => (await import("./write-report.ts")).reportLatency(say),
   "fan-out": async () => (await import("./write-report.ts")).reportFanOut(say),
+  burst: async () => (await import("./burst-report.ts")).reportBurst(say),
   admission: async () => (await import("./replica-report.ts")).reportAdmission(say),
   "high-availability": async () => (await import("./replica-report.ts")).reportHandOver(say),
 };

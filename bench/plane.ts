@@ -8,7 +8,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { MetricsRegistry } from "../src/telemetry/metrics.ts";
 import { type ControlPlane, startControlPlane } from "../test/control-plane/control-plane.ts";
 
-/** An API server for measurements, with nobody but Wave acting on what is in it. */
+/** An API server for measurements, with nobody but Wave acting on what is in it unless it is told to have more. */
 export interface Plane extends ControlPlane {
   /**
    * The kubeconfig as JSON, which Wave reads without loading a YAML parser: as in a Pod, where there is no kubeconfig at
@@ -18,9 +18,9 @@ export interface Plane extends ControlPlane {
   readonly client: ApiClient;
 }
 
-/** Starts it, with a namespace for each name. */
-export async function startPlane(namespaces: readonly string[]): Promise<Plane> {
-  const plane = await startControlPlane({ workloads: false });
+/** Starts it, with a namespace for each name. With `workloads` other controllers act on Deployments, too. */
+export async function startPlane(namespaces: readonly string[], { workloads = false } = {}): Promise<Plane> {
+  const plane = await startControlPlane({ workloads });
   const jsonKubeconfig = join(plane.kubeconfig, "../kubeconfig.json");
   writeFileSync(jsonKubeconfig, JSON.stringify(parse(readFileSync(plane.kubeconfig, "utf8"))));
   const config = await loadClusterConfig({ kubeconfigFlag: jsonKubeconfig, env: {}, homeDir: "/" });
@@ -48,12 +48,13 @@ export async function times(
   await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
-/** Creates a Deployment without Pods that reads a ConfigMap and perhaps a Secret, and has opted in. */
+/** Creates a Deployment, without Pods unless it is given `replicas`, with `padding` bytes more, that reads a ConfigMap and perhaps a Secret, and has opted in. */
 export function createDeployment(
   client: ApiClient,
   namespace: string,
   name: string,
   reads: { readonly configMap: string; readonly secret?: string },
+  { replicas = 0, padding = 0 } = {},
 ): Promise<unknown> {
   const envFrom = [
     { configMapRef: { name: reads.configMap } },
@@ -65,11 +66,20 @@ export function createDeployment(
     body: {
       metadata: { name, annotations: { "wave.pusher.com/update-on-config-change": "true" } },
       spec: {
-        replicas: 0,
+        replicas,
         selector: { matchLabels: { app: name } },
         template: {
           metadata: { labels: { app: name } },
-          spec: { containers: [{ name: "app", image: "nginx", envFrom }] },
+          spec: {
+            containers: [
+              {
+                name: "app",
+                image: "nginx",
+                envFrom,
+                ...(padding > 0 && { env: [{ name: "PADDING", value: "x".repeat(padding) }] }),
+              },
+            ],
+          },
         },
       },
     },

@@ -1,0 +1,117 @@
+import { resourcePath, resources } from "../src/kube/resources.ts";
+import { startWave, until, type WaveProcess } from "../test/control-plane/wave-process.ts";
+import { createDeployment, type Plane, startPlane, times } from "./plane.ts";
+import { watchHashes } from "./recorded-hashes.ts";
+
+/** Many writes in a row, and whether reading kept up with them. */
+export interface BurstFigures {
+  readonly what: string;
+  readonly writes: number;
+  readonly seconds: number;
+  /** Watches that the API server closed because their reader was too slow: its own count. */
+  readonly closed: number;
+  /** Watches that Wave had to begin again. */
+  readonly restarts: number;
+  /** The longest time that anything waited for Wave's event loop. */
+  readonly delayMs: number;
+}
+
+const namespace = "burst";
+
+/** How large a burst is. */
+export interface Burst {
+  readonly firstWrites: number;
+  /** So many of them share a ConfigMap. */
+  readonly readers: number;
+  /** How long each Deployment is besides what it needs, in bytes. */
+  readonly padding: number;
+  /** Whether other controllers act on them, too. */
+  readonly workloads: boolean;
+}
+
+/** First hashes for so many Deployments in a row, and then one edit of a ConfigMap that many of them read. */
+export async function measureBurst(burst: Burst): Promise<readonly BurstFigures[]> {
+  const { firstWrites, readers, padding, workloads } = burst;
+  const plane = await startPlane([namespace], { workloads });
+  const { client } = plane;
+  try {
+    const configMaps = resourcePath(resources.configMaps, { namespace });
+    const create = (name: string) =>
+      client.request({ method: "POST", path: configMaps, body: { metadata: { name }, data: { a: "0" } } });
+    await create("all");
+    await create("own");
+    const size = { replicas: workloads ? 1 : 0, padding };
+    await times(firstWrites, 32, (index) =>
+      createDeployment(client, namespace, `app-${index}`, { configMap: index < readers ? "all" : "own" }, size),
+    );
+    const hashes = await watchHashes(client, namespace);
+    const first = hashes.changed(firstWrites);
+    const wave = await startWave([`--kubeconfig=${plane.jsonKubeconfig}`, "--update-rate=0", "--log-level=warn"]);
+    const figures = [await during(plane, wave, "first writes", firstWrites, () => first)];
+    const fanOut = hashes.changed(readers);
+    figures.push(
+      await during(plane, wave, "one edit", readers, async () => {
+        await client.request({ method: "PATCH", path: `${configMaps}/all`, body: { data: { a: "1" } } });
+        await fanOut;
+      }),
+    );
+    hashes.stop();
+    await wave.stop();
+    return figures;
+  } finally {
+    await plane.stop();
+  }
+}
+
+async function during(
+  plane: Plane,
+  wave: WaveProcess,
+  what: string,
+  writes: number,
+  work: () => Promise<unknown>,
+): Promise<BurstFigures> {
+  const closedBefore = await closedAsTooSlow(plane);
+  const before = await wave.metrics();
+  const begin = performance.now();
+  await work();
+  const seconds = (performance.now() - begin) / 1000;
+  // What follows a write, its Event and the watch's echo, is part of the burst.
+  let quiet = await wave.metrics();
+  const delays = [delayOf(quiet)];
+  await until("Wave to be quiet", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const now = await wave.metrics();
+    delays.push(delayOf(now));
+    const same = sum(now, "wave_api_requests_total") === sum(quiet, "wave_api_requests_total");
+    quiet = now;
+    return same ? true : undefined;
+  });
+  return {
+    what,
+    writes,
+    seconds,
+    closed: (await closedAsTooSlow(plane)) - closedBefore,
+    restarts: sum(quiet, "wave_watch_restarts_total") - sum(before, "wave_watch_restarts_total"),
+    delayMs: Math.max(...delays) * 1000,
+  };
+}
+
+function delayOf(metrics: string): number {
+  return sum(metrics, "wave_event_loop_delay_seconds");
+}
+
+/** Every watch of the API server that was too slow, also this file's own. */
+async function closedAsTooSlow({ client }: Plane): Promise<number> {
+  await using body = await client.stream({ method: "GET", path: "/metrics" });
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return sum(Buffer.concat(chunks).toString(), "apiserver_terminated_watchers_total");
+}
+
+/** Of all series of a metric. */
+function sum(metrics: string, name: string): number {
+  return metrics
+    .split("\n")
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+}
