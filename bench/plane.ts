@@ -19,8 +19,11 @@ export interface Plane extends ControlPlane {
 }
 
 /** Starts it, with a namespace for each name. With `workloads` other controllers act on Deployments, too. */
-export async function startPlane(namespaces: readonly string[], { workloads = false } = {}): Promise<Plane> {
-  const plane = await startControlPlane({ workloads });
+export async function startPlane(
+  namespaces: readonly string[],
+  { workloads = false, apiServerFlags = [] }: Parameters<typeof startControlPlane>[0] = {},
+): Promise<Plane> {
+  const plane = await startControlPlane({ workloads, apiServerFlags });
   const jsonKubeconfig = join(plane.kubeconfig, "../kubeconfig.json");
   writeFileSync(jsonKubeconfig, JSON.stringify(parse(readFileSync(plane.kubeconfig, "utf8"))));
   const config = await loadClusterConfig({ kubeconfigFlag: jsonKubeconfig, env: {}, homeDir: "/" });

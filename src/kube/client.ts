@@ -7,6 +7,7 @@ import { type Connections, createConnections } from "./connections.ts";
 import type { Credential } from "./credentials.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
+import { inSlices } from "./in-slices.ts";
 import { type Opened, open } from "./open-request.ts";
 import { codeOf, failureOf } from "./request-failure.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
@@ -169,7 +170,7 @@ function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: Abo
   return {
     async *[Symbol.asyncIterator]() {
       try {
-        yield* opened.response.body as AsyncIterable<Buffer>;
+        yield* inSlices(opened.response.body);
         if (!opened.response.isComplete()) throw brokenOff();
       } catch (error) {
         throw failureOf(error, info, guard, signal);

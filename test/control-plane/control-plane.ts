@@ -30,13 +30,23 @@ export function missingControlPlane(): string | undefined {
 
 /**
  * Starts a control plane in a new temporary folder, about 3 s; `stop` ends it and removes the folder. Without `workloads`
- * it is the API server and etcd alone, so that nobody acts on Deployments.
+ * it is the API server and etcd alone, so that nobody acts on Deployments. `apiServerFlags` are for the API server.
  */
-export async function startControlPlane({ workloads = true } = {}): Promise<ControlPlane> {
+export async function startControlPlane({
+  workloads = true,
+  apiServerFlags = [],
+}: {
+  readonly workloads?: boolean;
+  readonly apiServerFlags?: readonly string[];
+} = {}): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), "wave-control-plane-"));
-  const up = spawn(join(import.meta.dirname, "up"), [folder, ...(workloads ? ["--workloads"] : [])], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const up = spawn(
+    join(import.meta.dirname, "up"),
+    [folder, ...(workloads ? ["--workloads"] : []), ...apiServerFlags],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   const exited = new Promise<void>((resolve) => up.once("exit", () => resolve()));
   let errors = "";
   up.stderr.on("data", (chunk: Buffer) => {
