@@ -43,7 +43,7 @@ export function createLogger(options: LoggerOptions): Logger {
   const { format, write, clock, color = false } = options;
   const least = logLevels.indexOf(options.level);
   const line = format === "json" ? jsonLine : textLine;
-  const flood = new LogFlood(clock);
+  const flood = new LogFlood<LogLevel>(clock);
   const writeLine = (level: LogLevel, message: string, fields: LogFields) =>
     write(line(new Date(clock.wall()).toISOString(), level, cutMessage(message), cutFields(fields), color));
   const writer =
