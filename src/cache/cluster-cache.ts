@@ -1,28 +1,16 @@
-import type { KubeObject } from "../kube/api-types.ts";
-import { type Resource, resources } from "../kube/resources.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Config, type ConfigObject, sameConfig, toConfig } from "../rollout/digest.ts";
+import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import { type ConfigKind, configKey } from "../rollout/references.ts";
-import { hasGate } from "../rollout/scheduling-gate.ts";
-import { sharedString } from "../rollout/shared-string.ts";
-import {
-  parseWorkloadKey,
-  sameWorkload,
-  toWorkload,
-  type Workload,
-  type WorkloadKind,
-  type WorkloadObject,
-  workloadKey,
-} from "../rollout/workload.ts";
+import { parseWorkloadKey, type Workload, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { KindCache, type ListListener, type Watch } from "./kind-cache.ts";
+import { configCaches } from "./config-caches.ts";
+import type { ListListener, Watch } from "./kind-cache.ts";
 import { ReferenceIndex } from "./reference-index.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
-import { SharedLists } from "./shared-lists.ts";
 import type { StoreChange } from "./store.ts";
 import { SyncGate } from "./sync-gate.ts";
+import { workloadCaches } from "./workload-caches.ts";
 
 /** What Wave knows of the cluster: every ConfigMap and Secret as digests, and the workloads that concern it. */
 export interface Caches {
@@ -66,9 +54,6 @@ export interface CachesOptions {
   /** One line for each watch that may be behind. */
   readonly late?: () => readonly string[];
 }
-
-/** Helm keeps every release as a Secret, up to 1 MiB each; no Pod reads them, so they never leave the server. */
-const withoutHelmReleases = "type!=helm.sh/release.v1";
 
 /**
  * The caches of all kinds, empty until they run. Workloads that have not opted in are left out, except those of which a
@@ -149,60 +134,6 @@ export function cachesOver(watch: Watch, options: CachesOptions): Caches {
     whenSynced: (signal) => gate.opened(signal),
     run,
   };
-}
-
-type ConfigCache = KindCache<KubeObject & ConfigObject, Config>;
-type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
-
-function configCaches(options: CachesOptions): Readonly<Record<ConfigKind, ConfigCache>> {
-  const { namespaces, log, onConfigChange } = options;
-  const shared = new SharedLists();
-  const cache = (kind: ConfigKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
-    new KindCache({
-      resource,
-      ...selector,
-      namespaces,
-      transform: (object) => {
-        const config = toConfig(kind, object);
-        return { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
-      },
-      same: sameConfig,
-      onChange: onConfigChange,
-      log,
-    });
-  return {
-    ConfigMap: cache("ConfigMap", resources.configMaps),
-    Secret: cache("Secret", resources.secrets, { fieldSelector: withoutHelmReleases }),
-  };
-}
-
-function workloadCaches(options: CachesOptions, index: ReferenceIndex): Readonly<Record<WorkloadKind, WorkloadCache>> {
-  const { namespaces, log, onWorkloadChange } = options;
-  const onChange = (change: StoreChange<Workload>) => {
-    index.set(change.key, change.after?.references.map(configKey) ?? []);
-    onWorkloadChange(change);
-  };
-  const cache = (kind: WorkloadKind, resource: Resource): WorkloadCache =>
-    new KindCache({
-      resource,
-      namespaces,
-      transform: (object) => {
-        const workload = toWorkload(kind, object);
-        return concernsWave(workload) ? workload : undefined;
-      },
-      same: sameWorkload,
-      onChange,
-      log,
-    });
-  return {
-    Deployment: cache("Deployment", resources.deployments),
-    StatefulSet: cache("StatefulSet", resources.statefulSets),
-    DaemonSet: cache("DaemonSet", resources.daemonSets),
-  };
-}
-
-function concernsWave(workload: Workload): boolean {
-  return workload.optIn.state !== "out" || hasGate(workload) || workload.mistakes.length > 0;
 }
 
 function countUnserved(metrics: MetricsRegistry, served: ServedNamespaces): void {

@@ -1,0 +1,45 @@
+import type { KubeObject } from "../kube/api-types.ts";
+import { type Resource, resources } from "../kube/resources.ts";
+import { type Config, type ConfigObject, sameConfig, toConfig } from "../rollout/digest.ts";
+import type { ConfigKind } from "../rollout/references.ts";
+import { sharedString } from "../rollout/shared-string.ts";
+import type { Logger } from "../telemetry/log.ts";
+import { KindCache } from "./kind-cache.ts";
+import { SharedLists } from "./shared-lists.ts";
+import type { StoreChange } from "./store.ts";
+
+interface Options {
+  /** Undefined for all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly log: Logger;
+  readonly onConfigChange: (change: StoreChange<Config>) => void;
+}
+
+type ConfigCache = KindCache<KubeObject & ConfigObject, Config>;
+
+/** Helm keeps every release as a Secret, up to 1 MiB each; no Pod reads them, so they never leave the server. */
+const withoutHelmReleases = "type!=helm.sh/release.v1";
+
+/** The caches of ConfigMaps and Secrets, which hold digests. One whose data is as it was costs its SHA-256 alone. */
+export function configCaches(options: Options): Readonly<Record<ConfigKind, ConfigCache>> {
+  const { namespaces, log, onConfigChange } = options;
+  const shared = new SharedLists();
+  const cache = (kind: ConfigKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
+    new KindCache({
+      resource,
+      ...selector,
+      namespaces,
+      transform: (object, held) => {
+        const config = toConfig(kind, object);
+        if (held !== undefined && sameConfig(held, config)) return held;
+        return { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
+      },
+      same: sameConfig,
+      onChange: onConfigChange,
+      log,
+    });
+  return {
+    ConfigMap: cache("ConfigMap", resources.configMaps),
+    Secret: cache("Secret", resources.secrets, { fieldSelector: withoutHelmReleases }),
+  };
+}
