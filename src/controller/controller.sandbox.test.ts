@@ -242,6 +242,7 @@ describe("the controller", () => {
         regarding: { name: "web" },
       });
 
+      const refusals = () => cluster.logged.filter(({ message }) => message.startsWith("cannot patch"));
       const tries = () => patches().length - 4;
       await cluster.clock.advance(200);
       await patched(5);
@@ -250,6 +251,7 @@ describe("the controller", () => {
       expect(tries()).toBe(1);
       await cluster.clock.advance(1);
       await patched(6);
+      expect(refusals()).toHaveLength(1);
       lift();
       await cluster.clock.advance(800);
       await patched(7);
@@ -331,6 +333,33 @@ describe("the controller", () => {
     await cluster.show("ConfigMap", "web");
     await patched(1);
     expect(cluster.events.slice(2)).toMatchObject([{ reason: "ConfigHashAdded" }]);
+  });
+
+  it("tells again what is still missing before its Event expires, until the workload is gone, and keeps nothing then", async () => {
+    const { cluster, lead, settled } = await scene();
+    await cluster.create("Deployment", workload("web"));
+    await cluster.list();
+    lead();
+    const told = (count: number) => vi.waitFor(() => expect(cluster.events).toHaveLength(count));
+    await told(1);
+    // 45 minutes less a tenth, by the random number of these tests.
+    await cluster.clock.advance(40.5 * 60_000 - 1);
+    await settled();
+    expect(cluster.events).toHaveLength(1);
+    await cluster.clock.advance(1);
+    await told(2);
+    await cluster.clock.advance(40.5 * 60_000);
+    await told(3);
+    expect(new Set(cluster.events.map(({ message }) => message)).size).toBe(1);
+    await cluster.remove("Deployment", "web");
+    await cluster.show("Deployment", "web");
+    await settled();
+    const shown = cluster.metrics.render();
+    expect(shown).toContain("wave_queue_delayed 0\n");
+    expect(shown).toContain('wave_workloads{state="waiting"} 0\n');
+    await cluster.clock.advance(3_600_000);
+    await settled();
+    expect(cluster.events).toHaveLength(3);
   });
 
   it("says of a workload whose Pods a gate holds what they wait for, and lifts the gate", async () => {
@@ -430,6 +459,21 @@ describe("the controller", () => {
     await settled();
     expect(patches()).toEqual([]);
     expect(reasons()).toEqual([]);
+  });
+
+  it("writes after all what it could not while the clock said for a moment that its term was over", async () => {
+    const { cluster, patches, patched, lead, settled } = await scene();
+    await cluster.create("ConfigMap", { metadata: { name: "web" } });
+    await cluster.create("Deployment", workload("web"));
+    await cluster.list();
+    let valid = false;
+    lead(() => valid);
+    await settled();
+    expect(patches()).toEqual([]);
+    valid = true;
+    await cluster.clock.advance(200);
+    await patched(1);
+    expect(patches()).toEqual([200]);
   });
 
   it("rolls in its next term what changed between two terms, and writes nothing else", async () => {

@@ -7,8 +7,11 @@ import type { Policy } from "../rollout/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Outcome } from "./outcome.ts";
+import type { RememberedViews } from "./remembered-views.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
 import { writeWorkload } from "./workload-writer.ts";
+
+type Views = Pick<RememberedViews, "remember">;
 
 /** What {@link reconcile} works with. */
 export interface ReconcileOptions {
@@ -17,6 +20,7 @@ export interface ReconcileOptions {
   readonly policy: Policy;
   readonly clock: Clock;
   readonly leadership: Leadership;
+  readonly views: Views;
 }
 
 /** One run: the workload's key, what is remembered of it, and how to take a turn for one write, false where there is none. */
@@ -34,14 +38,14 @@ const triesAtOnce = 3;
  * never be reconciled twice at once. Rejects only for a bug.
  */
 export async function reconcile({ key, record, takeTurn }: Run, options: ReconcileOptions): Promise<Outcome> {
-  const { client, caches, policy, clock, leadership } = options;
+  const { client, caches, policy, clock, leadership, views } = options;
   const cached = caches.workload(key);
   if (cached === undefined) return { type: "gone" };
   let workload = newestOf(record, cached, clock.monotonic());
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
     const plan = planRollout(workload, caches.lookup, policy, record.view);
     const patch = patchFor(workload, plan);
-    if (patch === undefined) return settled(record, workload, plan);
+    if (patch === undefined) return settled(record, workload, plan, views);
     if (leadership.abort.aborted || !leadership.valid()) return { type: "stopped" };
     // A turn is good for one write, however many tries that takes.
     if (attempt === 0 && !takeTurn()) return { type: "paced" };
@@ -49,7 +53,7 @@ export async function reconcile({ key, record, takeTurn }: Run, options: Reconci
     switch (result.type) {
       case "written":
         learn(record, cached, result.after, clock.monotonic());
-        return written(record, workload, plan);
+        return written(record, workload, plan, views);
       case "stale":
         learn(record, cached, result.newest, clock.monotonic());
         workload = result.newest;
@@ -76,22 +80,22 @@ async function writeUnlessAborted(...[client, workload, patch, abort]: Parameter
   }
 }
 
-function settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan): Outcome {
+function settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan, views: Views): Outcome {
   const { uncertain } = record;
   record.uncertain = undefined;
   if (plan.outcome === "unchanged") {
     // The write of which no answer came did arrive: it is told of now.
     if (uncertain !== undefined && hashOf(uncertain.plan) === plan.view.hash) {
-      return written(record, uncertain.before, uncertain.plan);
+      return written(record, uncertain.before, uncertain.plan, views);
     }
-    record.view = plan.view;
+    views.remember(record, plan.view);
   }
   return { type: "settled", workload, plan };
 }
 
-function written(record: WorkloadRecord, before: Workload, plan: RolloutPlan): Outcome {
+function written(record: WorkloadRecord, before: Workload, plan: RolloutPlan, views: Views): Outcome {
   record.uncertain = undefined;
-  if ("view" in plan) record.view = plan.view;
+  if ("view" in plan) views.remember(record, plan.view);
   return { type: "written", before, plan };
 }
 

@@ -32,6 +32,8 @@ export interface Observed {
   /** Workloads that have something to write and wait for their turn. */
   readonly waitingForTurn: number;
   readonly waitingEvents: number;
+  /** Entries of views that are remembered. */
+  readonly viewEntries: number;
   readonly states: Iterable<WorkloadState>;
 }
 
@@ -43,6 +45,8 @@ export interface RolloutMetrics {
   readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
   /** An Event was not sent. */
   readonly countDroppedEvent: (because: DroppedBecause) => void;
+  /** There was no room to remember what a workload sees. */
+  readonly countDroppedView: () => void;
 }
 
 const secondsBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -73,12 +77,18 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
     "Events that were not sent: too many waited (full), or a newer one of the same object and reason came (newer).",
     ["reason"],
   );
+  const views = registry.gauge("wave_view_entries", "Keys remembered to tell what changed; 65,536 at most.");
+  const droppedViews = registry.counter(
+    "wave_views_dropped_total",
+    "Times that what a workload sees was too much to be remembered: its next rollout does not say what changed.",
+  );
   workloads.collect(() => {
     const observed = observe();
     depth.set(observed?.depth ?? 0);
     delayed.set(observed?.delayed ?? 0);
     turns.set(observed?.waitingForTurn ?? 0);
     events.set(observed?.waitingEvents ?? 0);
+    views.set(observed?.viewEntries ?? 0);
     const counts = new Map<WorkloadState, number>();
     for (const state of observed?.states ?? []) counts.set(state, (counts.get(state) ?? 0) + 1);
     for (const state of workloadStates) workloads.set(counts.get(state) ?? 0, { state });
@@ -86,6 +96,7 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
   return {
     count: ({ kind }, outcome) => rollouts.inc({ kind, outcome }),
     observeDuration: (kind, ms) => seconds.observe(ms / 1000, { kind }),
+    countDroppedView: () => droppedViews.inc(),
     countDroppedEvent: (reason) => dropped.inc({ reason }),
   };
 }

@@ -9,15 +9,16 @@ import type { TokenBucket } from "../lib/token-bucket.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { namespaceOf, workloadKey } from "../rollout/workload.ts";
-import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { Announcer } from "./announcer.ts";
 import { EventOutbox } from "./event-outbox.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Outcome } from "./outcome.ts";
-import { reconcile } from "./reconciler.ts";
+import { OutcomeReport } from "./outcome-report.ts";
+import { type ReconcileOptions, reconcile } from "./reconciler.ts";
+import { RememberedViews } from "./remembered-views.ts";
 import { resync } from "./resync.ts";
-import { type Observed, type RolloutMetrics, settledState, type WorkloadState } from "./rollout-metrics.ts";
+import type { Observed, RolloutMetrics } from "./rollout-metrics.ts";
 import { Turns } from "./turns.ts";
 import { newRecord, type WorkloadRecord } from "./workload-record.ts";
 
@@ -50,12 +51,12 @@ export class Term {
   readonly #queue: WorkQueue;
   readonly #turns: Turns;
   readonly #outbox: EventOutbox;
-  readonly #announcer: Announcer;
-  /** Whether the API server could not answer since it last took a write. */
-  #unavailable = false;
+  readonly #views: RememberedViews;
+  readonly #reconciling: ReconcileOptions;
+  readonly #report: OutcomeReport;
 
   constructor(options: TermOptions) {
-    const { clock, random, recorder, leadership, tokens, metrics } = options;
+    const { clock, random, recorder, leadership, tokens, metrics, log } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, flowOf: namespaceOf });
     this.#turns = new Turns({ clock, tokens, onGiven: (key) => this.#queue.add(key, { urgency: "next" }) });
@@ -65,7 +66,10 @@ export class Term {
       writesWait: () => this.#queue.depth > 0,
       onDropped: metrics.countDroppedEvent,
     });
-    this.#announcer = new Announcer({ post: (event) => this.#outbox.post(event), clock, random });
+    this.#views = new RememberedViews(() => this.#records.values(), metrics.countDroppedView);
+    this.#reconciling = { ...options, views: this.#views };
+    const announcer = new Announcer({ post: (event) => this.#outbox.post(event), clock, random });
+    this.#report = new OutcomeReport({ announcer, metrics, clock, log });
   }
 
   /** What the metrics show. */
@@ -75,6 +79,7 @@ export class Term {
       delayed: this.#queue.delayed,
       waitingForTurn: this.#turns.waiting,
       waitingEvents: this.#outbox.waiting,
+      viewEntries: this.#views.entries,
       states: this.#records.values().flatMap(({ state }) => (state === undefined ? [] : [state])),
     };
   }
@@ -145,127 +150,62 @@ export class Term {
     record.seenAt = undefined;
     const takeTurn = () => this.#turns.take(key, priority);
     try {
-      this.#conclude(key, record, await reconcile({ key, record, takeTurn }, this.#options), seenAt);
+      const outcome = await reconcile({ key, record, takeTurn }, this.#reconciling);
+      this.#report.ended(record, outcome, seenAt);
+      this.#conclude(key, record, outcome, seenAt);
     } catch (error) {
-      const stack = error instanceof Error ? error.stack : undefined;
-      const level = firstTime(record, "bug") ? "error" : "debug";
-      this.#options.log[level](`bug: cannot plan ${key}, trying again later: ${errorText(error)}`, { stack });
-      this.#turns.drop(key);
-      this.#tryAgain(key, record, "failed", seenAt);
+      this.#report.failed(key, record, error);
+      this.#tryAgain(key, record, seenAt);
     }
   }
 
-  /** What each outcome means to queue, turns, Events, metrics and log. */
+  /** What each outcome means to queue, turns and record. */
   #conclude(key: string, record: WorkloadRecord, outcome: Outcome, seenAt: number | undefined): void {
-    const { metrics, clock } = this.#options;
     switch (outcome.type) {
-      case "settled": {
-        const { workload, plan } = outcome;
+      case "settled":
+      case "written":
         this.#turns.drop(key);
-        this.#announcer.settled(record, workload, plan);
-        if (plan.outcome === "waiting" && record.state !== "waiting") metrics.count(workload, "waiting");
-        this.#succeed(key, record, settledState(plan.outcome));
-        this.#log("debug", "planned", workload, { outcome: plan.outcome, reason: plan.reason });
+        record.failures = 0;
+        this.#tellAgain(key, record);
         return;
-      }
-      case "written": {
-        const { before, plan } = outcome;
-        this.#unavailable = false;
-        this.#turns.drop(key);
-        this.#announcer.written(record, before, plan);
-        metrics.count(before, "written");
-        if (seenAt !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - seenAt);
-        this.#succeed(key, record, "unchanged");
-        this.#log("info", "patched", before, { outcome: plan.outcome, reason: plan.reason });
-        return;
-      }
       case "paced":
         record.seenAt = seenAt ?? record.seenAt;
-        record.state = "pending";
         return;
       case "gone":
         this.#turns.drop(key);
+        this.#views.forget(record);
         this.#records.delete(key);
         return;
       case "conflict":
-        metrics.count(outcome.workload, "conflict");
-        this.#log("debug", "changed while it was planned, trying again", outcome.workload);
-        this.#tryAgain(key, record, "pending", seenAt);
-        return;
       case "refused":
-        metrics.count(outcome.workload, "failed");
-        this.#announcer.refused(outcome.workload, outcome.message);
-        this.#log(
-          firstTime(record, "refused") ? "warn" : "debug",
-          "cannot patch, trying again later",
-          outcome.workload,
-          {
-            error: outcome.message,
-          },
-        );
-        this.#tryAgain(key, record, "failed", seenAt);
+      // Where the term goes on all the same nothing is lost, and where it is over the queue is closed.
+      case "stopped":
+        this.#tryAgain(key, record, seenAt);
         return;
       case "unavailable":
-        metrics.count(outcome.workload, "unavailable");
-        // Once for all workloads: they fail of the same.
-        this.#log(this.#unavailable ? "debug" : "warn", "cannot patch, trying again", outcome.workload, {
-          error: outcome.message,
-        });
-        this.#unavailable = true;
-        this.#tryAgain(key, record, "pending", seenAt, outcome.retryAfterMs);
-        return;
-      case "stopped":
-        // Nothing is lost where the term goes on all the same; where it is over, so is the queue.
-        this.#turns.drop(key);
-        this.#tryAgain(key, record, "pending", seenAt);
+        this.#tryAgain(key, record, seenAt, outcome.retryAfterMs);
         return;
     }
   }
 
-  #succeed(key: string, record: WorkloadRecord, state: WorkloadState): void {
-    record.failures = 0;
-    record.logged = undefined;
-    record.state = state;
-    if (record.standing === undefined) return;
-    this.#queue.add(key, {
-      urgency: "low",
-      delayMs: Math.max(0, record.standing.tellAgainAt - this.#options.clock.monotonic()),
-    });
+  /** What stands against a workload is told again before its Event expires. */
+  #tellAgain(key: string, { standing }: WorkloadRecord): void {
+    if (standing === undefined) return;
+    const delayMs = standing.tellAgainAt - this.#options.clock.monotonic();
+    this.#queue.add(key, { urgency: "low", delayMs });
   }
 
-  #tryAgain(
-    key: string,
-    record: WorkloadRecord,
-    state: WorkloadState,
-    seenAt: number | undefined,
-    atLeastMs = 0,
-  ): void {
+  #tryAgain(key: string, record: WorkloadRecord, seenAt: number | undefined, atLeastMs = 0): void {
+    this.#turns.drop(key);
     record.seenAt = seenAt ?? record.seenAt;
-    record.state = state;
     const delayMs = Math.max(atLeastMs, backoffMs(record.failures++, { ...backoff, random: this.#options.random }));
     this.#queue.add(key, { urgency: priorityOf(record), delayMs });
-  }
-
-  #log(
-    level: "debug" | "info" | "warn",
-    message: string,
-    { kind, namespace, name }: { readonly kind: string; readonly namespace: string; readonly name: string },
-    fields: Readonly<Record<string, string>> = {},
-  ): void {
-    this.#options.log[level](message, { kind, namespace, name, ...fields });
   }
 }
 
 /** What a single change asked for goes first, also when it is tried again. */
 function priorityOf({ seenAt }: WorkloadRecord): Priority {
   return seenAt === undefined ? "low" : "high";
-}
-
-/** Whether this trouble is to be logged: once until the workload succeeds, for its owner decides how often it fails. */
-function firstTime(record: WorkloadRecord, what: "refused" | "bug"): boolean {
-  const first = record.logged !== what;
-  record.logged = what;
-  return first;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -69,6 +69,12 @@ export function workload(name: string, podSpec: object = {}, annotations: object
   };
 }
 
+/** What `name`, or `namespace/name`, stands for. */
+function named(text: string): { readonly namespace: string; readonly name: string } {
+  const [name = "", namespace = "default"] = text.split("/").reverse();
+  return { namespace, name };
+}
+
 /**
  * A controller on an API server whose caches hold what the test shows them and nothing else, so that a test decides how
  * far they are behind. Its clock stands still until the test moves it.
@@ -116,7 +122,7 @@ export class TestCluster {
   /** Shows the caches everything that the server has: their first list. */
   async list(): Promise<void> {
     for (const { plural, ...resource } of Object.values(resourceOf)) {
-      const path = resourcePath({ plural, ...resource }, { namespace: "default" });
+      const path = resourcePath({ plural, ...resource }, {});
       const { items } = await this.client.request<{ items: KubeObject[] }>({ method: "GET", path });
       await this.#watch.feed(plural).list(...items);
     }
@@ -127,32 +133,31 @@ export class TestCluster {
     const object = await this.get(kind, name);
     const feed = this.#watch.feed(resourceOf[kind].plural);
     if (object !== undefined) await feed.push({ type: "apply", object });
-    else await feed.push({ type: "delete", object: { metadata: { namespace: "default", name } } });
+    else await feed.push({ type: "delete", object: { metadata: named(name) } });
   }
 
   /** Creates an object and shows nothing. */
-  create(kind: Kind, object: object): Promise<KubeObject> {
-    const path = resourcePath(resourceOf[kind], { namespace: "default" });
+  create(kind: Kind, object: object, namespace = "default"): Promise<KubeObject> {
+    const path = resourcePath(resourceOf[kind], { namespace });
     return this.client.request({ method: "POST", path, body: object });
   }
 
   /** Changes an object by a merge patch and shows nothing. */
   edit(kind: Kind, name: string, change: object): Promise<KubeObject> {
-    const path = resourcePath(resourceOf[kind], { namespace: "default", name });
+    const path = resourcePath(resourceOf[kind], named(name));
     return this.client.request({ method: "PATCH", path, body: change, contentType: "application/merge-patch+json" });
   }
 
   /** Deletes an object and shows nothing. */
   async remove(kind: Kind, name: string): Promise<void> {
-    const path = resourcePath(resourceOf[kind], { namespace: "default", name });
-    await this.client.request({ method: "DELETE", path });
+    await this.client.request({ method: "DELETE", path: resourcePath(resourceOf[kind], named(name)) });
   }
 
   /** An object as the server has it, undefined where it has none. */
   async get(kind: Kind, name: string): Promise<KubeObject | undefined> {
-    const path = resourcePath(resourceOf[kind], { namespace: "default" });
+    const path = resourcePath(resourceOf[kind], { namespace: named(name).namespace });
     const { items } = await this.client.request<{ items: KubeObject[] }>({ method: "GET", path });
-    return items.find(({ metadata }) => metadata.name === name);
+    return items.find(({ metadata }) => metadata.name === named(name).name);
   }
 
   /** Ends the caches. */

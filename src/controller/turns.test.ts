@@ -67,6 +67,16 @@ describe("turns to write", () => {
     expect(given).toEqual([keyOf("a", 1), keyOf("a", 3)]);
   });
 
+  it("are not for whoever comes when a turn came and its timer is late", () => {
+    let now = 0;
+    const clock = { wall: () => now, monotonic: () => now, timer: () => () => {} };
+    const tokens = new TokenBucket({ clock, perSecond: 1, burst: 1 });
+    const turns = new Turns({ clock, tokens, onGiven: () => {} });
+    expect([turns.take(keyOf("a", 0), "high"), turns.take(keyOf("a", 1), "high")]).toEqual([true, false]);
+    now = 1_000;
+    expect(turns.take(keyOf("b", 0), "high")).toBe(false);
+  });
+
   it("that were given and not taken when a term ends are there in the next", async () => {
     const { clock, tokens, turns } = start();
     turns.take(keyOf("a", 0), "high");

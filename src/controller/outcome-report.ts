@@ -1,0 +1,107 @@
+import type { Clock } from "../lib/clock.ts";
+import type { WorkloadName } from "../rollout/workload.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Announcer } from "./announcer.ts";
+import type { Outcome } from "./outcome.ts";
+import { type RolloutMetrics, settledState } from "./rollout-metrics.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
+
+/** What an {@link OutcomeReport} works with. */
+export interface OutcomeReportOptions {
+  readonly announcer: Announcer;
+  readonly metrics: RolloutMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Tells what came of each run: what each outcome means to Events, metrics and log. */
+export class OutcomeReport {
+  readonly #options: OutcomeReportOptions;
+  /** Whether the API server could not answer since it last took a write. */
+  #unavailable = false;
+
+  constructor(options: OutcomeReportOptions) {
+    this.#options = options;
+  }
+
+  /** A run ended; `seenAt` is when the first change was seen that it was for, undefined where none was. */
+  ended(record: WorkloadRecord, outcome: Outcome, seenAt: number | undefined): void {
+    const { announcer, metrics, clock } = this.#options;
+    switch (outcome.type) {
+      case "settled": {
+        const { workload, plan } = outcome;
+        announcer.settled(record, workload, plan);
+        if (plan.outcome === "waiting" && record.state !== "waiting") metrics.count(workload, "waiting");
+        record.state = settledState(plan.outcome);
+        record.logged = undefined;
+        this.#log("debug", "planned", workload, { outcome: plan.outcome, reason: plan.reason });
+        return;
+      }
+      case "written": {
+        const { before, plan } = outcome;
+        announcer.written(record, before, plan);
+        metrics.count(before, "written");
+        if (seenAt !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - seenAt);
+        record.state = "unchanged";
+        record.logged = undefined;
+        this.#unavailable = false;
+        this.#log("info", "patched", before, { outcome: plan.outcome, reason: plan.reason });
+        return;
+      }
+      case "paced":
+      case "stopped":
+        record.state = "pending";
+        return;
+      case "gone":
+        return;
+      case "conflict":
+        metrics.count(outcome.workload, "conflict");
+        record.state = "pending";
+        this.#log("debug", "changed while it was planned, trying again", outcome.workload);
+        return;
+      case "refused": {
+        const { workload, message } = outcome;
+        metrics.count(workload, "failed");
+        announcer.refused(workload, message);
+        record.state = "failed";
+        const level = firstTime(record, "refused") ? "warn" : "debug";
+        this.#log(level, "cannot patch, trying again later", workload, { error: message });
+        return;
+      }
+      case "unavailable": {
+        const { workload, message } = outcome;
+        metrics.count(workload, "unavailable");
+        record.state = "pending";
+        // Once for all workloads: they fail of the same.
+        this.#log(this.#unavailable ? "debug" : "warn", "cannot patch, trying again", workload, { error: message });
+        this.#unavailable = true;
+        return;
+      }
+    }
+  }
+
+  /** A run failed of a bug. */
+  failed(key: string, record: WorkloadRecord, error: unknown): void {
+    const stack = error instanceof Error ? error.stack : undefined;
+    const level = firstTime(record, "bug") ? "error" : "debug";
+    this.#options.log[level](`bug: cannot plan ${key}, trying again later: ${errorText(error)}`, { stack });
+    record.state = "failed";
+  }
+
+  #log(
+    level: "debug" | "info" | "warn",
+    message: string,
+    { kind, namespace, name }: WorkloadName,
+    fields: Readonly<Record<string, string>> = {},
+  ): void {
+    this.#options.log[level](message, { kind, namespace, name, ...fields });
+  }
+}
+
+/** Whether this trouble is to be logged: once until the workload succeeds, for its owner decides how often it fails. */
+function firstTime(record: WorkloadRecord, what: "refused" | "bug"): boolean {
+  const first = record.logged !== what;
+  record.logged = what;
+  return first;
+}

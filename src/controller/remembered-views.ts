@@ -1,0 +1,63 @@
+import type { ConfigView } from "../rollout/hash.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
+
+/** How many entries of views are remembered in all: of some 130 bytes each, 8 MiB. */
+const mostEntries = 65_536;
+/** A view that has more is not remembered, and fewer where all together are too many. */
+const longestView = 256;
+
+/**
+ * What each workload was last seen to see, so that a roll can say what changed; without it a roll says only that
+ * something did. A workload may see tens of thousands of keys, and a thousand workloads the same, so there is a bound:
+ * where it is reached, the longest views go first, whoever they belong to.
+ */
+export class RememberedViews {
+  readonly #records: () => Iterable<WorkloadRecord>;
+  readonly #onDropped: () => void;
+  #longest = longestView;
+  #entries = 0;
+
+  /** `records` are all that may have a view; `onDropped` is called for each view that there is no room for. */
+  constructor(records: () => Iterable<WorkloadRecord>, onDropped: () => void) {
+    this.#records = records;
+    this.#onDropped = onDropped;
+  }
+
+  /** How many entries are remembered. */
+  get entries(): number {
+    return this.#entries;
+  }
+
+  /** Remembers a view in the place of the one before. */
+  remember(record: WorkloadRecord, view: ConfigView): void {
+    if (record.view?.hash === view.hash) return;
+    this.forget(record);
+    if (view.entries.length > this.#longest) {
+      this.#onDropped();
+      return;
+    }
+    record.view = { hash: view.hash, entries: view.entries.map((entry) => ({ ...entry, digest: copy(entry.digest) })) };
+    this.#entries += view.entries.length;
+    while (this.#entries > mostEntries) this.#makeRoom();
+  }
+
+  /** Remembers nothing of a workload. */
+  forget(record: WorkloadRecord): void {
+    this.#entries -= record.view?.entries.length ?? 0;
+    record.view = undefined;
+  }
+
+  #makeRoom(): void {
+    this.#longest = this.#longest >> 1;
+    for (const record of this.#records()) {
+      if ((record.view?.entries.length ?? 0) <= this.#longest) continue;
+      this.forget(record);
+      this.#onDropped();
+    }
+  }
+}
+
+/** A digest is a slice of those of its whole object, which V8 would keep for it. */
+function copy(digest: string | undefined): string | undefined {
+  return digest && Buffer.from(digest, "latin1").toString("latin1");
+}
