@@ -13,13 +13,11 @@ import {
 } from "./model-workload.ts";
 import type { HistoryEntry, Recording, ReviewEntry, StoredObject } from "./record.ts";
 
-/** What is known of a workload when its next write is judged. */
-interface Known {
-  /** Of each object, by its key, the newest state that a recorded hash was seen to stand for: nothing may go below it. */
-  readonly newest: Map<string, number>;
-  /** Whether somebody else has written it since Wave recorded a hash. */
-  touched: boolean;
-}
+/**
+ * Of each object that a workload reads, by its key, the earliest state that the newest hash can stand for which somebody
+ * recorded who knew it: nothing may go below it.
+ */
+type Known = Map<string, number>;
 
 /**
  * Each write of a workload by Wave's controller
@@ -27,9 +25,9 @@ interface Known {
  * - records a hash only where it has opted in, and lifts a gate, but never closes one;
  * - stands for configuration that was stored, of each object not before what the recorded hash stood for when somebody
  *   who knew it set it (Wave itself, or admission): nothing newer is undone;
- * - is for something new: other configuration than the last write, or a workload that others have written since;
  * - happens while nothing required is missing in that configuration.
  *
+ * So each write is for something new: another hash needs a later state of some object, or somebody else's write.
  * A hash that a person brings back, as `rollout undo` does, says nothing about what is stored, so it moves no bound.
  */
 export function judgeWrites(run: Recording): readonly string[] {
@@ -62,18 +60,16 @@ class WriteJudge {
   }
 
   #writtenByOthers(before: StoredObject | undefined, after: StoredObject, rv: number): void {
-    const known = this.#knownOf(after);
-    known.touched = true;
     const hash = recordedHash(after);
     if (hash === undefined || hash === recordedHash(before)) return;
-    const named = namedBy(after, this.#run.settings);
-    const now = (key: string) => this.#timeline.at(key, rv);
     const review = this.#reviewOf(after, rv);
-    const asked = review && { from: (key: string) => this.#timeline.at(key, review.askedRv), to: now };
-    const ranges = [{ from: now, to: now }, ...(asked ? [asked] : [])];
-    const moments = ranges.map((range) => search(hash, named, this.#timeline, range, { wanted: "latest" }));
-    const moment = moments.find((found) => found !== undefined);
-    if (moment !== undefined && moment !== "too many") raise(known, moment);
+    if (review === undefined) return;
+    const range: Range = {
+      from: (key) => this.#timeline.at(key, review.askedRv),
+      to: (key) => this.#timeline.at(key, review.answeredRv),
+    };
+    const moment = search(hash, namedBy(after, this.#run.settings), this.#timeline, range);
+    if (moment !== undefined && moment !== "too many") raise(this.#knownOf(after), moment);
   }
 
   /** The review that put the hash into what somebody wrote. */
@@ -110,15 +106,12 @@ class WriteJudge {
     const known = this.#knownOf(before);
     const timeline = this.#timeline;
     const now = (key: string) => timeline.at(key, rv);
-    const range: Range = { from: (key) => known.newest.get(key) ?? 0, to: now };
+    const range: Range = { from: (key) => known.get(key) ?? 0, to: now };
     const moment = search(hash, named, timeline, range);
     if (moment === "too many") return [];
     if (moment !== undefined) {
-      const advanced = [...moment].some(([key, number]) => number > (known.newest.get(key) ?? -1));
-      const again = !advanced && !known.touched && recordedHash(before) !== undefined;
       raise(known, moment);
-      known.touched = false;
-      return again ? ["it is a second write for one change"] : [];
+      return [];
     }
     if (search(hash, named, timeline, range, { incomplete: true }) !== undefined) {
       return ["something required was missing whenever the configuration was what the hash stands for"];
@@ -132,15 +125,15 @@ class WriteJudge {
   #knownOf({ metadata }: StoredObject): Known {
     let known = this.#known.get(metadata.uid);
     if (known === undefined) {
-      known = { newest: new Map(), touched: true };
+      known = new Map();
       this.#known.set(metadata.uid, known);
     }
     return known;
   }
 }
 
-function raise({ newest }: Known, moment: Moment): void {
-  for (const [key, number] of moment) newest.set(key, Math.max(number, newest.get(key) ?? 0));
+function raise(known: Known, moment: Moment): void {
+  for (const [key, number] of moment) known.set(key, Math.max(number, known.get(key) ?? 0));
 }
 
 function isAbout({ kind, namespace, name }: ReviewEntry, object: StoredObject): boolean {

@@ -1,19 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { randomFrom } from "./dice.ts";
 import { judge } from "./judge.ts";
 import { perfectWave } from "./perfect-wave.ts";
 import { startSmallStage } from "./small-stage.ts";
 import { createWorld } from "./world.ts";
-
-/** Numbers in [0, 1) from a seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 async function run(seed: number, steps: number) {
   const stage = startSmallStage(randomFrom(seed + 1_000_000));
@@ -38,7 +28,7 @@ async function run(seed: number, steps: number) {
 }
 
 describe("the world", () => {
-  it.each(Array.from({ length: 20 }, (_, seed) => seed))(
+  it.each(Array.from({ length: 10 }, (_, seed) => seed))(
     "finds no fault with a Wave that is perfect (%i)",
     async (seed) => {
       const { recording } = await run(seed, 60);
@@ -48,7 +38,7 @@ describe("the world", () => {
 
   it("does all that it can do, and is mostly understood", async () => {
     const lines: string[] = [];
-    for (let seed = 100; seed < 120; seed++) lines.push(...(await run(seed, 60)).told);
+    for (let seed = 100; seed < 110; seed++) lines.push(...(await run(seed, 60)).told);
     const refused = lines.filter((line) => / (400|409|415|422|500)\b/.test(line));
     expect(refused).toEqual([]);
     expect(new Set(lines.map((line) => line.split(":")[0])).size).toBeGreaterThanOrEqual(21);

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type ConfigObject, toConfig } from "../../src/rollout/digest.ts";
+import { planRollout } from "../../src/rollout/plan.ts";
+import { toWorkload, type WorkloadKind } from "../../src/rollout/workload.ts";
+import { createDice, randomFrom } from "./dice.ts";
+import { standsFor } from "./model-search.ts";
+import { namedBy, optedIn } from "./model-workload.ts";
+import type { StoredObject } from "./record.ts";
+import { configKinds, configNames, someContent, someWorkload, workloadKinds } from "./world-objects.ts";
+import { chooseScenario } from "./world-scenarios.ts";
+
+/** A workload and the configuration of its world. */
+function scene(seed: number) {
+  const dice = createDice(randomFrom(seed));
+  const { shape, settings } = chooseScenario(dice);
+  const kind = dice.oneOf(workloadKinds)?.kind ?? "Deployment";
+  const workload = stored(someWorkload(dice, shape, kind, "one", "web"));
+  const configs = shape.namespaces.flatMap((namespace) =>
+    configNames(shape).flatMap((name) =>
+      configKinds.flatMap(({ kind: configKind }) => {
+        if (dice.chance(0.2)) return [];
+        const annotations = { "wave.pusher.com/shared-with": dice.pick("*", "two", "three, one", "") };
+        const metadata = { name, namespace, annotations };
+        return [stored({ kind: configKind, metadata, ...someContent(dice, configKind) })];
+      }),
+    ),
+  );
+  return { settings, kind, workload, configs };
+}
+
+function stored(object: object): StoredObject {
+  const { metadata } = object as StoredObject;
+  return { ...object, metadata: { ...metadata, uid: "1", resourceVersion: "1", generation: 1 } } as StoredObject;
+}
+
+describe("model and Wave", () => {
+  it("read a workload in the same way", () => {
+    const property = fc.property(fc.integer(), (seed) => {
+      const { settings, kind, workload, configs } = scene(seed);
+      if (!optedIn(workload, settings)) return;
+      const find = (key: string) =>
+        configs.find(({ kind: of, metadata }) => key === `${of}/${metadata.namespace}/${metadata.name}`);
+      const { hash, missing } = standsFor(namedBy(workload, settings), find);
+      const plan = planRollout(
+        toWorkload(kind as WorkloadKind, workload as object),
+        (of, namespace, name) => {
+          const found = find(`${of}/${namespace}/${name}`);
+          return found && toConfig(of, found as unknown as ConfigObject);
+        },
+        { ...settings, hashKeys: undefined },
+      );
+      if (missing) expect(plan.outcome).toBe("waiting");
+      else if (hash === undefined) expect(plan.outcome).toBe("unchanged");
+      else expect(plan).toMatchObject({ outcome: "baseline", hash });
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+});
