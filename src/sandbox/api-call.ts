@@ -100,7 +100,7 @@ function watchReply(
       storage,
       { resource, namespace, query },
       { clock, random, bookmarkMs },
-      { send: (event) => sink.send(JSON.stringify(represent(event))), end: sink.end },
+      { send: (event) => sink.send(JSON.stringify(represent(event))), end: () => sink.end() },
     );
   };
   return { type: "watch", start };
