@@ -1,0 +1,100 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type ApiCall, type ApiReply, answerCall } from "../../../src/sandbox/api-call.ts";
+import { type ApiServer, startApiServer } from "../../../src/sandbox/api-server.ts";
+import type { Json } from "../../../src/sandbox/json.ts";
+import type { WebhookCaller } from "../../../src/sandbox/webhooks.ts";
+import type { Api, HistoryEntry, StoredObject, Writer } from "../record.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Trace } from "./trace.ts";
+
+/** A request as it arrives at the API server. */
+export interface ArrivingRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Json | undefined;
+}
+
+/** The API server in virtual time, and everything that was ever stored in it. */
+export interface Cluster {
+  readonly server: ApiServer;
+  readonly history: readonly HistoryEntry[];
+  /** Answers one request; what it writes is written by `writer`. */
+  readonly answer: (request: ArrivingRequest, writer: Writer) => Promise<ApiReply>;
+  readonly api: Api;
+  /** Whether it answers at all. */
+  down: boolean;
+}
+
+const epoch = Date.UTC(2026, 0, 1);
+
+/** Starts it with the namespaces that a cluster has. */
+export function startCluster(options: {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly webhooks: WebhookCaller;
+  readonly historySize: number;
+  readonly trace: Trace;
+}): Cluster {
+  const { scheduler, webhooks, historySize, trace } = options;
+  const random = options.random.stream("cluster");
+  const writers = new AsyncLocalStorage<Writer>();
+  const history: HistoryEntry[] = [];
+  let ids = 0;
+  const server = startApiServer({
+    clock: {
+      wall: () => epoch + scheduler.now,
+      monotonic: () => scheduler.now,
+      // Its own controllers wake no promise.
+      timer: (ms, callback) => scheduler.after(ms, callback, true),
+    },
+    random: random.next,
+    uuid: () => `00000000-0000-4000-8000-${(++ids).toString(16).padStart(12, "0")}`,
+    webhooks,
+    historySize,
+    bookmarkMs: 10_000,
+    podDelayMs: 50,
+  });
+  const { storage } = server.registry;
+  storage.subscribe(({ revision, resource, before, after }) => {
+    const by = writers.getStore() ?? { actor: "kube-controller-manager" };
+    const type = before === undefined ? "ADDED" : after === undefined ? "DELETED" : "MODIFIED";
+    const objects = {
+      ...(before && { before: before as StoredObject }),
+      ...(after && { after: after as StoredObject }),
+    };
+    history.push({ at: scheduler.now, rv: revision, type, resource: resource.plural, ...objects, by });
+    trace.line(by.replica ?? by.actor, () => {
+      const { namespace = "", name } = (after ?? before)?.metadata ?? {};
+      return `stored ${revision} ${type} ${resource.plural} ${namespace}/${name}`;
+    });
+  });
+
+  const answer = (request: ArrivingRequest, writer: Writer) =>
+    writers.run(writer, () => answerCall(server, callOf(request)));
+  const api: Api = {
+    async request(method, path, { query = {}, body, contentType, manager = "kubectl" } = {}) {
+      await scheduler.sleep(random.between(0.5, 4));
+      const parameters = new URLSearchParams({ fieldManager: manager, ...query });
+      const type = contentType ?? (method === "PATCH" ? "application/merge-patch+json" : "application/json");
+      const headers = { "content-type": type, accept: "application/json", "user-agent": `${manager}/1` };
+      const arriving = { method, path: `${path}?${parameters}`, headers, body: body as Json | undefined };
+      const reply = await answer(arriving, { actor: "world", fieldManager: manager });
+      await scheduler.sleep(random.between(0.5, 4));
+      if (reply.type === "watch") throw new Error("the world watches nothing");
+      return { status: reply.status, body: reply.body };
+    },
+  };
+  return { server, history, answer, api, down: false };
+}
+
+function callOf({ method, path, headers, body }: ArrivingRequest): ApiCall {
+  const [name = "", query] = path.split("?", 2);
+  const header = (field: string) => {
+    const value = headers[field];
+    return Array.isArray(value) ? value.join(",") : (value ?? "");
+  };
+  return { method, path: name, query: new URLSearchParams(query), header, body: async () => body };
+}

@@ -1,0 +1,179 @@
+import type { Life, World } from "../record.ts";
+import type { Random } from "./random.ts";
+import { Replica, type ReplicaOptions } from "./replica.ts";
+import type { ProcessFault, ServerFault } from "./weather.ts";
+
+/** Lets the world do things, and processes and server suffer, at moments that the seed chooses. */
+export class Director {
+  readonly #options: ReplicaOptions;
+  readonly #random: Random;
+  readonly #machines: readonly string[];
+  readonly #running = new Map<string, Replica>();
+  readonly #all: Replica[] = [];
+  readonly #births = new Map<string, number>();
+
+  constructor(options: ReplicaOptions, machines: readonly string[]) {
+    this.#options = options;
+    this.#random = options.random.stream("director");
+    this.#machines = machines;
+  }
+
+  /** What became of every process. */
+  get lives(): readonly Life[] {
+    return this.#all.map(({ life }) => life);
+  }
+
+  /** The processes that run now. */
+  get replicas(): readonly Replica[] {
+    return [...this.#running.values()];
+  }
+
+  /** Installs, starts everything, and lets things happen until it is calm. Wave may be there before the objects. */
+  async play(world: World, install: () => Promise<void>): Promise<void> {
+    const { scheduler } = this.#options;
+    await install();
+    const waveFirst = this.#random.chance(0.5);
+    if (waveFirst) this.#startAll();
+    await world.start();
+    if (!waveFirst) this.#startAll();
+    void this.#live(world);
+    void this.#suffer();
+    await scheduler.sleep(0);
+  }
+
+  /** Ends every fault: who stands still goes on, who is dead is started again, and nothing more is done by anybody. */
+  calm(): void {
+    const { weather, cluster } = this.#options;
+    weather.clear();
+    cluster.down = false;
+    for (const machine of this.#machines) {
+      const replica = this.#running.get(machine);
+      if (replica === undefined || replica.isOver) this.#start(machine);
+      else {
+        replica.network.heal();
+        replica.network.ban = undefined;
+        replica.resume(true);
+      }
+    }
+  }
+
+  /** Kills everything: the run is over. */
+  end(): void {
+    for (const replica of this.replicas) replica.crash();
+  }
+
+  #startAll(): void {
+    const { scheduler } = this.#options;
+    for (const machine of this.#machines) {
+      scheduler.after(this.#random.exponential(1_000), () => this.#start(machine));
+    }
+  }
+
+  #start(machine: string): void {
+    const running = this.#running.get(machine);
+    if (running !== undefined && !running.isOver) return;
+    const life = (this.#births.get(machine) ?? 0) + 1;
+    this.#births.set(machine, life);
+    const replica = new Replica(this.#options, machine, life);
+    this.#running.set(machine, replica);
+    this.#all.push(replica);
+  }
+
+  /** Steps of the world: some one by one, some in bursts. */
+  async #live(world: World): Promise<void> {
+    const { scheduler, weather, trace, violated } = this.#options;
+    const pace = this.#random.pick([300, 1_000, 3_000]);
+    while (!weather.isCalm && scheduler.now < weather.calmAt) {
+      await scheduler.sleep(this.#random.exponential(this.#random.chance(0.3) ? 20 : pace));
+      if (weather.isCalm) return;
+      world.step().then(
+        (what) => trace.line("world", () => what),
+        (error: unknown) => violated(`the world broke: ${error instanceof Error ? error.stack : String(error)}`),
+      );
+    }
+  }
+
+  async #suffer(): Promise<void> {
+    const { scheduler, weather } = this.#options;
+    const faults = [...weather.processes, ...weather.servers];
+    if (faults.length === 0) return;
+    const pace = this.#random.pick([3_000, 8_000, 20_000]);
+    while (!weather.isCalm) {
+      await scheduler.sleep(this.#random.exponential(pace));
+      if (weather.isCalm) return;
+      const fault = this.#random.pick(faults);
+      if (isServerFault(fault)) this.#hitServer(fault);
+      else this.#hitProcess(fault, this.#random.pick(this.#machines));
+    }
+  }
+
+  #hitServer(fault: ServerFault): void {
+    const { cluster, scheduler, trace, weather } = this.#options;
+    const { storage } = cluster.server.registry;
+    trace.line("server", () => fault);
+    switch (fault) {
+      case "compaction":
+        storage.expireHistory();
+        return;
+      case "breakAll":
+        for (const replica of this.replicas) replica.network.break("the API server closed the connection");
+        return;
+      case "outage": {
+        cluster.down = true;
+        for (const replica of this.replicas) replica.network.break("the API server is gone");
+        const compacts = this.#random.chance(0.5);
+        scheduler.after(this.#random.pick([500, 5_000, 20_000, 60_000]), () => {
+          if (!weather.isCalm) cluster.down = false;
+          if (compacts) storage.expireHistory();
+        });
+      }
+    }
+  }
+
+  #hitProcess(fault: ProcessFault, machine: string): void {
+    const { scheduler, weather, trace } = this.#options;
+    const replica = this.#running.get(machine);
+    if (replica === undefined || replica.isOver) return;
+    const random = this.#random;
+    const later = (ms: number, run: () => void) => scheduler.after(ms, () => weather.isCalm || run());
+    const whileMs = random.pick([100, 2_000, 9_000, 12_000, 16_000, 40_000]);
+    trace.line(replica.process.name, () => `${fault} for ${whileMs} ms`);
+    switch (fault) {
+      case "stopped":
+      case "suspended": {
+        const timersFirst = random.chance(0.5);
+        replica.pause(fault);
+        later(whileMs, () => replica.resume(timersFirst));
+        return;
+      }
+      case "crash":
+        replica.crash();
+        later(random.exponential(3_000), () => this.#start(machine));
+        later(random.exponential(2_000), () => this.#options.webhooks.forget(replica.process));
+        return;
+      case "restart":
+        void replica.stop().then(() => scheduler.after(random.exponential(1_000), () => this.#start(machine)));
+        return;
+      case "wallJump":
+        replica.process.jumpWall(random.pick([-3_600_000, -20_000, -1_000, 1_000, 12_000, 20_000, 3_600_000]));
+        return;
+      case "forbidden": {
+        const resource = random.pick(["configmaps", "secrets", "deployments", "statefulsets", "leases", "events"]);
+        replica.network.ban = { resource, writes: random.chance(0.5) };
+        later(whileMs, () => {
+          replica.network.ban = undefined;
+        });
+        return;
+      }
+      case "partition":
+        replica.network.partition();
+        later(whileMs, () => replica.network.heal());
+    }
+  }
+}
+
+const serverFaultNames: ReadonlySet<string> = new Set<ServerFault>(["compaction", "outage", "breakAll"]);
+
+function isServerFault(fault: ProcessFault | ServerFault): fault is ServerFault {
+  return serverFaultNames.has(fault);
+}

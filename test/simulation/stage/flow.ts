@@ -1,0 +1,207 @@
+import { Readable } from "node:stream";
+import type { Exchange, TransportRequest, TransportResponse } from "../../../src/kube/transport.ts";
+import type { ApiReply } from "../../../src/sandbox/api-call.ts";
+import type { Json } from "../../../src/sandbox/json.ts";
+import { expired } from "../../../src/sandbox/status-error.ts";
+import type { Writer } from "../record.ts";
+import type { Cluster } from "./cluster.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import { forbidden, type Refusal, refusalOf } from "./refusals.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Trace } from "./trace.ts";
+import { WatchLine } from "./watch-line.ts";
+import type { RequestFault, WatchFault, Weather } from "./weather.ts";
+
+/** What a network is between. */
+export interface NetworkOptions {
+  readonly scheduler: Scheduler;
+  readonly cluster: Cluster;
+  readonly process: SimulatedProcess;
+  /** The machine that the process runs on, which faults know by this name. */
+  readonly replica: string;
+  readonly weather: Weather;
+  readonly random: Random;
+  readonly trace: Trace;
+  /** The term that the process says it has now. */
+  readonly term: () => number | undefined;
+}
+
+/** What RBAC refuses for a while. */
+export interface Ban {
+  readonly resource: string;
+  readonly writes: boolean;
+}
+
+/** The way that a request takes. */
+interface Way {
+  readonly passes: boolean;
+  readonly ban: Ban | undefined;
+}
+
+type Reply = ApiReply | Refusal;
+
+/** One request on its way from a process to the API server, and its answer, with what goes wrong with them. */
+export class Flow implements Exchange {
+  readonly response: Promise<TransportResponse>;
+  readonly #options: NetworkOptions;
+  readonly #way: Way;
+  readonly #request: TransportRequest;
+  readonly #onOver: () => void;
+  readonly #answer = Promise.withResolvers<TransportResponse>();
+  readonly #fault: RequestFault | undefined;
+  readonly #faults: ReadonlySet<WatchFault>;
+  #body: Readable | undefined;
+  #line: WatchLine | undefined;
+  #over = false;
+
+  /** Sends it. `onOver` is called when nothing more can come of it. */
+  constructor(options: NetworkOptions, way: Way, request: TransportRequest, onOver: () => void) {
+    const { weather, replica, scheduler } = options;
+    this.#options = options;
+    this.#way = way;
+    this.#request = request;
+    this.#onOver = onOver;
+    this.response = this.#answer.promise;
+    this.#fault = weather.requestFault(replica, scheduler.now);
+    this.#faults = request.longLived ? weather.watchFaults(replica, scheduler.now) : new Set();
+    if (this.#fault !== undefined) this.#trace(() => `meets ${this.#fault}`);
+    if (this.#faults.size > 0) this.#trace(() => `meets ${[...this.#faults].join(" ")}`);
+    this.#send();
+  }
+
+  /** The client does not want it any more. */
+  readonly cancel = (reason: Error): void => this.#finish(reason);
+
+  /** The connection broke. */
+  fail(error: Error): void {
+    if (this.#over) return;
+    this.#trace(() => `failed: ${error.message}`);
+    this.#finish(error);
+  }
+
+  /** Nobody is there any more to hear of it. */
+  abandon(): void {
+    this.#over = true;
+    this.#line?.close();
+    this.#onOver();
+  }
+
+  #finish(error: Error): void {
+    if (this.#over) return;
+    this.abandon();
+    if (this.#body === undefined) this.#answer.reject(error);
+    else this.#body.destroy(error);
+  }
+
+  #send(): void {
+    const { scheduler, weather, random, process } = this.#options;
+    const fault = this.#fault;
+    const slowMs = fault === "slow" ? random.between(500, 8_000) : 0;
+    if (fault === "lost") {
+      scheduler.after(weather.latency(), () => process.enter(() => this.fail(new Error("the connection was reset"))));
+    } else if (fault !== "hangs" || random.chance(0.5)) {
+      const writer = this.#writer();
+      scheduler.after(weather.latency() + slowMs, () => void this.#arrive(writer));
+    }
+  }
+
+  async #arrive(writer: Writer): Promise<void> {
+    const { cluster, random, process } = this.#options;
+    const fault = this.#fault;
+    if (!this.#way.passes) return;
+    const refusal = this.#refusal();
+    // An etcd that did not answer in time may have stored the write.
+    if (refusal !== undefined && !(fault === "etcd500" && random.chance(0.5))) return this.#back(refusal);
+    const { method, headers, body } = this.#request;
+    const reply = await cluster.answer({ method, path: this.#path(), headers, body: parsed(body) }, writer);
+    if (fault === "answerLost") process.enter(() => this.fail(new Error("the connection was reset")));
+    else this.#back(refusal ?? reply);
+  }
+
+  /** The path as the server takes it: a watch that is doubled begins where it was some writes before. */
+  #path(): string {
+    const { path } = this.#request;
+    const { cluster, random } = this.#options;
+    if (!this.#faults.has("doubled")) return path;
+    const { forgotten } = cluster.server.registry.storage;
+    return path.replace(/([?&]resourceVersion=)(\d+)/, (_, name, revision) => {
+      return name + Math.max(1, forgotten, Number(revision) - random.whole(1, 8));
+    });
+  }
+
+  #refusal(): Refusal | undefined {
+    const { method, path } = this.#request;
+    const { ban } = this.#way;
+    const writes = method !== "GET";
+    if (ban !== undefined && ban.writes === writes && path.includes(`/${ban.resource}`)) {
+      return forbidden(writes ? "patch" : "list", ban.resource);
+    }
+    return this.#fault === undefined ? undefined : refusalOf(this.#fault, method, this.#options.random);
+  }
+
+  #back(reply: Reply): void {
+    const { scheduler, weather, process, random } = this.#options;
+    if (this.#fault === "hangs" || !this.#way.passes) return;
+    const slowMs = this.#fault === "slow" && random.chance(0.5) ? random.between(0, 5_000) : 0;
+    scheduler.after(weather.latency() + slowMs, () => process.enter(() => this.#answered(reply)));
+  }
+
+  #answered(reply: Reply): void {
+    if (this.#over || !this.#way.passes) return;
+    if ("type" in reply && reply.type === "watch") {
+      this.#startWatch(reply);
+      return;
+    }
+    const { status, body } = reply;
+    this.#trace(() => `${status}`);
+    const text = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+    const truncated = this.#fault === "truncated";
+    this.#body = new Readable({ read: () => {} });
+    this.#body.push(truncated ? text.subarray(0, Math.floor(text.length / 2)) : text);
+    this.#body.push(null);
+    this.abandon();
+    const headers = { "content-type": "application/json", ...("headers" in reply ? reply.headers : {}) };
+    this.#answer.resolve({ status, headers, body: this.#body, isComplete: () => !truncated });
+  }
+
+  #startWatch({ start }: Extract<ApiReply, { type: "watch" }>): void {
+    const { random } = this.#options;
+    const body = new Readable({ read: () => {} });
+    this.#body = body;
+    const reader = {
+      chunk: (bytes: Buffer) => void body.push(bytes),
+      end: () => void body.push(null),
+      fail: (error: Error) => this.fail(error),
+    };
+    this.#line = new WatchLine({ ...this.#options, faults: this.#faults, reader });
+    const forgotten = this.#faults.has("expired") && /[?&]resourceVersion=[1-9]/.test(this.#request.path);
+    if (forgotten && random.chance(0.5)) {
+      this.#line.send(JSON.stringify({ type: "ERROR", object: expired("too old resource version").body() }));
+      this.#line.end();
+    } else this.#line.stop = start(this.#line);
+    this.#answer.resolve({ status: 200, headers: {}, body, isComplete: () => true });
+  }
+
+  #writer(): Writer {
+    const { process, scheduler, term } = this.#options;
+    const fieldManager = /[?&]fieldManager=([^&]*)/.exec(this.#request.path)?.[1];
+    const current = term();
+    return {
+      actor: "wave",
+      replica: process.name,
+      sentAt: scheduler.now,
+      ...(current !== undefined && { term: current }),
+      ...(fieldManager !== undefined && { fieldManager }),
+    };
+  }
+
+  #trace(what: () => string): void {
+    const { trace, process } = this.#options;
+    trace.line(process.name, () => `${this.#request.method} ${this.#request.path} ${what()}`);
+  }
+}
+
+function parsed(body: Buffer | undefined): Json | undefined {
+  return body === undefined ? undefined : (JSON.parse(body.toString()) as Json);
+}

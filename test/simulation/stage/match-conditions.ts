@@ -1,0 +1,29 @@
+import { stringOf } from "../../../src/sandbox/json.ts";
+import type { AdmissionRequest } from "../../../src/sandbox/webhooks.ts";
+import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
+
+/** What each match condition of Wave's registration means, by its name; `test/admission` asks a real API server the same. */
+const meanings: Readonly<Record<string, (request: AdmissionRequest) => boolean>> = {
+  "concerns-wave": ({ object, oldObject }) =>
+    [object, oldObject].some((each) => {
+      const annotations = each?.metadata.annotations;
+      if (annotations === undefined) return false;
+      if (annotations["wave.pusher.com/scheduling-disabled"] !== undefined) return true;
+      const optIn = annotations["wave.pusher.com/update-on-config-change"];
+      if (optIn !== undefined) return optIn !== "" && optIn !== "false";
+      return Object.keys(annotations).some((name) => name.startsWith("wave.pusher.com/"));
+    }),
+  "not-by-wave": ({ options }) => stringOf(options.fieldManager) !== "wave",
+};
+
+const conditions = webhookConfiguration({ name: "", clientConfig: {}, namespaces: undefined }).webhooks.flatMap(
+  ({ matchConditions = [] }) => matchConditions,
+);
+
+/** Throws where the registration has a condition that is not written down here. */
+export function conditionOf(expression: string): (request: AdmissionRequest) => boolean {
+  const name = conditions.find((condition) => condition.expression === expression)?.name ?? "";
+  const meaning = meanings[name];
+  if (meaning === undefined) throw new Error(`the simulation does not know what ${JSON.stringify(expression)} means`);
+  return meaning;
+}

@@ -1,0 +1,90 @@
+import type { Connections } from "../../../src/kube/connections.ts";
+import type { Transport } from "../../../src/kube/transport.ts";
+import { type Ban, Flow, type NetworkOptions } from "./flow.ts";
+
+/** What a process has instead of TCP and TLS: a connection to the API server in virtual time, on which things go wrong. */
+export class Network {
+  readonly #options: NetworkOptions;
+  readonly #flows = new Set<Flow>();
+  #connected = false;
+  #connecting: Promise<void> | undefined;
+  #closed = false;
+  #partitioned = false;
+  /** What of its user's permissions is missing. */
+  ban: Ban | undefined;
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+  }
+
+  /** Whether anything passes at all. */
+  get passes(): boolean {
+    return !this.#partitioned && !this.#options.cluster.down;
+  }
+
+  /** For `createApiClient`: one connection for everything, as over HTTP/2. */
+  readonly connect = (): Connections => ({
+    withRoom: () => {
+      if (this.#closed) throw new Error("the client is closed");
+      return this.#connected ? this.#transport : undefined;
+    },
+    connect: () => {
+      this.#connecting ??= this.#open().finally(() => {
+        this.#connecting = undefined;
+      });
+      return this.#connecting;
+    },
+    close: () => {
+      this.#closed = true;
+      this.break("the connection was closed");
+    },
+  });
+
+  readonly #transport: Transport = {
+    send: (request) => {
+      const flow: Flow = new Flow(this.#options, this, request, () => this.#flows.delete(flow));
+      this.#flows.add(flow);
+      return flow;
+    },
+    close: () => this.break("the connection was closed"),
+  };
+
+  /** Breaks the connection; everything on it fails. */
+  break(why: string): void {
+    this.#connected = false;
+    for (const flow of [...this.#flows]) flow.fail(new Error(why));
+  }
+
+  /** From now on nothing passes, which pings tell after some seconds. */
+  partition(): void {
+    const { process, random } = this.#options;
+    this.#partitioned = true;
+    process.clock.timer(random.between(3_000, 6_000), () => {
+      if (this.#partitioned) this.break("the API server has not answered a ping for 3 s");
+    });
+  }
+
+  /** Ends a partition. */
+  heal(): void {
+    this.#partitioned = false;
+  }
+
+  /** What the process was sending may still arrive; nothing comes back. */
+  die(): void {
+    this.#closed = true;
+    for (const flow of [...this.#flows]) flow.abandon();
+  }
+
+  #open(): Promise<void> {
+    const { scheduler, cluster, weather, process, random } = this.#options;
+    const refused = cluster.down && random.chance(0.7);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const connected = () => {
+      if (!this.passes) return reject(new Error(refused ? "connect ECONNREFUSED" : "no answer within 10 s"));
+      this.#connected = true;
+      resolve();
+    };
+    scheduler.after(this.passes || refused ? 3 * weather.latency() : 10_000, () => process.enter(connected));
+    return promise;
+  }
+}

@@ -1,0 +1,46 @@
+import { StatusError } from "../../../src/sandbox/status-error.ts";
+import type { Random } from "./random.ts";
+import type { RequestFault } from "./weather.ts";
+
+/** An answer that says no. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** What a server in trouble answers; undefined where the fault is none that is answered. */
+export function refusalOf(fault: RequestFault, method: string, random: Random): Refusal | undefined {
+  switch (fault) {
+    case "conflict409": {
+      if (method === "GET") return undefined;
+      return refuse(409, "Conflict", "Operation cannot be fulfilled: the object has been modified");
+    }
+    case "invalid422":
+      return method === "PATCH" ? refuse(422, "Invalid", "denied by a policy of the simulation") : undefined;
+    case "busy429": {
+      const seconds = random.pick([1, 1, 2, 5]);
+      const { body, status } = refuse(429, "TooManyRequests", "too many requests, please try again later");
+      return { status, body, headers: { "retry-after": String(seconds) } };
+    }
+    case "error500":
+      return refuse(500, "InternalError", "Internal error occurred: a fault of the simulation");
+    case "etcd500":
+      return refuse(500, undefined, "etcdserver: request timed out");
+    case "unavailable503":
+      return refuse(503, "ServiceUnavailable", "apiserver is shutting down");
+    case "timeout504":
+      return refuse(504, "Timeout", "Timeout: request did not complete within the allotted timeout");
+    default:
+      return undefined;
+  }
+}
+
+/** What RBAC answers. */
+export function forbidden(verb: string, resource: string): Refusal {
+  return refuse(403, "Forbidden", `${resource} is forbidden: User "wave" cannot ${verb} resource "${resource}"`);
+}
+
+function refuse(status: number, reason: string | undefined, message: string): Refusal {
+  return { status, headers: {}, body: new StatusError(status, reason, message, {}).body() };
+}

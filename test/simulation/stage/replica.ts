@@ -1,0 +1,191 @@
+import type { ClusterConfig } from "../../../src/kube/cluster-access.ts";
+import { fixedCredentials } from "../../../src/kube/credentials.ts";
+import { assemble } from "../../../src/manager/assemble.ts";
+import { runAssembly } from "../../../src/manager/run-assembly.ts";
+import type { Settings } from "../../../src/manager/settings.ts";
+import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
+import { MetricsRegistry } from "../../../src/telemetry/metrics.ts";
+import type { Life, WaveSettings } from "../record.ts";
+import type { Cluster } from "./cluster.ts";
+import { Network } from "./network.ts";
+import { type Pause, SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Trace } from "./trace.ts";
+import type { Weather } from "./weather.ts";
+import type { WebhookService } from "./webhook-service.ts";
+
+/** Where Wave itself is installed. */
+export const waveNamespace = "wave-system";
+
+/** What a process of Wave is started in. */
+export interface ReplicaOptions {
+  readonly scheduler: Scheduler;
+  readonly cluster: Cluster;
+  readonly weather: Weather;
+  readonly webhooks: WebhookService;
+  readonly random: Random;
+  readonly trace: Trace;
+  readonly settings: WaveSettings;
+  /** Is told what must not happen. */
+  readonly violated: (what: string) => void;
+}
+
+/** One process of Wave as it ships, from its start to its end. */
+export class Replica {
+  readonly machine: string;
+  readonly process: SimulatedProcess;
+  readonly network: Network;
+  readonly metrics = new MetricsRegistry();
+  readonly #options: ReplicaOptions;
+  readonly #from: number;
+  readonly #stop = new AbortController();
+  #to: number | undefined;
+  #end: Life["end"];
+  readonly #ended = Promise.withResolvers<void>();
+
+  /** Starts it: `life` counts the processes of one machine. */
+  constructor(options: ReplicaOptions, machine: string, life: number) {
+    const { scheduler, random, cluster } = options;
+    const name = `${machine}#${life}`;
+    this.machine = machine;
+    this.#options = options;
+    this.#from = scheduler.now;
+    const own = random.stream(name);
+    const rate = own.chance(0.5) ? 1 : own.between(0.97, 1.03);
+    const wallMs = own.chance(0.5) ? 0 : own.between(-600_000, 600_000);
+    this.process = new SimulatedProcess(scheduler, { name, rate, wallMs });
+    const term = () => termOf(cluster, name);
+    this.network = new Network({
+      ...options,
+      process: this.process,
+      replica: machine,
+      random: own.stream("net"),
+      term,
+    });
+    void this.#run(own.stream("wave"));
+  }
+
+  /** What became of it. */
+  get life(): Life {
+    const { name: replica, pauses } = this.process;
+    return { replica, from: this.#from, to: this.#to, end: this.#end, pauses };
+  }
+
+  get isOver(): boolean {
+    return this.#to !== undefined;
+  }
+
+  pause(pause: Pause): void {
+    this.#options.trace.line(this.process.name, () => `is ${pause}`);
+    this.process.pause(pause);
+  }
+
+  resume(timersFirst: boolean): void {
+    this.#options.trace.line(this.process.name, () => "goes on");
+    this.process.resume(timersFirst);
+  }
+
+  /** SIGKILL. */
+  crash(): void {
+    this.#over("crashed");
+    this.process.kill();
+    this.network.die();
+  }
+
+  /** SIGTERM; resolves when it has ended, in virtual time. */
+  stop(): Promise<void> {
+    this.#options.trace.line(this.process.name, () => "is told to stop");
+    this.process.enter(() => this.#stop.abort(new Error("SIGTERM")));
+    return this.#ended.promise;
+  }
+
+  #over(end: Life["end"]): void {
+    if (this.isOver) return;
+    const { trace, scheduler } = this.#options;
+    trace.line(this.process.name, () => `has ${end}`);
+    this.#to = scheduler.now;
+    this.#end = end;
+    this.#ended.resolve();
+  }
+
+  async #run(random: Random): Promise<void> {
+    const { violated, webhooks } = this.#options;
+    const { clock, name } = this.process;
+    const failed = new AbortController();
+    const over = AbortSignal.any([this.#stop.signal, failed.signal]);
+    const log = this.#logger();
+    try {
+      const assembly = await assemble(settingsOf(this.#options.settings), config, {
+        clock,
+        log,
+        metrics: this.metrics,
+        version: "simulation",
+        identity: name,
+        random: random.next,
+        connect: this.network.connect,
+        createWebhook: webhooks.createWebhook(this.process),
+      });
+      await runAssembly(assembly, { log, over, fail: (error) => failed.abort(error) });
+      failed.signal.throwIfAborted();
+      if (!this.#stop.signal.aborted) violated(`${name} ended although nobody told it to`);
+    } catch (error) {
+      violated(`${name} ended with ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    }
+    this.#over("stopped");
+    this.process.kill();
+  }
+
+  #logger(): Logger {
+    const { trace, violated } = this.#options;
+    const { name } = this.process;
+    const line = (level: string) => (message: string, fields?: LogFields) => {
+      trace.line(name, () => `${level} ${message} ${JSON.stringify(fields ?? {})}`);
+      if (message.startsWith("bug")) violated(`${name} says ${message} ${JSON.stringify(fields ?? {})}`);
+    };
+    return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+  }
+}
+
+const config: ClusterConfig = {
+  server: new URL("https://simulation"),
+  namespace: waveNamespace,
+  source: "the simulation",
+  tls: { insecure: false },
+  credentials: fixedCredentials(),
+};
+
+function settingsOf({ webhooks, ...rest }: WaveSettings): Settings {
+  return {
+    kubeconfig: undefined,
+    context: undefined,
+    ...rest,
+    metricsBindAddress: undefined,
+    healthProbeBindAddress: undefined,
+    logFormat: undefined,
+    logLevel: "debug",
+    webhooks: webhooks
+      ? { bindAddress: ":9443", tlsDirectory: undefined, serviceName: "wave", url: undefined }
+      : undefined,
+    leaderElection: {
+      id: "wave",
+      namespace: waveNamespace,
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+    },
+    podNamespace: waveNamespace,
+    changed: [],
+  };
+}
+
+/** The `leaseTransitions` of the last write of the Lease by this process that was stored. */
+function termOf({ history }: Cluster, replica: string): number | undefined {
+  for (let index = history.length - 1; index >= 0; index--) {
+    const { resource, by, after } = history[index] ?? {};
+    if (resource !== "leases" || by?.replica !== replica) continue;
+    const { leaseTransitions } = (after?.spec ?? {}) as { readonly leaseTransitions?: number };
+    return leaseTransitions;
+  }
+  return undefined;
+}

@@ -1,0 +1,90 @@
+import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
+import { judge } from "../judge.ts";
+import type { Recording } from "../record.ts";
+import { createWorld } from "../world.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
+import { Director } from "./director.ts";
+import { emptied } from "./emptied.ts";
+import { Random } from "./random.ts";
+import { waveNamespace } from "./replica.ts";
+import { Scheduler } from "./scheduler.ts";
+import { Trace } from "./trace.ts";
+import { Weather } from "./weather.ts";
+import { WebhookService } from "./webhook-service.ts";
+
+/** What came of one seed. */
+export interface Outcome {
+  readonly recording: Recording;
+  /** Empty where everything is as it must be. */
+  readonly violations: readonly string[];
+  /** How much happened. */
+  readonly events: number;
+}
+
+/** How long everything has to become right once nothing goes wrong any more. */
+const calmMs = 30_000;
+
+/**
+ * Plays one seed from beginning to end: whole replicas of Wave against an API server in memory, in virtual time. The same
+ * seed always plays the same. `write` gets a line for everything that happens.
+ */
+export async function simulate(seed: number, write?: (line: string) => void): Promise<Outcome> {
+  const random = new Random(seed);
+  const scheduler = new Scheduler();
+  const trace = new Trace(scheduler, write);
+  const violations: string[] = [];
+  const violated = (what: string) => {
+    trace.line("", () => `VIOLATION ${what}`);
+    violations.push(what);
+  };
+  const onRejection = (error: unknown) => {
+    violated(`unhandled rejection: ${error instanceof Error ? error.stack : String(error)}`);
+  };
+  process.on("unhandledRejection", onRejection);
+  try {
+    const machines = ["a", "b", "c"].slice(0, random.whole(2, 3));
+    const weather = new Weather(random.stream("weather"), {
+      calmAt: random.between(20_000, 90_000),
+      replicas: machines,
+    });
+    trace.line("", () => weather.describe());
+    const webhooks = new WebhookService({ scheduler, weather, random: random.stream("webhooks"), trace });
+    const historySize = random.pick([30, 200, 5_000]);
+    const cluster = startCluster({ scheduler, random, webhooks: webhooks.caller, historySize, trace });
+    webhooks.revision = () => cluster.server.registry.storage.revision;
+    const { api, history } = cluster;
+    const world = createWorld({ api, random: random.stream("world").next, sleep: scheduler.sleep, history });
+    const { settings } = world;
+    trace.line("", () => JSON.stringify(settings));
+    const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, violated };
+    const director = new Director(stage, machines);
+    const play = director.play(world, () => install(cluster, settings.webhooks, settings.namespaces));
+    play.catch((error: unknown) =>
+      violated(`the stage broke: ${error instanceof Error ? error.stack : String(error)}`),
+    );
+    await scheduler.runUntil(weather.calmAt);
+    const calmAt = scheduler.now;
+    trace.line("", () => "calm");
+    director.calm();
+    await scheduler.runUntil(calmAt + calmMs);
+    // The last steps of the world and the last Events are over a little later.
+    const endAt = scheduler.now;
+    const { reviews } = webhooks;
+    const recording: Recording = { seed, settings, history, reviews, lives: director.lives, calmAt, endAt };
+    violations.push(...emptied(director.replicas), ...judge(recording));
+    director.end();
+    cluster.server.stop();
+    return { recording, violations, events: scheduler.happened };
+  } finally {
+    process.off("unhandledRejection", onRejection);
+  }
+}
+
+/** What the chart installs. */
+async function install({ api }: Cluster, webhooks: boolean, namespaces: readonly string[] | undefined): Promise<void> {
+  await api.request("POST", "/api/v1/namespaces", { body: { metadata: { name: waveNamespace } } });
+  if (!webhooks) return;
+  const clientConfig = { service: { name: "wave", namespace: waveNamespace } };
+  const body = webhookConfiguration({ name: "wave", clientConfig, namespaces });
+  await api.request("POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", { body });
+}

@@ -1,0 +1,110 @@
+/** Something that happens at a moment. */
+interface Entry {
+  readonly at: number;
+  /** What was asked for first happens first. */
+  readonly order: number;
+  /** Undefined once it is cancelled or has happened. */
+  run: (() => void) | undefined;
+  /** Whether nobody may have anything to do after it. */
+  readonly quiet: boolean;
+}
+
+/** More turns of the event loop than this without coming to rest is a loop that never ends. */
+const maxTurns = 100_000;
+
+/**
+ * True virtual time, in milliseconds, which no process sees. What is due happens in order; between two moments every
+ * promise and every immediate of the real event loop runs until nothing is left to run.
+ */
+export class Scheduler {
+  /** A heap: each entry happens before the two at twice its place. */
+  readonly #heap: Entry[] = [];
+  #order = 0;
+  #now = 0;
+  #happened = 0;
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** How many things have happened. */
+  get happened(): number {
+    return this.#happened;
+  }
+
+  /** Calls `run` in `ms` milliseconds; the returned function cancels that. `quiet`: it wakes no promise. */
+  after(ms: number, run: () => void, quiet = false): () => void {
+    const entry: Entry = { at: this.#now + Math.max(0, ms), order: this.#order++, run, quiet };
+    this.#push(entry);
+    return () => {
+      entry.run = undefined;
+    };
+  }
+
+  /** Resolves in `ms` milliseconds. */
+  readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => void this.after(ms, resolve));
+
+  /** Lets time pass until the moment `until`. */
+  async runUntil(until: number): Promise<void> {
+    await rest();
+    for (let next = this.#heap[0]; next !== undefined && next.at <= until; next = this.#heap[0]) {
+      this.#pop();
+      const { run } = next;
+      if (run === undefined) continue;
+      next.run = undefined;
+      this.#now = next.at;
+      this.#happened++;
+      run();
+      if (!next.quiet) await rest();
+    }
+    this.#now = until;
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap;
+    let place = heap.length;
+    heap.push(entry);
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      const above = heap[parent];
+      if (above === undefined || !before(entry, above)) break;
+      heap[place] = above;
+      place = parent;
+    }
+    heap[place] = entry;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let place = 0;
+    for (;;) {
+      let child = 2 * place + 1;
+      const right = heap[child + 1];
+      let least = heap[child];
+      if (least === undefined) break;
+      if (right !== undefined && before(right, least)) {
+        child++;
+        least = right;
+      }
+      if (!before(least, last)) break;
+      heap[place] = least;
+      place = child;
+    }
+    heap[place] = last;
+  }
+}
+
+function before(a: Entry, b: Entry): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** Resolves when nothing is left to run but what waits for virtual time. */
+async function rest(): Promise<void> {
+  for (let turn = 0; turn < maxTurns; turn++) {
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    if (!process.getActiveResourcesInfo().includes("Immediate")) return;
+  }
+  throw new Error(`the event loop has not come to rest within ${maxTurns} turns`);
+}

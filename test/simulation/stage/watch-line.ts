@@ -1,0 +1,136 @@
+import type { LineSink } from "../../../src/sandbox/api-call.ts";
+import { expired } from "../../../src/sandbox/status-error.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { WatchFault, Weather } from "./weather.ts";
+
+/** Where a watch's bytes go. */
+export interface WatchReader {
+  readonly chunk: (bytes: Buffer) => void;
+  /** The server ended it in good order. */
+  readonly end: () => void;
+  /** The connection broke. */
+  readonly fail: (error: Error) => void;
+}
+
+/** What a watch's line is between. */
+export interface WatchLineOptions {
+  readonly scheduler: Scheduler;
+  readonly weather: Weather;
+  readonly random: Random;
+  readonly process: SimulatedProcess;
+  readonly faults: ReadonlySet<WatchFault>;
+  readonly reader: WatchReader;
+}
+
+/**
+ * One watch on its way from the server to a process: in order, each line after its latency, with what goes wrong with it.
+ * Call {@link WatchLine.close} when its reader is gone.
+ */
+export class WatchLine implements LineSink {
+  readonly #options: WatchLineOptions;
+  readonly #queue: { readonly at: number; readonly text: string | undefined }[] = [];
+  /** How much later than usual lines come. */
+  readonly #lateMs: number;
+  /** After so many lines that wait the server gives up. */
+  readonly #backlog: number;
+  #lastAt = 0;
+  #listing = true;
+  #scheduled = false;
+  #over = false;
+  #silent = false;
+  /** Ends what the server sends. */
+  stop: () => void = () => {};
+
+  constructor(options: WatchLineOptions) {
+    this.#options = options;
+    const { faults, random, scheduler } = options;
+    this.#lateMs = faults.has("late") ? random.pick([200, 1_000, 3_000, 8_000, 20_000]) : 0;
+    this.#backlog = faults.has("tooSlow") ? random.whole(1, 6) : 1_000;
+    const later = (run: () => void) => scheduler.after(random.exponential(8_000), () => this.#over || run());
+    if (faults.has("cut")) later(() => this.#fail(new Error("the connection was reset")));
+    if (faults.has("ended")) later(() => this.end());
+    if (faults.has("silent")) {
+      later(() => {
+        this.#silent = true;
+      });
+    }
+    if (faults.has("expired")) later(() => this.#expire());
+  }
+
+  send(line: string): void {
+    const { faults, scheduler, weather, random } = this.#options;
+    if (this.#over) return;
+    const bookmark = line.startsWith('{"type":"BOOKMARK"');
+    if (bookmark && !line.includes("initial-events-end") && faults.has("noBookmarks")) return;
+    if (bookmark) this.#listing = false;
+    const slowly = this.#listing && faults.has("slowList") ? random.exponential(300) : 0;
+    const late = weather.isCalm ? 0 : this.#lateMs;
+    this.#lastAt = Math.max(this.#lastAt + slowly, scheduler.now + weather.latency() + late);
+    this.#queue.push({ at: this.#lastAt, text: `${line}\n` });
+    if (this.#queue.length > this.#backlog && !weather.isCalm) this.end();
+    this.#schedule();
+  }
+
+  /** What was sent still arrives. */
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.stop();
+    this.#queue.push({ at: Math.max(this.#lastAt, this.#options.scheduler.now), text: undefined });
+    this.#schedule();
+  }
+
+  /** Nobody reads it any more. */
+  close(): void {
+    this.#over = true;
+    this.#silent = true;
+    this.#queue.length = 0;
+    this.stop();
+  }
+
+  #expire(): void {
+    this.send(JSON.stringify({ type: "ERROR", object: expired("too old resource version").body() }));
+    this.end();
+  }
+
+  #fail(error: Error): void {
+    this.close();
+    this.#options.process.enter(() => this.#options.reader.fail(error));
+  }
+
+  #schedule(): void {
+    const head = this.#queue[0];
+    if (head === undefined || this.#scheduled || this.#silent) return;
+    this.#scheduled = true;
+    const { scheduler, process } = this.#options;
+    scheduler.after(head.at - scheduler.now, () =>
+      process.enter(() => {
+        this.#scheduled = false;
+        this.#deliver();
+        this.#schedule();
+      }),
+    );
+  }
+
+  /** Everything that has arrived by now in one chunk, or in two that part a line anywhere. */
+  #deliver(): void {
+    const { scheduler, reader, random } = this.#options;
+    if (this.#silent) return;
+    const texts: string[] = [];
+    let ended = false;
+    while (this.#queue[0] !== undefined && this.#queue[0].at <= scheduler.now) {
+      const { text } = this.#queue.shift() ?? {};
+      if (text === undefined) ended = true;
+      else texts.push(text);
+    }
+    if (texts.length > 0) {
+      const bytes = Buffer.from(texts.join(""));
+      const cut = random.chance(0.1) ? random.whole(0, bytes.length) : 0;
+      if (cut > 0) reader.chunk(bytes.subarray(0, cut));
+      if (cut < bytes.length) reader.chunk(bytes.subarray(cut));
+    }
+    if (ended) reader.end();
+  }
+}
