@@ -31,6 +31,11 @@ export const explainFlags = {
     help: "The namespaces that it watches: of others it rolls nothing and reads nothing.",
   },
   "cross-namespace": { ...runFlags["cross-namespace"], group: policy },
+  "hash-key-secret": {
+    ...runFlags["hash-key-secret"],
+    group: policy,
+    help: "The Secret with the key of its hashes. Without it, or where you may not read it, it cannot be told what a hash under a key stands for.",
+  },
   "scheduling-gate": {
     ...runFlags["scheduling-gate"],
     group: policy,

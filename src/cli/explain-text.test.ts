@@ -8,7 +8,7 @@ import { explainWorkload } from "./explanation.ts";
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
 
 function rendered(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingGate = true): string {
-  const policy = { ...defaultPolicy, schedulingGate };
+  const policy = { ...defaultPolicy, schedulingGate, keys: { state: "not asked for", why: "" } as const };
   return renderExplanation(
     explainWorkload(workloadObject(wanted), workload(wanted), new Map(Object.entries(read)), policy),
   );

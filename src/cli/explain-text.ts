@@ -36,11 +36,11 @@ export function renderExplanation(explanation: Explanation): string {
 }
 
 function summary(explanation: Explanation): readonly string[] {
-  const { outcome, reason, recordedHash, currentHash, optIn } = explanation;
+  const { outcome, reason, recordedHash, recordedUnder, currentHash, optIn } = explanation;
   const rows: [string, string][] = [
     ["Now", headline(explanation)],
     ["Why", reason],
-    ["Recorded", recordedHash ?? "no hash"],
+    ["Recorded", recordedHash === null ? "no hash" : `${recordedHash}${under(recordedUnder)}`],
     ["Current", currentHash ?? whyNoHash(explanation)],
   ];
   if (optIn === "out") rows.push(["To opt in", optInCommand(explanation)]);
@@ -74,9 +74,14 @@ function headline({ outcome, gate }: Explanation): string {
   }
 }
 
+/** A hash without key is the usual case, and needs no words. */
+function under(form: Explanation["recordedUnder"]): string {
+  return form === null || form === "no key" ? "" : ` (${form})`;
+}
+
 function whyNoHash({ outcome }: Explanation): string {
   if (outcome === "waiting") return "none while something is missing";
-  return outcome === "unknown" ? "unknown" : "not looked at";
+  return outcome === "ignore" || outcome === "cleanUp" ? "not looked at" : "unknown";
 }
 
 function optInCommand({ workload: { kind, namespace, name } }: Explanation): string {

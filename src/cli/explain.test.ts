@@ -50,6 +50,7 @@ describe("wave explain", () => {
       outcome: "baseline",
       reason: "no hash is recorded yet",
       recordedHash: null,
+      recordedUnder: null,
       currentHash: expect.stringMatching(/^v2:[0-9a-f]{64}$/),
       gate: "open",
       references: [

@@ -9,6 +9,7 @@ import { errorText } from "../telemetry/error-text.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Terminal } from "./command.ts";
 import { explainFlags } from "./explain-flags.ts";
+import { type ReadHashKeys, readHashKeys } from "./explain-keys.ts";
 import { readConfigs } from "./explain-read.ts";
 import { renderExplanation } from "./explain-text.ts";
 import { type Explanation, explainWorkload, withAllReferences } from "./explanation.ts";
@@ -71,10 +72,11 @@ async function explainLive(argument: WorkloadArgument, values: Values, terminal:
   });
   try {
     const namespace = values.namespace ?? config.namespace ?? "default";
-    const policy: Policy = {
+    const policy = {
       crossNamespace: values["cross-namespace"],
       namespaces: values.namespaces,
       schedulingGate: values["scheduling-gate"],
+      keys: await readHashKeys(client, values["hash-key-secret"]),
     };
     return await explainFrom(client, argument, { namespace, policy, source: config.source });
   } finally {
@@ -84,7 +86,7 @@ async function explainLive(argument: WorkloadArgument, values: Values, terminal:
 
 interface Question {
   readonly namespace: string;
-  readonly policy: Policy;
+  readonly policy: Omit<Policy, "hashKeys"> & { readonly keys: ReadHashKeys };
   /** Which cluster, for messages. */
   readonly source: string;
 }

@@ -1,4 +1,5 @@
 import { grantedReferences } from "../rollout/cross-namespace.ts";
+import { formOf } from "../rollout/hash.ts";
 import { mergeReferences } from "../rollout/merge-references.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
@@ -13,6 +14,7 @@ import {
   type WorkloadName,
   type WorkloadObject,
 } from "../rollout/workload.ts";
+import { type HashForm, hashFormOf, type ReadHashKeys } from "./explain-keys.ts";
 import type { ReadConfig, ReadConfigs } from "./explain-read.ts";
 import { workloadNotes } from "./workload-notes.ts";
 
@@ -34,11 +36,13 @@ export interface Explanation {
   readonly version: 1;
   readonly workload: WorkloadName;
   readonly optIn: OptIn["state"];
-  /** Of `planRollout`; "unknown" where it hangs on an object that could not be read. */
+  /** Of `planRollout`; "unknown" where it hangs on an object or a key that could not be read. */
   readonly outcome: RolloutPlan["outcome"] | "unknown";
   /** One line for a person. */
   readonly reason: string;
   readonly recordedHash: string | null;
+  /** Under which key the recorded hash is; null where there is none, or one of another algorithm. */
+  readonly recordedUnder: HashForm;
   /** Null where there is none: the configuration is incomplete, not Wave's to look at, or could not be read. */
   readonly currentHash: string | null;
   /** "closed" where the scheduling gate keeps its new Pods pending. */
@@ -63,8 +67,9 @@ export function explainWorkload(
   object: WorkloadObject,
   workload: Workload,
   read: ReadConfigs,
-  policy: Policy,
+  { keys, ...flags }: Omit<Policy, "hashKeys"> & { readonly keys: ReadHashKeys },
 ): Explanation {
+  const policy: Policy = { ...flags, hashKeys: keys.state === "read" ? keys.keys : undefined };
   const isRead = (reference: Reference) => !isUnread(read.get(configKey(reference)));
   const lookup: Lookup = (kind, namespace, name) => {
     const found = read.get(configKey({ kind, namespace, name }));
@@ -80,8 +85,9 @@ export function explainWorkload(
     version: 1,
     workload: { kind, namespace, name },
     optIn: optIn.state,
-    ...outcomeOf(plan, unread, workload),
+    ...outcomeOf(plan, unread, workload, keys),
     recordedHash: recordedHash ?? null,
+    recordedUnder: hashFormOf(recordedHash, keys),
     gate: isGated(workload) ? "closed" : "open",
     references: collectReferences(object).map((reference) => {
       const key = configKey(reference);
@@ -115,6 +121,7 @@ function outcomeOf(
   plan: RolloutPlan,
   unread: readonly UnreadObject[],
   workload: Workload,
+  keys: ReadHashKeys,
 ): Pick<Explanation, "outcome" | "reason" | "currentHash"> {
   const { outcome, reason } = plan;
   if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting")
@@ -123,10 +130,21 @@ function outcomeOf(
     const objects = describeMissing(unread, workload.namespace);
     return { outcome: "unknown", reason: `could not read ${objects}`, currentHash: null };
   }
-  if (outcome !== "roll") return { outcome, reason, currentHash: plan.view.hash };
+  // Without the keys that the Wave that runs has, nobody knows what it would write.
+  const currentHash = keys.state === "unread" ? null : plan.view.hash;
+  if (outcome === "adopt") {
+    if (keys.state !== "read") return { outcome: "unknown", reason: withoutKey(workload, keys.why), currentHash: null };
+    return { outcome, reason: `${reason}, unless one that runs still remembers it`, currentHash };
+  }
+  if (outcome !== "roll") return { outcome, reason, currentHash };
   // The plan's own words are of a Wave that was not there to see it; nobody but Wave knows that.
   const lifted = hasGate(workload) ? "; its scheduler is restored" : "";
-  return { outcome, reason: `its configuration is not what its hash was made from${lifted}`, currentHash: plan.hash };
+  return { outcome, reason: `its configuration is not what its hash was made from${lifted}`, currentHash };
+}
+
+function withoutKey({ recordedHash = "" }: Workload, why: string): string {
+  const form = formOf(recordedHash);
+  return `its hash is under the key ${form === "foreign" ? "" : form.keyId}, which is not known here: ${why}`;
 }
 
 function explained(reference: Reference, state: ExplainedReference["state"], lookup: Lookup): ExplainedReference {

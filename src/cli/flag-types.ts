@@ -152,6 +152,21 @@ export function namespaces(row: Row): Flag<readonly string[] | undefined> {
   };
 }
 
+/** An object by its namespace and name, with a slash between them. */
+export function namespacedName(row: Row): Flag<{ readonly namespace: string; readonly name: string } | undefined> {
+  return {
+    ...row,
+    placeholder: "NAMESPACE/NAME",
+    default: undefined,
+    shownDefault: undefined,
+    allowed: "a namespace and a name, such as wave-system/wave-hash-key",
+    parse: (value) => {
+      const [namespace = "", name = "", ...rest] = value.split("/");
+      return rest.length === 0 && dnsLabel.test(namespace) && dnsSubdomain.test(name) ? { namespace, name } : undefined;
+    },
+  };
+}
+
 /** An `https` URL of a host and perhaps a port: what a webhook configuration may hold, without a path. */
 export function httpsOrigin(row: Row): Flag<URL | undefined> {
   return {

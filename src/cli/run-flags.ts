@@ -8,6 +8,7 @@ import {
   dnsSubdomain,
   duration,
   httpsOrigin,
+  namespacedName,
   namespaces,
   rate,
   text,
@@ -46,6 +47,10 @@ export const runFlags = {
     help: "Workloads rolled a second once the burst is used up, in turns between namespaces. unlimited: no limit.",
   }),
   "update-burst": count({ group: rollouts, default: 100, help: "Workloads rolled at once before the rate holds." }),
+  "hash-key-secret": namespacedName({
+    group: rollouts,
+    help: "Make hashes under a random key that Wave keeps in this Secret, so that they tell nothing about what they are of.",
+  }),
   "sync-period": duration({
     group: rollouts,
     default: 300_000,

@@ -50,6 +50,7 @@ export function readRunRequest(
       logFormat: values["log-format"],
       logLevel: values["log-level"],
       schedulingGate: values["scheduling-gate"],
+      hashKeySecret: values["hash-key-secret"],
       webhooks: webhookSettings(values),
       leaderElection: leaderElectionSettings(values, podNamespace),
       podNamespace,

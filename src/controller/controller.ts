@@ -21,6 +21,8 @@ export interface Controller {
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** To be told of every change of a ConfigMap or Secret that the caches hold. Without effect while it does not lead. */
   onConfigChange(change: StoreChange<Config>): void;
+  /** To be told when the policy is another one: every workload is planned again. Without effect while it does not lead. */
+  onPolicyChange(): void;
   /**
    * Works for one term: once all caches are synced, plans every workload once, and then those that a change concerns.
    * After `leadership.stop` it takes nothing new, finishes the writes in flight and their Events, and resolves; after
@@ -34,6 +36,8 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloads" | "workloadsReading" | "whenSynced">;
   readonly policy: Policy;
+  /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
+  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly recorder: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
@@ -94,6 +98,7 @@ export function createController(options: ControllerOptions): Controller {
       const ms = options.webhooks && isEdit(change) ? settleMs : 0;
       for (const key of caches.workloadsReading(change.key)) term?.changed(key, priorityOf(change), ms);
     },
+    onPolicyChange: () => term?.planAll(),
     run,
   };
 }

@@ -5,6 +5,7 @@ import { patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
+import { errorText } from "../telemetry/error-text.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RememberedViews } from "./remembered-views.ts";
@@ -18,6 +19,8 @@ export interface ReconcileOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "lookup" | "workload">;
   readonly policy: Policy;
+  /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
+  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly leadership: Leadership;
   readonly views: Views;
@@ -38,10 +41,11 @@ const triesAtOnce = 3;
  * never be reconciled twice at once. Rejects only for a bug.
  */
 export async function reconcile({ key, record, takeTurn }: Run, options: ReconcileOptions): Promise<Outcome> {
-  const { client, caches, policy, clock, leadership, views } = options;
+  const { client, caches, policy, readHashKeys, clock, leadership, views } = options;
   const cached = caches.workload(key);
   if (cached === undefined) return { type: "gone" };
   let workload = newestOf(record, cached, clock.monotonic());
+  let keysRead = readHashKeys === undefined;
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
     const plan = planRollout(workload, caches.lookup, policy, record.view);
     const patch = patchFor(workload, plan);
@@ -49,6 +53,13 @@ export async function reconcile({ key, record, takeTurn }: Run, options: Reconci
     if (leadership.abort.aborted || !leadership.valid()) return { type: "stopped" };
     // A turn is good for one write, however many tries that takes.
     if (attempt === 0 && !takeTurn()) return { type: "paced" };
+    if (plan.outcome === "adopt" && !keysRead) {
+      // The hash may be under a key that another replica has just made.
+      const failure = await readHashKeys?.(leadership.abort).catch(errorText);
+      if (failure !== undefined) return { type: "unavailable", workload, message: failure, retryAfterMs: 0 };
+      keysRead = true;
+      continue;
+    }
     const result = await writeUnlessAborted(client, workload, patch, leadership.abort);
     switch (result.type) {
       case "written":

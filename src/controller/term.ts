@@ -28,6 +28,7 @@ export interface TermOptions {
   readonly leadership: Leadership;
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloads">;
   readonly policy: Policy;
+  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly tokens: TokenBucket;
   readonly recorder: EventRecorder;
   readonly metrics: RolloutMetrics;
@@ -97,6 +98,11 @@ export class Term {
     this.#queue.add(key, { urgency: priority, delayMs: Math.max(0, record.settlesUntil - now) });
   }
 
+  /** Asks for every workload to be planned. */
+  planAll(): void {
+    for (const key of this.#keys()) this.#queue.add(key, { urgency: "low" });
+  }
+
   /**
    * Plans every workload once and then those that are asked for. After `stop` nothing more is taken: resolves when the
    * writes in flight and their Events are done. After `abort` they are aborted: resolves at once.
@@ -111,7 +117,7 @@ export class Term {
     over.addEventListener("abort", close, { once: true });
     if (over.aborted) close();
     const enqueue = (key: string) => this.#queue.add(key, { urgency: "low" });
-    for (const key of this.#keys()) enqueue(key);
+    this.planAll();
     const resyncing = resync({ periodMs: syncPeriodMs, keys: () => this.#keys(), enqueue, clock, signal: over });
     await Promise.all([...Array.from({ length: workers }, () => this.#work()), resyncing]);
     await Promise.race([this.#outbox.drained(), aborted(leadership.abort)]);

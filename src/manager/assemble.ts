@@ -1,5 +1,5 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
-import { type Controller, createController } from "../controller/controller.ts";
+import { type Controller, type ControllerOptions, createController } from "../controller/controller.ts";
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
@@ -9,6 +9,7 @@ import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Webhook, WebhookOptions } from "../webhook/webhook.ts";
 import { type Connection, createConnection } from "./connect.ts";
+import { HashKeysKeeper } from "./hash-keys.ts";
 import { createElector, type Elector } from "./leader-election.ts";
 import type { Settings } from "./settings.ts";
 
@@ -18,6 +19,8 @@ export interface Assembly {
   readonly connection: Connection;
   readonly caches: Caches;
   readonly controller: Controller;
+  /** Undefined where hashes have no key. */
+  readonly hashKeys: HashKeysKeeper | undefined;
   /** Undefined where it is off. */
   readonly webhook: Webhook | undefined;
   /** Undefined where this process leads alone. */
@@ -52,11 +55,23 @@ export async function assemble(
   const connected = { client, clock, log, metrics, random };
   const recorder = createEventRecorder({ client, clock, log, metrics, component: "wave", instance: identity });
   const { crossNamespace, namespaces, schedulingGate } = settings;
-  const policy: Policy = { crossNamespace, namespaces, schedulingGate };
+  const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
+  // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
+  const policy: Policy = {
+    crossNamespace,
+    namespaces,
+    schedulingGate,
+    get hashKeys() {
+      return hashKeys?.known();
+    },
+  };
+  const readHashKeys = hashKeys && ((signal: AbortSignal) => hashKeys.readAgain(signal));
+  const controlled = assembleController(settings, { policy, readHashKeys }, recorder, connected);
   return {
     client,
+    hashKeys,
     connection: createConnection({ client, server: config.server.origin, clock, log, random }),
-    ...assembleController(settings, policy, recorder, connected),
+    ...controlled,
     webhook: await assembleWebhook(settings, config, policy, connected, surroundings.createWebhook),
     elector: assembleElector(settings, identity, recorder, connected),
   };
@@ -73,7 +88,7 @@ interface Connected {
 /** The caches tell the controller of each change; the controller reads the caches. */
 function assembleController(
   { namespaces, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
-  policy: Policy,
+  decision: Pick<ControllerOptions, "policy" | "readHashKeys">,
   recorder: EventRecorder,
   connected: Connected,
 ): { readonly caches: Caches; readonly controller: Controller } {
@@ -84,9 +99,17 @@ function assembleController(
     onConfigChange: (change) => controller.onConfigChange(change),
   });
   const pace = { updateRate, updateBurst, syncPeriodMs };
-  const options = { ...connected, ...pace, caches, policy, recorder, webhooks: webhooks !== undefined };
+  const options = { ...connected, ...pace, ...decision, caches, recorder, webhooks: webhooks !== undefined };
   const controller: Controller = createController(options);
   return { caches, controller };
+}
+
+function assembleHashKeys(
+  { hashKeySecret: secret }: Settings,
+  connected: Connected,
+  onChange: () => void,
+): HashKeysKeeper | undefined {
+  return secret && new HashKeysKeeper({ ...connected, secret, onChange });
 }
 
 /** Imported only where it is on: certificates and TLS cost memory. */

@@ -70,7 +70,7 @@ async function startAndStop(
 async function* serveEndpoints(
   settings: Settings,
   registry: MetricsRegistry,
-  { connection, caches, webhook, elector }: Assembly,
+  { connection, hashKeys, caches, webhook, elector }: Assembly,
 ): AsyncGenerator<HttpEndpoint> {
   const { metricsBindAddress, healthProbeBindAddress } = settings;
   if (metricsBindAddress !== undefined) yield await serveMetrics({ address: metricsBindAddress, registry });
@@ -78,6 +78,7 @@ async function* serveEndpoints(
   const ready: Checks = {
     "api-server": connection.problem,
     caches: caches.problem,
+    ...(hashKeys && { "hash-key": hashKeys.problem }),
     ...(webhook && { webhook: () => webhook.ready() }),
   };
   // A process whose event loop is stuck answers no probe at all, which fails it too.

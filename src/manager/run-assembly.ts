@@ -15,11 +15,11 @@ export interface RunOptions {
 }
 
 /**
- * The order of start and stop: endpoints, then connection, caches, webhook, leader election, workers; ends in reverse
+ * The order of start and stop: endpoints, then connection, keys, caches, webhook, leader election, workers; ends in reverse
  * order, each when the one above it has ended. Rejects with what a step failed with.
  */
 export async function runAssembly(assembly: Assembly, options: RunOptions): Promise<void> {
-  const { client, connection, caches, webhook, controller, elector } = assembly;
+  const { client, connection, hashKeys, caches, webhook, controller, elector } = assembly;
   const { log, over, fail, endpoints = [] } = options;
   await using stack = new AsyncDisposableStack();
   stack.defer(() => client.close());
@@ -31,8 +31,9 @@ export async function runAssembly(assembly: Assembly, options: RunOptions): Prom
   try {
     const server = await connection.establish(over);
     log.info("connected to the API server", { server });
+    if (hashKeys !== undefined) start("the key of hashes", (signal) => hashKeys.run(signal));
     start("the watch of the cluster", (signal) => caches.run(signal));
-    await caches.whenSynced(over);
+    await Promise.all([hashKeys?.whenKnown(over), caches.whenSynced(over)]);
     if (webhook !== undefined) start("the webhook", (signal) => webhook.run(signal));
     if (elector === undefined) await controller.run(soleLeadership(over));
     else await elector.run({ signal: over, lead: (leadership) => controller.run(leadership) });

@@ -1,4 +1,5 @@
 import type { LogFormat, LogLevel } from "../telemetry/log.ts";
+import type { SecretName } from "./hash-key-secret.ts";
 
 /** How admission webhooks are served. */
 export interface WebhookSettings {
@@ -40,6 +41,8 @@ export interface Settings {
   readonly logFormat: LogFormat | undefined;
   readonly logLevel: LogLevel;
   readonly schedulingGate: boolean;
+  /** Where the key of hashes is stored; undefined: hashes have none. */
+  readonly hashKeySecret?: SecretName | undefined;
   /** Undefined: off. */
   readonly webhooks: WebhookSettings | undefined;
   /** Undefined: this replica leads, alone. */

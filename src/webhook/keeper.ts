@@ -1,10 +1,10 @@
 import { isAlreadyExists, isConflict, isInvalid, isNotFound } from "../kube/errors.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
+import { Waker } from "../lib/waker.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { CertificateSource, Serve } from "./certificate-source.ts";
-import { Waker } from "./waker.ts";
 
 /** What keeping certificates right over time needs. */
 export interface KeeperOptions {

@@ -38,6 +38,8 @@ describeOnControlPlane("the chart", (cluster) => {
     ["extraArgs={--namespaces=shop}", "/extraArgs/0"],
     ["extraArgs={--enable-webhooks}", "/extraArgs/0"],
     ["extraArgs={--webhook-service-name=other}", "/extraArgs/0"],
+    ["extraArgs={--hash-key-secret=other/name}", "/extraArgs/0"],
+    ["hashKeySecret=other/name", "/hashKeySecret"],
     ["extraArgs={--leader-election-id=other}", "/extraArgs/0"],
     ["extraArgs={--health-probe-bind-address=:1}", "/extraArgs/0"],
     ["resource.limits.memory=1Gi", "resource"],
@@ -73,10 +75,12 @@ describeOnControlPlane("the chart", (cluster) => {
 
   it("asks for what examples/permissions.yaml has, no less and no more", async () => {
     const rules = (manifests: readonly Manifest[]) => manifests.map((manifest) => manifest.rules);
-    const [all, lease] = rules(manifestsIn(readFileSync(join(deploy, "../examples/permissions.yaml"), "utf8")));
+    const [all, key, lease] = rules(manifestsIn(readFileSync(join(deploy, "../examples/permissions.yaml"), "utf8")));
     const manifests = await rendered(cluster);
     expect(rules(ofKind("ClusterRole", manifests))).toEqual([all]);
     expect(rules(ofKind("Role", manifests))).toEqual([lease]);
+    const withKey = await rendered(cluster, "hashKeySecret=wave-hash-key");
+    expect(rules(ofKind("Role", withKey))).toEqual([key, lease]);
   });
 
   it("has a disruption budget where a replica can be spared, and none where that would block a drain", async () => {

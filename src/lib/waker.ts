@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Lets one waiting loop be woken; being woken while it does not wait is remembered. */
 export class Waker {

@@ -1,0 +1,223 @@
+import { randomBytes } from "node:crypto";
+import type { ApiClient } from "../kube/client.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
+import { listWatch } from "../kube/list-watch.ts";
+import { resources } from "../kube/resources.ts";
+import { backoffMs } from "../lib/backoff.ts";
+import type { Clock } from "../lib/clock.ts";
+import { Waker } from "../lib/waker.ts";
+import { type HashKey, type HashKeys, hashKey, hashKeyBytes } from "../rollout/hash-key.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import { type HashKeySecret, hashKeySecret, type SecretName, type StoredKeys } from "./hash-key-secret.ts";
+
+/** What keeping the keys needs. */
+export interface HashKeysOptions {
+  readonly client: ApiClient;
+  readonly secret: SecretName;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly random: () => number;
+  /** Called when the keys have become others than they were, not for the first. */
+  readonly onChange: () => void;
+  /** A key's bytes. Default: random ones. */
+  readonly newBytes?: () => Uint8Array;
+}
+
+/** How often another replica may be first before its lead is taken as a failure. */
+const races = 5;
+
+/** How often the Secret is read besides at each of its changes. */
+const lookEveryMs = 600_000;
+
+/** How often the same problem is told of again. */
+const sayAgainMs = 60_000;
+
+/** More than anybody rotates during one run; what is forgotten becomes a baseline later. */
+const mostRemembered = 8;
+
+/**
+ * The keys of hashes, the same for all replicas: made by the first one, rotated when a person asks, learnt when another
+ * replica did. What this process has once learnt it never forgets: it goes on with it, and writes it back, when the Secret
+ * is gone. It never overwrites a Secret that it does not understand. docs/adr/0008-hash-key.md has the reasons.
+ */
+export class HashKeysKeeper {
+  readonly #options: HashKeysOptions;
+  readonly #secret: HashKeySecret;
+  readonly #waker = new Waker();
+  readonly #first = Promise.withResolvers<void>();
+  readonly #problemGauge;
+  #keys: HashKeys | undefined;
+  #problem: string | undefined = "the key of hashes was not read yet";
+  /** When the problem was last told of, on the monotonic clock; undefined while there is none to tell of. */
+  #saidAt: number | undefined;
+  /** The step under way, which never rejects. */
+  #last: Promise<void> = Promise.resolve();
+  /** A step that begins after the one under way. */
+  #next: Promise<void> | undefined;
+  #stop: AbortSignal = new AbortController().signal;
+
+  constructor(options: HashKeysOptions) {
+    this.#options = options;
+    this.#secret = hashKeySecret(options.client, options.secret);
+    this.#problemGauge = options.metrics.gauge(
+      "wave_hash_key_problem",
+      "1 while the Secret with the key of hashes is missing, damaged or cannot be read, else 0.",
+    );
+    this.#problemGauge.set(1);
+  }
+
+  /** The keys as they are known now. Throws before `whenKnown`: what would be decided without them would be wrong. */
+  known(): HashKeys {
+    if (this.#keys === undefined) throw new Error("the key of hashes is not known yet");
+    return this.#keys;
+  }
+
+  /** Why nothing can be decided, in one line; undefined once the keys are known. */
+  readonly problem = (): string | undefined => (this.#keys === undefined ? this.#problem : undefined);
+
+  /** Resolves when the keys are known; rejects with the signal's reason. */
+  whenKnown(signal: AbortSignal): Promise<void> {
+    return orAborted(this.#first.promise, signal);
+  }
+
+  /**
+   * Resolves when the Secret was read at some moment from now on: a hash may be under a key that another replica has just
+   * made. Rejects with an error in one line where that cannot be done, and with the signal's reason.
+   */
+  async readAgain(signal: AbortSignal): Promise<void> {
+    try {
+      await orAborted(this.#queued(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new Error(`cannot read the key of hashes: ${errorText(error)}`, { cause: error });
+    }
+  }
+
+  /** Keeps the keys until the signal. What goes wrong is logged and tried again. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#stop = signal;
+    const { clock, random } = this.#options;
+    const following = this.#follow(signal);
+    for (let failures = 0; !signal.aborted; ) {
+      let waitMs = lookEveryMs;
+      try {
+        await this.#queued();
+        failures = 0;
+        this.#well();
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#failed(errorText(error));
+        waitMs = backoffMs(failures++, { baseMs: 500, maxMs: 30_000, random });
+      }
+      await this.#waker.wait(clock, waitMs, signal);
+    }
+    await following;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { client, clock, log, metrics, random, secret } = this.#options;
+    const { namespace, name } = secret;
+    const fieldSelector = `metadata.name=${name}`;
+    const what = { client, resource: resources.secrets, namespace, fieldSelector };
+    for await (const event of listWatch({ ...what, clock, log, metrics, random, signal })) {
+      if (event.type !== "init") this.#waker.wake();
+    }
+  }
+
+  /** All who ask while a step is under way share the next one. */
+  #queued(): Promise<void> {
+    this.#next ??= this.#last.then(() => {
+      this.#next = undefined;
+      const step = this.#step();
+      this.#last = step.catch(() => {});
+      return step;
+    });
+    return this.#next;
+  }
+
+  async #step(): Promise<void> {
+    for (let race = 0; ; race++) {
+      try {
+        return this.#learn(await this.#readOrWrite());
+      } catch (error) {
+        const outrun = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
+        if (!outrun || race === races) throw error;
+      }
+    }
+  }
+
+  /** The keys that are stored now. None is used before it is. */
+  async #readOrWrite(): Promise<StoredKeys> {
+    const { log } = this.#options;
+    const secret = this.#secret.where;
+    const read = await this.#secret.read(this.#stop);
+    if (read === undefined) {
+      const keys = this.#keys ?? { current: this.#newKey([]), previous: undefined };
+      await this.#secret.create(keys, this.#stop);
+      const what = this.#keys === undefined ? "made the key of hashes" : "wrote back the key of hashes, which was gone";
+      log.info(what, { key: keys.current.id, secret });
+      return keys;
+    }
+    if (!read.rotate) return read.keys;
+    const { current, previous } = read.keys;
+    const keys = { current: this.#newKey(previous ? [current, previous] : [current]), previous: current };
+    await this.#secret.replace(read, keys, this.#stop);
+    log.info("made a new key of hashes, as asked", { key: keys.current.id, previous: current.id, secret });
+    return keys;
+  }
+
+  #newKey(others: readonly HashKey[]): HashKey {
+    const { newBytes = () => randomBytes(hashKeyBytes) } = this.#options;
+    for (;;) {
+      const key = hashKey(newBytes());
+      if (!others.some(({ id }) => id === key.id)) return key;
+    }
+  }
+
+  #learn({ current, previous }: StoredKeys): void {
+    const before = this.#keys;
+    const stored = previous === undefined ? [current.id] : [current.id, previous.id];
+    const known = before && [before.current, ...(before.previous ? [before.previous] : []), ...before.remembered];
+    const remembered = (known ?? []).filter(({ id }) => !stored.includes(id)).slice(0, mostRemembered);
+    this.#keys = { current, previous, remembered };
+    this.#first.resolve();
+    if (before === undefined) this.#options.log.info("hashes are made under a key", { key: current.id });
+    else if (idsOf(before) !== idsOf(this.#keys)) this.#options.onChange();
+  }
+
+  #well(): void {
+    if (this.#saidAt !== undefined) this.#options.log.info("the key of hashes is as it has to be again");
+    this.#saidAt = undefined;
+    this.#problem = undefined;
+    this.#problemGauge.set(0);
+  }
+
+  #failed(problem: string): void {
+    const { clock, log } = this.#options;
+    const saidMs = this.#saidAt === undefined ? sayAgainMs : clock.monotonic() - this.#saidAt;
+    if (problem !== this.#problem || saidMs >= sayAgainMs) {
+      const until = this.#keys === undefined ? "nothing is decided before" : "going on with the keys that are known";
+      log.error(`${problem}; ${until}, trying again`, { secret: this.#secret.where });
+      this.#saidAt = clock.monotonic();
+    }
+    this.#problem = problem;
+    this.#problemGauge.set(1);
+  }
+}
+
+function idsOf({ current, previous }: StoredKeys): string {
+  return `${current.id} ${previous?.id}`;
+}
+
+/** As `work`, but rejects with the signal's reason as soon as it is aborted. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
