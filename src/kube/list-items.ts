@@ -1,7 +1,6 @@
 import { Assembly } from "./assembly.ts";
+import { isEscaped, quote } from "./json-bytes.ts";
 
-const quote = 0x22;
-const backslash = 0x5c;
 const comma = 0x2c;
 const opening: ReadonlySet<number | undefined> = new Set(Buffer.from("{["));
 const closing: ReadonlySet<number | undefined> = new Set(Buffer.from("}]"));
@@ -59,14 +58,6 @@ export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<
     into.append(chunk.subarray(from));
   }
   return rest.take(Buffer.alloc(0));
-}
-
-/** Whether the byte at `end` is escaped, inside of a string of which `from` is read first, itself escaped or not. */
-function isEscaped(chunk: Buffer, from: number, end: number, fromIsEscaped: boolean): boolean {
-  let first = end;
-  while (first > from && chunk[first - 1] === backslash) first--;
-  const odd = (end - first) % 2 === 1;
-  return first === from ? odd !== fromIsEscaped : odd;
 }
 
 /** Whether it is the nothing between the brackets of an empty list. */
