@@ -90,6 +90,7 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
   const webhook = createWebhook({
     ...shared,
     client,
+    cached: caches.lookup,
     policy: { crossNamespace: "granted", namespaces: undefined, schedulingGate: true },
     bindAddress: `127.0.0.1:${port}`,
     namespace,

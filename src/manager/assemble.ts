@@ -72,7 +72,7 @@ export async function assemble(
     hashKeys,
     connection: createConnection({ client, server: config.server.origin, clock, log, random }),
     ...controlled,
-    webhook: await assembleWebhook(settings, config, policy, connected, surroundings.createWebhook),
+    webhook: await assembleWebhook(settings, config, policy, controlled.caches, connected, surroundings.createWebhook),
     elector: assembleElector(settings, identity, recorder, connected),
   };
 }
@@ -117,6 +117,7 @@ async function assembleWebhook(
   { webhooks, podNamespace }: Settings,
   config: ClusterConfig,
   policy: Policy,
+  { lookup: cached }: Caches,
   connected: Connected,
   create: Surroundings["createWebhook"],
 ): Promise<Webhook | undefined> {
@@ -126,6 +127,7 @@ async function assembleWebhook(
     ...connected,
     ...webhooks,
     policy,
+    cached,
     namespace: podNamespace ?? config.namespace ?? "default",
   });
 }

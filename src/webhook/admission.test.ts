@@ -7,6 +7,7 @@ import { FakeClock } from "../lib/fake-clock.ts";
 import { admitted, planAdmission } from "../rollout/admission.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { JsonPatchOperation } from "../rollout/json-patch.ts";
+import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { type Logger, silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -97,7 +98,8 @@ const secretValue = Buffer.from("hunter2").toString("base64");
 let api: CountingApi;
 let metrics: MetricsRegistry;
 const clock = new FakeClock();
-const options = (log: Logger) => ({ client: api, policy, clock, log, metrics });
+let cached: Lookup;
+const options = (log: Logger) => ({ client: api, policy, cached, clock, log, metrics });
 const review = (request: AdmissionRequest) => createReviewer(options(silentLogger))(request);
 const create = (namespace: string, plural: string, object: object) =>
   api.request({
@@ -116,6 +118,7 @@ const hashIn = (patch: readonly JsonPatchOperation[] | undefined) =>
 beforeEach(() => {
   api = new CountingApi();
   metrics = new MetricsRegistry();
+  cached = () => undefined;
 });
 
 describe("admission", () => {
@@ -190,20 +193,53 @@ describe("admission", () => {
   it.each([
     [
       "refuses",
-      new ApiError({ request: "get secrets/db in shop", status: 403, reason: "Forbidden", serverMessage: "no" }),
-      "get secrets/db in shop: 403 Forbidden: no",
+      new ApiError({
+        request: "get secrets/db in shop",
+        status: 403,
+        reason: "Forbidden",
+        serverMessage: "wave at 10.0",
+      }),
+      'Wave may not read Secrets in namespace "shop"',
     ],
-    ["does not answer", new ConnectionError("get secrets/db in shop: no answer in 2 s"), "no answer in 2 s"],
-  ])("lets a workload through unchanged with a warning when the API server %s", async (_how, error, text) => {
+    [
+      "fails",
+      new ApiError({ request: "get secrets/db in shop", status: 500, reason: "", serverMessage: "etcd at 10.0" }),
+      "the API server could not tell Wave of a Secret",
+    ],
+    [
+      "does not answer",
+      new ConnectionError("get secrets/db in shop: no answer from 10.0"),
+      "the API server did not answer Wave in time",
+    ],
+  ])(
+    "lets a workload through unchanged with a warning in Wave's own words when the API server %s",
+    async (_how, error, text) => {
+      await createBoth();
+      api.fail = ({ path }) => (path === db ? error : undefined);
+      const { patch, warnings } = await review(asks("CREATE", deployment()));
+      expect(patch).toBeUndefined();
+      expect(warnings).toEqual([`Wave lets this through unchanged and looks at it later: ${text}`]);
+      expect(metrics.render()).toContain(
+        'wave_admission_reviews_total{kind="Deployment",operation="CREATE",outcome="unread"} 1',
+      );
+    },
+  );
+
+  it("leaves reviews to the controller where a namespace has 64 under way, and answers those of others", async () => {
     await createBoth();
-    api.fail = ({ path }) => (path === db ? error : undefined);
-    const { patch, warnings } = await review(asks("CREATE", deployment()));
-    expect(patch).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching(/^Wave lets this through unchanged and looks at it later: /)]);
-    expect(warnings[0]).toContain(text);
-    expect(metrics.render()).toContain(
-      'wave_admission_reviews_total{kind="Deployment",operation="CREATE",outcome="unread"} 1',
-    );
+    const go = Promise.withResolvers<void>();
+    api.pause = () => go.promise;
+    const reviewer = createReviewer(options(silentLogger));
+    const answers = Array.from({ length: 64 }, () => reviewer(asks("CREATE", deployment())));
+    expect((await reviewer(asks("CREATE", deployment()))).warnings).toEqual([
+      "Wave lets this through unchanged and looks at it later: many of its namespace come at the same time",
+    ]);
+    const elsewhere = { ...deployment(), metadata: { ...deployment().metadata, namespace: "other" } };
+    const other = reviewer(asks("CREATE", elsewhere, undefined, { namespace: "other" }));
+    go.resolve();
+    for (const answer of await Promise.all(answers)) expect(answer.patch).toBeDefined();
+    expect((await other).warnings[0]).toContain("waiting for");
+    expect((await reviewer(asks("CREATE", deployment()))).patch).toBeDefined();
   });
 
   it("asks for what is stored now, and gives each read one second, so that one after another makes two", async () => {

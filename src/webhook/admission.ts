@@ -1,27 +1,26 @@
 import { isDeepStrictEqual } from "node:util";
-import { readConfig } from "../cache/live-configs.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Admitted, admitted, planAdmission } from "../rollout/admission.ts";
 import { annotationPrefix, configHash } from "../rollout/annotations.ts";
-import { objectsToRead } from "../rollout/cross-namespace.ts";
-import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
-import { configKey, parseConfigKey } from "../rollout/references.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
-import { type Workload, type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
+import { type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import { reviewsOfNamespace } from "./admission-budget.ts";
+import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
 import type { AdmissionAnswer, AdmissionRequest, AdmittedObject } from "./review.ts";
 import type { Reviewer } from "./server.ts";
-import { sharedReads } from "./shared-reads.ts";
 
 /** What admission needs. */
 export interface AdmissionOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
+  /** What the caches hold: it tells what is granted to whom. */
+  readonly cached: Lookup;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -46,10 +45,25 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     "Seconds from an admission review's arrival to its answer.",
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   );
-  const read = sharedReads((key) => readConfig(options.client, parseConfigKey(key), readTimeoutMs));
+  const read = liveConfiguration(options);
+  /** How many reviews are under way, by namespace. */
+  const underWay = new Map<string, number>();
+  const reviewInTurn = async (request: AdmissionRequest): Promise<Reviewed> => {
+    const { namespace } = request;
+    const others = underWay.get(namespace) ?? 0;
+    if (others >= reviewsOfNamespace) return passing("many of its namespace come at the same time");
+    underWay.set(namespace, others + 1);
+    try {
+      return await review(request, read, options);
+    } finally {
+      const left = (underWay.get(namespace) ?? 1) - 1;
+      if (left > 0) underWay.set(namespace, left);
+      else underWay.delete(namespace);
+    }
+  };
   return async (request) => {
     const start = clock.monotonic();
-    const { outcome, ...answer } = await review(request, read, options);
+    const { outcome, ...answer } = await reviewInTurn(request);
     seconds.observe((clock.monotonic() - start) / 1000);
     const kind = workloadKinds.find((known) => known === request.kind.kind) ?? "other";
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
@@ -62,11 +76,22 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
 
 type Outcome = ReturnType<typeof planAdmission>["outcome"] | "unread" | "unknown";
 
+type Reviewed = AdmissionAnswer & { readonly outcome: Outcome };
+
+/** Of what admission leaves to the controller. */
+function passing(why: string): Reviewed {
+  return {
+    patch: undefined,
+    warnings: [`Wave lets this through unchanged and looks at it later: ${why}`],
+    outcome: "unread",
+  };
+}
+
 async function review(
   request: AdmissionRequest,
-  read: ConfigReader,
+  read: LiveConfiguration,
   options: AdmissionOptions,
-): Promise<AdmissionAnswer & { readonly outcome: Outcome }> {
+): Promise<Reviewed> {
   const kind = workloadKinds.find((known) => known === request.kind.kind);
   const operation = operationOf(request);
   const object = workloadIn(request.object);
@@ -83,14 +108,14 @@ async function review(
   let lookup: Lookup;
   try {
     after = admitted(object);
-    lookup = await readConfiguration(after.workload, read, options.policy);
+    lookup = await read(after.workload);
   } catch (error) {
     options.log.warn("cannot read what a workload references; it is let through unchanged", {
       workload: `${kind} ${request.namespace}/${request.name}`,
       error: errorText(error),
     });
-    const warnings = [`Wave lets this through unchanged and looks at it later: ${errorText(error)}`];
-    return { patch: undefined, warnings, outcome: "unread" };
+    // Without the cause: that is the API server's own words, and for the log.
+    return passing(error instanceof Error ? error.message : "see Wave's log");
   }
   const before = oldObject && admitted(oldObject);
   const { patch, warnings, outcome } = planAdmission(operation, after, before, lookup, options.policy);
@@ -124,20 +149,3 @@ function annotationsForWave({ metadata }: WorkloadObject): Readonly<Record<strin
   const all = Object.entries(metadata?.annotations ?? {});
   return Object.fromEntries(all.filter(([name]) => name.startsWith(annotationPrefix)));
 }
-
-/** Reads an object by the key that `configKey` gives; undefined where it does not exist. */
-type ConfigReader = (key: string) => Promise<Config | undefined>;
-
-/** Reads every object that the decision looks at, all at once. */
-async function readConfiguration(workload: Workload, read: ConfigReader, policy: Policy): Promise<Lookup> {
-  const keys = objectsToRead(workload, policy).map(configKey);
-  const configs = await Promise.all(keys.map(read));
-  const found = new Map(keys.map((key, index) => [key, configs[index]]));
-  return (configKind, namespace, name) => found.get(configKey({ kind: configKind, namespace, name }));
-}
-
-/**
- * Of one read. With another one to wait for this makes two seconds at most, well inside the API server's patience of
- * five.
- */
-const readTimeoutMs = 1000;

@@ -2,6 +2,7 @@ import type { ApiClient } from "../kube/client.ts";
 import { listWatch } from "../kube/list-watch.ts";
 import { type Resource, resources } from "../kube/resources.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
+import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -22,6 +23,8 @@ import { tlsDirectory } from "./tls-directory.ts";
 export interface WebhookOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
+  /** What the caches hold. */
+  readonly cached: Lookup;
   /** In Go's form, such as ":9443". */
   readonly bindAddress: string;
   /** Where the Service is, and the Secret with the certificate authority. */

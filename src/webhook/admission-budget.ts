@@ -1,0 +1,31 @@
+/**
+ * What one review, and all at one time, may cost. Far above what people have: a Deployment of 1,000 environment variables
+ * takes 0.5 MiB and 30,000 values in an UPDATE, which brings it twice.
+ */
+
+/** An object has at most about 3 MiB (the API server's limit of a request) and an UPDATE brings it twice. */
+export const maxBodyBytes = 8 * 1024 * 1024;
+
+/** Values in its JSON, as `countValues` counts them; so many empty objects take 20 MiB. */
+export const maxValues = 250_000;
+
+/** What is larger than either of these is rare, and taken one at a time. */
+export const smallBody = { bytes: 64 * 1024, values: 4000 };
+
+/** Small ones at one time, */
+export const smallAtOnce = 128;
+
+/** and half of them for one namespace. */
+export const reviewsOfNamespace = 64;
+
+/** Objects that are read for one review. */
+export const maxObjects = 64;
+
+/** Reads under way at one time, of all reviews. Wave's own requests find room beside them on the same connection. */
+export const readsAtOnce = 32;
+
+/** Milliseconds for all reads of a review; the API server waits for five seconds. */
+export const readingMs = 3000;
+
+/** Connections, see `Connections`. 74 KiB each. */
+export const connectionLimits = { all: 448, strangers: 256, strangerMs: 10_000 };

@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FairTurns } from "./fair-turns.ts";
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("fair turns", () => {
+  it("let a group with one task go after one more of each other group at most, however many those have", async () => {
+    const turns = new FairTurns(2);
+    const order: string[] = [];
+    const ends: (() => void)[] = [];
+    const run = (group: string) =>
+      void turns.run(group, () => {
+        order.push(group);
+        return new Promise<void>((resolve) => ends.push(resolve));
+      });
+    for (let tasks = 0; tasks < 100; tasks++) run("greedy");
+    for (let tasks = 0; tasks < 50; tasks++) run("busy");
+    run("victim");
+    await tick();
+    for (let ended = 0; ended < 4; ended++) {
+      ends.shift()?.();
+      await tick();
+    }
+    expect(order).toEqual(["greedy", "greedy", "greedy", "busy", "victim", "greedy"]);
+  });
+
+  it("run each task once, never too many at one time, whether it fails or not", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.record({ group: fc.constantFrom("a", "b", "c"), fails: fc.boolean() }), { maxLength: 30 }),
+        async (atOnce, tasks) => {
+          const turns = new FairTurns(atOnce);
+          let [running, most] = [0, 0];
+          const results = tasks.map(({ group, fails }) =>
+            turns.run(group, async () => {
+              most = Math.max(most, ++running);
+              await null;
+              running--;
+              if (fails) throw new Error("failed");
+            }),
+          );
+          const statuses = (await Promise.allSettled(results)).map(({ status }) => status);
+          expect(statuses).toEqual(tasks.map(({ fails }) => (fails ? "rejected" : "fulfilled")));
+          expect(most).toBe(Math.min(atOnce, tasks.length));
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import { readConfig } from "../cache/live-configs.ts";
+import type { ApiClient } from "../kube/client.ts";
+import { ApiError, ConnectionError, isForbidden } from "../kube/errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import { objectsToRead } from "../rollout/cross-namespace.ts";
+import { type Config, isSharedWith } from "../rollout/digest.ts";
+import type { Lookup } from "../rollout/plan.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
+import type { Workload } from "../rollout/workload.ts";
+import { maxObjects, readingMs, readsAtOnce } from "./admission-budget.ts";
+import { FairTurns } from "./fair-turns.ts";
+import { sharedReads } from "./shared-reads.ts";
+
+/** Why the configuration of a workload is not known: one line for the person at the keyboard, `cause` for the log. */
+export class UnreadError extends Error {
+  override readonly name = "UnreadError";
+}
+
+/** Finds what a workload references as it is stored at this moment. Throws {@link UnreadError}. */
+export type LiveConfiguration = (workload: Workload) => Promise<Lookup>;
+
+/** What reading takes. */
+export interface LiveConfigurationOptions {
+  readonly client: ApiClient;
+  readonly policy: Policy;
+  /** What is granted to whom, as the caches have it. */
+  readonly cached: Lookup;
+  readonly clock: Clock;
+}
+
+/**
+ * Reads from the API server and not from the caches, which can be a moment behind a client that creates a ConfigMap and
+ * then its Deployment. Nothing of another namespace is read that was not granted, as the caches know it: else whoever may
+ * create a workload, or only try to, could make Wave read whatever they name, and see by the time that it takes what exists.
+ */
+export function liveConfiguration({ client, policy, cached, clock }: LiveConfigurationOptions): LiveConfiguration {
+  const turns = new FairTurns(readsAtOnce);
+  // By who asks, too: nobody waits in the turns of another namespace.
+  const read = sharedReads<Config | undefined>((asked) => {
+    const [by = "", key = ""] = asked.split(" ");
+    return turns.run(by, () => readConfig(client, parseConfigKey(key), readTimeoutMs));
+  });
+
+  const mayRead = (object: ConfigName, by: string): boolean => {
+    if (object.namespace === by || policy.crossNamespace === "any") return true;
+    const known = cached(object.kind, object.namespace, object.name);
+    return known !== undefined && isSharedWith(known, by);
+  };
+
+  return async (workload) => {
+    const by = workload.namespace;
+    const objects = objectsToRead(workload, policy).filter((object) => mayRead(object, by));
+    if (objects.length > maxObjects) {
+      throw new UnreadError(`it references ${objects.length} objects, and admission reads ${maxObjects} at most`);
+    }
+    const reads = objects.map((object) =>
+      read(`${by} ${configKey(object)}`).catch((cause: unknown) => {
+        throw new UnreadError(inOwnWords(cause, object), { cause });
+      }),
+    );
+    const configs = await inTime(Promise.all(reads), clock);
+    const found = new Map(objects.map((object, index) => [configKey(object), configs[index]]));
+    return (kind, namespace, name) => found.get(configKey({ kind, namespace, name }));
+  };
+}
+
+/** Of one read, from when it begins. */
+const readTimeoutMs = 1000;
+
+/** The API server's words may tell of what the person may not know, such as Wave's account and where it runs. */
+function inOwnWords(error: unknown, { kind, namespace }: ConfigName): string {
+  if (isForbidden(error)) return `Wave may not read ${kind}s in namespace "${namespace}"`;
+  if (error instanceof ConnectionError) return "the API server did not answer Wave in time";
+  if (error instanceof ApiError) return `the API server could not tell Wave of a ${kind}`;
+  return `a ${kind} could not be understood; see Wave's log`;
+}
+
+function inTime<T>(reading: Promise<T>, clock: Clock): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.timer(readingMs, () => reject(new UnreadError("reading took too long")));
+    reading.then(resolve, reject).finally(cancel);
+  });
+}
