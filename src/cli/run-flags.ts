@@ -99,7 +99,12 @@ export const runFlags = {
   "webhook-tls-directory": text({
     group: admission,
     placeholder: "DIR",
-    help: "Certificate and key to serve with, as tls.crt and tls.key, read again when they change. Else Wave makes its own.",
+    help: "Certificate and key to serve with, as tls.crt and tls.key, and the token of the secret path, as token; read again when they change. Else Wave makes its own.",
+  }),
+  "webhook-client-ca-file": text({
+    group: admission,
+    placeholder: "FILE",
+    help: "Serve only clients with a certificate by an authority in this file, for API servers that are told to show one.",
   }),
   "webhook-service-name": text({
     group: admission,

@@ -62,6 +62,7 @@ describe("the settings of wave run", () => {
         webhooks: {
           bindAddress: ":9443",
           tlsDirectory: undefined,
+          clientCaFile: undefined,
           serviceName: "wave-webhook",
           url: new URL("https://127.0.0.1:9443"),
         },

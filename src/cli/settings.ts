@@ -78,6 +78,7 @@ function webhookSettings(values: Values): WebhookSettings | undefined {
   return {
     bindAddress: values["webhook-bind-address"],
     tlsDirectory: values["webhook-tls-directory"],
+    clientCaFile: values["webhook-client-ca-file"],
     serviceName: values["webhook-service-name"],
     url: values["webhook-url"],
   };

@@ -6,6 +6,8 @@ export interface WebhookSettings {
   /** In Go's form: `:9443`. */
   readonly bindAddress: string;
   readonly tlsDirectory: string | undefined;
+  /** Then callers must show a certificate by one of the authorities in this file. */
+  readonly clientCaFile: string | undefined;
   readonly serviceName: string;
   /** Where the API server calls Wave when it runs outside the cluster. */
   readonly url: URL | undefined;

@@ -5,7 +5,7 @@ import { authoritySecret } from "./authority-secret.ts";
 import { MemoryApi } from "./memory-api.ts";
 
 const { signal } = new AbortController();
-const context = { now: Date.now(), others: [], lifetimes: defaultLifetimes };
+const context = { now: Date.now(), others: { certificates: [], tokens: [] }, lifetimes: defaultLifetimes };
 const first = advanceAuthority(undefined, "create", context);
 const prepared = advanceAuthority(first, "prepare", context);
 const promoted = advanceAuthority(prepared, "promote", context);

@@ -4,6 +4,7 @@ import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { type Authority, trustedBy } from "./authority.ts";
+import { isToken } from "./path-token.ts";
 import { readBundle, readKeyPair, writeBundle } from "./pem.ts";
 
 type StoredSecret = KubeObject & Pick<Secret, "type" | "data">;
@@ -25,7 +26,8 @@ const managedBy = { "app.kubernetes.io/managed-by": "wave" };
 
 /**
  * The Secret that holds the authority: type `kubernetes.io/tls`, with the current one as `tls.crt` and `tls.key`, all
- * that are trusted as `ca.crt`, and the next one, if there is one, as `next.crt` and `next.key`.
+ * that are trusted as `ca.crt`, the next one, if there is one, as `next.crt` and `next.key`, and the tokens of paths that
+ * are still answered, besides those of these two, as `previous-tokens`, one a line.
  */
 export interface AuthoritySecret {
   /**
@@ -73,12 +75,13 @@ export function authoritySecret(client: ApiClient, { namespace, name }: SecretNa
 }
 
 function encode(authority: Authority): Record<string, string> {
-  const { current, next } = authority;
+  const { current, next, previousTokens } = authority;
   const texts = {
     "tls.crt": current.certificate.pem,
     "tls.key": current.key,
     "ca.crt": writeBundle(trustedBy(authority)),
     ...(next ? { "next.crt": next.certificate.pem, "next.key": next.key } : {}),
+    ...(previousTokens.length > 0 ? { "previous-tokens": previousTokens.join("\n") } : {}),
   };
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
 }
@@ -93,7 +96,8 @@ function decode({ metadata, data = {} }: StoredSecret, where: string): Authority
     const next = "next.crt" in data ? readKeyPair(text("next.crt"), text("next.key")) : undefined;
     const signing = [current.certificate.fingerprint, next?.certificate.fingerprint];
     const previous = readBundle(text("ca.crt")).filter(({ fingerprint }) => !signing.includes(fingerprint));
-    return { current, next, previous };
+    const previousTokens = text("previous-tokens").split("\n").filter(isToken);
+    return { current, next, previous, previousTokens };
   } catch (cause) {
     throw new Error(`${where} is damaged; delete it and Wave makes a new one`, { cause });
   }

@@ -5,17 +5,23 @@ import {
   isAuthority,
   type Lifetimes,
   planAuthority,
+  tokensOf,
   trustedBy,
 } from "./authority.ts";
+import { tokenOf } from "./path-token.ts";
 
 const day = 86_400_000;
 const lifetimes: Lifetimes = { authorityMs: 300 * day, servingMs: 30 * day, overlapMs: 3_600_000, holdMs: 30_000 };
 const start = Date.UTC(2026, 0, 1);
-const at = (now: number, others: Authority["previous"] = []) => ({ now, others, lifetimes });
+const at = (now: number, certificates: Authority["previous"] = [], tokens: Authority["previousTokens"] = []) => ({
+  now,
+  others: { certificates, tokens },
+  lifetimes,
+});
 const first = advanceAuthority(undefined, "create", at(start));
 const names = (authority: Authority) => trustedBy(authority).map(({ commonName }) => commonName);
-const plan = (authority: Authority | undefined, now: number, publishedMs = -1) =>
-  planAuthority(authority, now, publishedMs, lifetimes);
+const plan = (authority: Authority | undefined, now: number, nextMs = -1, pathMs = -1) =>
+  planAuthority(authority, now, { nextMs, pathMs }, lifetimes);
 
 describe("the authority", () => {
   it("is created where there is none, valid from an hour before and named as Wave's", () => {
@@ -67,6 +73,33 @@ describe("the authority", () => {
     expect(replaced.previous).toEqual([first.current.certificate]);
   });
 
+  it("moves the beginning of its validity with its renewals, at most two lives behind", () => {
+    let authority = first;
+    let now = start;
+    for (let renewals = 0; renewals < 10; renewals++) {
+      now += 200 * day;
+      authority = advanceAuthority(advanceAuthority(authority, "prepare", at(now)), "promote", at(now));
+      const { notBefore } = authority.current.certificate;
+      expect(notBefore).toBeGreaterThan(now - 2 * lifetimes.authorityMs);
+      expect(notBefore).toBeLessThan(now - 3_600_000);
+    }
+  });
+
+  it("leaves the paths of those before answered until its own has been called for the whole overlap", () => {
+    const [before, now] = [tokenOf(first.current), start + 202 * day];
+    expect(tokensOf(first)).toEqual([before]);
+    expect(tokensOf(prepared)).toEqual([before, tokenOf(prepared.next ?? first.current)]);
+    expect(tokensOf(promoted)).toEqual([tokenOf(promoted.current), before]);
+    expect(plan(promoted, now, -1, 3_599_999)).toMatchObject({ action: "keep" });
+    expect(plan(promoted, now, -1, 3_600_000)).toMatchObject({ action: "retire" });
+    const retired = advanceAuthority(promoted, "retire", at(now));
+    expect(tokensOf(retired)).toEqual([tokenOf(promoted.current)]);
+    expect(trustedBy(retired)).toEqual(trustedBy(promoted));
+    expect(plan(retired, now, -1, 3_600_000)).toMatchObject({ action: "keep" });
+    const anew = advanceAuthority(first, "create", at(start + 300 * day));
+    expect(tokensOf(anew)).toEqual([tokenOf(anew.current), before]);
+  });
+
   it("made by a clock that is years ahead is valid by the right clock too", () => {
     const ahead = advanceAuthority(first, "create", at(start + 5000 * day));
     expect(ahead.current.certificate.notBefore).toBeLessThan(start);
@@ -76,6 +109,8 @@ describe("the authority", () => {
     const expired = advanceAuthority(undefined, "create", at(start - 301 * day)).current.certificate;
     const made = advanceAuthority(undefined, "create", at(start + day, [first.current.certificate, expired]));
     expect(made.previous).toEqual([first.current.certificate]);
+    const called = tokenOf(first.current);
+    expect(advanceAuthority(undefined, "create", at(start + day, [], [called])).previousTokens).toEqual([called]);
     expect(made.current.certificate.fingerprint).not.toBe(first.current.certificate.fingerprint);
   });
 });

@@ -6,12 +6,12 @@ import { FakeClock } from "../lib/fake-clock.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import type { Lifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
-import type { CertificateSource } from "./certificate-source.ts";
+import type { CertificateSource, Served } from "./certificate-source.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { MemoryApi } from "./memory-api.ts";
 import { ownCertificates } from "./own-certificates.ts";
+import { carriesToken, pathWith, tokenIn } from "./path-token.ts";
 import { installedRegistration } from "./registration.ts";
-import type { ServedCertificate } from "./server.ts";
 
 const second = 1000;
 const lifetimes: Lifetimes = {
@@ -20,7 +20,7 @@ const lifetimes: Lifetimes = {
   overlapMs: 60 * second,
   holdMs: 20 * second,
 };
-/** How long an API server may go on by the caBundle that it knew before. */
+/** How long an API server may go on by the registration that it knew before. */
 const lag = 15 * second;
 
 const service = { namespace: "wave", name: "wave-webhook" };
@@ -33,7 +33,7 @@ interface Replica {
   source: CertificateSource;
   /** From when on every API server must know whom it serves by: a replica that starts just after the creation cannot wait. */
   knownSince: number;
-  served: ServedCertificate | undefined;
+  served: Served | undefined;
   ready: boolean;
   due: number;
 }
@@ -43,16 +43,19 @@ class Cluster {
   readonly api = new MemoryApi();
   readonly replicas: Replica[] = [];
   readonly authorities = new Set<string>();
+  readonly paths = new Set<string>();
   now = 0;
   /** When the authority was last created out of nothing: nobody could trust it beforehand. */
   #created = 0;
-  /** What the API server trusted, from when on. */
-  readonly #trust: { readonly since: number; readonly pem: string }[] = [];
+  /** What the API server trusted and called, from when on. */
+  readonly #registered: { readonly since: number; readonly pem: string; readonly token: string | undefined }[] = [];
+  #installed: string | undefined;
 
   async install(): Promise<void> {
     const clientConfig = { service };
     const body = webhookConfiguration({ name: service.name, clientConfig, namespaces: undefined });
     await this.api.request({ method: "POST", path: configurations, body });
+    this.#installed = JSON.stringify(this.#configuration()?.webhooks);
     this.api.onWrite = () => {
       if (this.api.writes.at(-1)?.startsWith("POST")) this.#created = this.now;
       this.check();
@@ -94,6 +97,27 @@ class Cluster {
     this.check();
   }
 
+  /** As a tool does that applies its own copy of the registration: calls come to no path of Wave's until it is repaired. */
+  async reset(what: "path" | "all"): Promise<void> {
+    const webhooks = what === "all" ? this.#installed : undefined;
+    const body = webhooks
+      ? [{ op: "replace", path: "/webhooks", value: JSON.parse(webhooks) }]
+      : [{ op: "add", path: "/webhooks/0/clientConfig/service/path", value: "/mutate" }];
+    const pause = this.api.pause;
+    this.api.pause = async () => {};
+    await this.api.request({ method: "PATCH", path: configurationPath, body });
+    this.api.pause = pause;
+    this.wakeAll();
+  }
+
+  registeredToken(): string | undefined {
+    return tokenIn(this.#configuration()?.webhooks[0]?.clientConfig ?? {});
+  }
+
+  #configuration(): ReturnType<typeof webhookConfiguration> | undefined {
+    return this.api.objects.get(configurationPath) as ReturnType<typeof webhookConfiguration> | undefined;
+  }
+
   /** A replica that was told of a change looks at once. */
   wakeAll(): void {
     for (const replica of this.replicas) replica.due = 0;
@@ -104,20 +128,31 @@ class Cluster {
     for (const { clock } of this.replicas) await clock.advance(ms);
   }
 
-  /** Every certificate that is shown to a caller is valid, and trusted by whatever caBundle the caller goes by. */
+  /**
+   * Every certificate that is shown to a caller is valid, and trusted by whatever caBundle the caller goes by, and the
+   * path that it calls is answered. What somebody wrote who is not Wave is put right by the end of the step.
+   */
   check(): void {
-    const object = this.api.objects.get(configurationPath) as ReturnType<typeof webhookConfiguration> | undefined;
-    const pem = Buffer.from(object?.webhooks[0]?.clientConfig.caBundle ?? "", "base64").toString();
-    if (this.#trust.at(-1)?.pem !== pem) this.#trust.push({ since: this.now, pem });
+    const { caBundle, ...clientConfig } = this.#configuration()?.webhooks[0]?.clientConfig ?? {};
+    const pem = Buffer.from(caBundle ?? "", "base64").toString();
+    const token = tokenIn(clientConfig);
+    if (token !== undefined) this.paths.add(token);
+    const last = this.#registered.at(-1);
+    if (last?.pem !== pem || last.token !== token) this.#registered.push({ since: this.now, pem, token });
     for (const { served, ready, knownSince, clock } of this.replicas) {
       if (!ready || served === undefined) continue;
       const certificate = parse(served.certificate);
       expect(certificate.validToDate.getTime()).toBeGreaterThan(clock.wall());
-      const goneBy = this.#trust.filter((_, index) => (this.#trust[index + 1]?.since ?? this.now) > this.now - lag);
-      for (const trust of knownSince < this.now ? goneBy : this.#trust.slice(-1)) {
-        const issuer = issuerAmong(trust.pem, certificate);
+      const goneBy = this.#registered.filter(
+        (_, index) => (this.#registered[index + 1]?.since ?? this.now) > this.now - lag,
+      );
+      for (const registered of knownSince < this.now ? goneBy : this.#registered.slice(-1)) {
+        if (registered.token === undefined) continue; // not by Wave
+        const issuer = issuerAmong(registered.pem, certificate);
         expect(issuer, "a served certificate is not trusted").toBeDefined();
         if (issuer) this.authorities.add(issuer);
+        const answered = carriesToken(pathWith(registered.token), served.tokens);
+        expect(answered, "a registered path is refused").toBe(true);
       }
     }
   }
@@ -154,11 +189,13 @@ const event = fc.oneof(
   { weight: 20, arbitrary: fc.record({ do: fc.constant("wait" as const), seconds: fc.integer({ min: 1, max: 30 }) }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("restart" as const), replica: fc.nat({ max: 2 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("delete the Secret" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("reset" as const), what: fc.constantFrom("path", "all") }) },
 );
 
 describe("own certificates", () => {
-  it("are trusted by the API server at every moment, whatever replicas do at once", async () => {
+  it("are trusted by the API server, and its path answered, at every moment, whatever replicas do at once", async () => {
     let rotations = 0;
+    let paths = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.array(event, { minLength: 150, maxLength: 250, size: "max" }),
@@ -180,6 +217,7 @@ describe("own certificates", () => {
             const replica = happening.do === "restart" ? cluster.replicas[happening.replica] : undefined;
             if (happening.do === "wait") await cluster.advance(happening.seconds * second);
             if (replica) cluster.start(replica);
+            if (happening.do === "reset") await cluster.reset(happening.what);
             if (happening.do === "delete the Secret" && cluster.api.objects.delete(secretPath)) cluster.wakeAll();
             const writes = cluster.api.writes.length;
             await cluster.settle();
@@ -189,11 +227,14 @@ describe("own certificates", () => {
             }
           }
           rotations = Math.max(rotations, cluster.authorities.size);
+          paths = Math.max(paths, cluster.paths.size);
+          expect(cluster.registeredToken(), "the path is not put right").toBeDefined();
         },
       ),
       { numRuns: 25, endOnFailure: true },
     );
     // The property is about rotations, so there must have been some.
     expect(rotations).toBeGreaterThan(2);
+    expect(paths).toBeGreaterThan(2);
   }, 60_000);
 });

@@ -12,6 +12,7 @@ const one = createAuthority("one", validity).certificate;
 const two = createAuthority("two", validity).certificate;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const configurations = resourcePath(resources.mutatingWebhookConfigurations);
+const token = "0123456789abcdef0123456789abcdef";
 const service = { namespace: "wave", name: "wave-webhook" };
 
 let api: MemoryApi;
@@ -36,8 +37,8 @@ describe("an installed registration", () => {
     };
     await api.request({ method: "POST", path: configurations, body });
   };
-  const publish = async (...bundle: readonly (typeof one)[]) =>
-    registration().publish(await registration().read(signal), bundle, signal);
+  const publish = async (...trusted: readonly (typeof one)[]) =>
+    registration().publish(await registration().read(signal), { trusted, token }, signal);
 
   it("gets its caBundle by a patch, and no write where it is right", async () => {
     await install(service);
@@ -64,6 +65,22 @@ describe("an installed registration", () => {
     }
   });
 
+  it("gets the path with its caBundle in one write, and again where a tool resets it; the caBundle may be another's", async () => {
+    await install({ ...service }, { ...service });
+    expect(await publish(one)).toMatchObject({ trusted: [one], token, callers: 2 });
+    const paths = () => stored("wave-webhook")?.webhooks.map(({ clientConfig }) => clientConfig.service?.path);
+    expect(paths()).toEqual([`/mutate/${token}`, `/mutate/${token}`]);
+    expect(api.writes).toHaveLength(2);
+    for (const wrong of ["/mutate", "/mutate/short", `/mutate/${"f".repeat(32)}`]) {
+      const body = [{ op: "replace", path: "/webhooks/1/clientConfig/service/path", value: wrong }];
+      await api.request({ method: "PATCH", path: `${configurations}/wave-webhook`, body });
+      const before = await registration().read(signal);
+      expect(before?.token).toBeUndefined();
+      expect(await registration().publish(before, { trusted: undefined, token }, signal)).toMatchObject({ token });
+      expect(caBundles()).toEqual([base64(writeBundle([one])), base64(writeBundle([one]))]);
+    }
+  });
+
   it("is changed only where it points at Wave's own Service", async () => {
     await install({ ...service, namespace: "other" }, service, service);
     expect((await publish(one))?.trusted).toEqual([one]);
@@ -82,7 +99,7 @@ describe("an installed registration", () => {
     await install(service);
     const old = await registration().read(signal);
     await publish(one, two);
-    await expect(registration().publish(old, [one], signal)).rejects.toMatchObject({ status: 422 });
+    await expect(registration().publish(old, { trusted: [one], token }, signal)).rejects.toMatchObject({ status: 422 });
     expect(caBundles()).toEqual([base64(writeBundle([one, two]))]);
   });
 
@@ -109,19 +126,19 @@ describe("a registration of Wave's own", () => {
 
   it("is made, kept as it should be, and removed", async () => {
     const { name } = registration();
-    await registration().publish(undefined, [one], signal);
+    await registration().publish(undefined, { trusted: [one], token }, signal);
     const made = stored(name);
     expect(made?.webhooks[0]?.clientConfig).toEqual({
-      url: "https://127.0.0.1:9443/mutate",
+      url: `https://127.0.0.1:9443/mutate/${token}`,
       caBundle: base64(writeBundle([one])),
     });
     const writes = [...api.writes];
-    await registration().publish(await registration().read(signal), [one], signal);
+    await registration().publish(await registration().read(signal), { trusted: [one], token }, signal);
     expect(api.writes).toEqual(writes);
 
     const body = [{ op: "replace", path: "/webhooks/0/timeoutSeconds", value: 30 }];
     await api.request({ method: "PATCH", path: `${configurations}/${name}`, body });
-    await registration().publish(await registration().read(signal), [one], signal);
+    await registration().publish(await registration().read(signal), { trusted: [one], token }, signal);
     expect(stored(name)?.webhooks).toEqual(made?.webhooks);
 
     await registration().withdraw(signal);
@@ -130,9 +147,9 @@ describe("a registration of Wave's own", () => {
   });
 
   it("covers the namespaces that Wave looks at and no other", async () => {
-    await registration(undefined, ["a", "b"]).publish(undefined, [], signal);
+    await registration(undefined, ["a", "b"]).publish(undefined, { trusted: [], token }, signal);
     expect(stored("wave-127.0.0.1-9443")?.webhooks[0]).toMatchObject({
-      clientConfig: { url: "https://127.0.0.1:9443/mutate" },
+      clientConfig: { url: `https://127.0.0.1:9443/mutate/${token}` },
       namespaceSelector: {
         matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] }],
       },

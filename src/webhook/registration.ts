@@ -4,18 +4,29 @@ import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
+import { pathWith, tokenIn } from "./path-token.ts";
 import { type Certificate, readBundle, writeBundle } from "./pem.ts";
 
 /** A MutatingWebhookConfiguration as the API server stores it. */
 type StoredConfiguration = KubeObject & { readonly webhooks?: readonly MutatingWebhook[] };
 
-/** What the API server trusts, as it was read. */
+/** What the API server trusts and how it calls, as it was read. */
 export interface Registered {
   /** The certificates that every webhook of Wave's in it has in its caBundle. */
   readonly trusted: readonly Certificate[];
+  /** The token that every webhook of Wave's in it has in its path; undefined where one has none or another one. */
+  readonly token: string | undefined;
   /** How many of its webhooks call Wave. */
   readonly callers: number;
   readonly object: StoredConfiguration;
+}
+
+/** What is to be registered. */
+export interface Publishing {
+  /** Exactly what the API server is to trust; empty: nothing is known about that. Undefined: it is not Wave's to say. */
+  readonly trusted: readonly Certificate[] | undefined;
+  /** In the path by which it is to call. */
+  readonly token: string;
 }
 
 /** How the API server knows of this webhook: a MutatingWebhookConfiguration. */
@@ -25,15 +36,11 @@ export interface Registration {
   /** As it is now, undefined where there is none. */
   read(signal: AbortSignal): Promise<Registered | undefined>;
   /**
-   * Makes the API server trust exactly these certificates; none means that nothing is known about trust. Writes nothing
-   * where it does, and nothing where it must not (then undefined: there is no configuration in the cluster to be kept).
+   * Makes the API server trust these certificates and call by this path, both at once. Writes nothing where it does, and
+   * nothing where it must not (then undefined: there is no configuration in the cluster to be kept).
    * @throws ApiError 409, 422 or 404 where the configuration is no longer as it was read.
    */
-  publish(
-    before: Registered | undefined,
-    bundle: readonly Certificate[],
-    signal: AbortSignal,
-  ): Promise<Registered | undefined>;
+  publish(before: Registered | undefined, publishing: Publishing, signal: AbortSignal): Promise<Registered | undefined>;
   /** Takes back what Wave registered itself; does nothing to what was installed. */
   withdraw(signal: AbortSignal): Promise<void>;
 }
@@ -45,8 +52,8 @@ export interface ServiceName {
 }
 
 /**
- * The configuration that was installed with Wave, named like its Service. Only the caBundle of the webhooks that point
- * at that Service is written, by a patch that fails where the object is newer than what was read.
+ * The configuration that was installed with Wave, named like its Service. Only the caBundle and the path of the webhooks
+ * that point at that Service are written, by a patch that fails where the object is newer than what was read.
  */
 export function installedRegistration(client: ApiClient, service: ServiceName): Registration {
   const { name } = service;
@@ -56,18 +63,14 @@ export function installedRegistration(client: ApiClient, service: ServiceName): 
   return {
     name,
     read: async (signal) => registered(await get(client, path, signal), isOurs),
-    async publish(before, bundle, signal) {
-      if (before === undefined || bundle.length === 0) return before;
+    async publish(before, publishing, signal) {
+      if (before === undefined) return before;
       const { metadata, webhooks = [] } = before.object;
-      const caBundle = encode(bundle);
-      const wrong = webhooks.flatMap((webhook, index) =>
-        isOurs(webhook) && webhook.clientConfig.caBundle !== caBundle ? [index] : [],
+      const changes = webhooks.flatMap((webhook, index) =>
+        isOurs(webhook) ? changesOf(webhook, index, publishing) : [],
       );
-      if (wrong.length === 0) return before;
-      const patch = [
-        { op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion },
-        ...wrong.map((index) => ({ op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle })),
-      ];
+      if (changes.length === 0) return before;
+      const patch = [{ op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion }, ...changes];
       const query = { fieldManager: "wave" };
       return registered(
         await client.request<StoredConfiguration>({
@@ -97,9 +100,9 @@ export function ownRegistration(client: ApiClient, url: URL, namespaces: readonl
   return {
     name,
     read: async (signal) => registered(await get(client, path, signal), isOurs),
-    async publish(before, bundle, signal) {
-      const trust = bundle.length > 0 ? { caBundle: encode(bundle) } : {};
-      const clientConfig = { url: new URL("/mutate", url).href, ...trust };
+    async publish(before, { trusted, token }, signal) {
+      const caBundle = trusted ? encode(trusted) : before?.object.webhooks?.[0]?.clientConfig.caBundle;
+      const clientConfig = { url: new URL(pathWith(token), url).href, ...(caBundle ? { caBundle } : {}) };
       const wanted = webhookConfiguration({ name, clientConfig, namespaces });
       if (before !== undefined && isDeepStrictEqual(before.object.webhooks, wanted.webhooks)) return before;
       const object = await client.request<StoredConfiguration>({
@@ -117,6 +120,19 @@ export function ownRegistration(client: ApiClient, url: URL, namespaces: readonl
       });
     },
   };
+}
+
+/** The operations that put one webhook right. */
+function changesOf({ clientConfig }: MutatingWebhook, index: number, { trusted = [], token }: Publishing) {
+  const at = `/webhooks/${index}/clientConfig`;
+  const caBundle = encode(trusted);
+  const path = pathWith(token);
+  return [
+    ...(caBundle === "" || clientConfig.caBundle === caBundle
+      ? []
+      : [{ op: "add", path: `${at}/caBundle`, value: caBundle }]),
+    ...(clientConfig.service?.path === path ? [] : [{ op: "add", path: `${at}/service/path`, value: path }]),
+  ];
 }
 
 const pathOf = (name?: string) => resourcePath(resources.mutatingWebhookConfigurations, { name });
@@ -137,12 +153,13 @@ function registered(
   isOurs: (webhook: MutatingWebhook) => boolean,
 ): Registered | undefined {
   if (object === undefined) return undefined;
-  const bundles = (object.webhooks ?? []).filter(isOurs).map((webhook) => decode(webhook.clientConfig.caBundle));
-  const [first = [], ...others] = bundles;
+  const ours = (object.webhooks ?? []).filter(isOurs);
+  const [first = [], ...others] = ours.map((webhook) => decode(webhook.clientConfig.caBundle));
   const trusted = first.filter(({ fingerprint }) =>
     others.every((bundle) => bundle.some((certificate) => certificate.fingerprint === fingerprint)),
   );
-  return { trusted, callers: bundles.length, object };
+  const [token, ...otherTokens] = new Set(ours.map((webhook) => tokenIn(webhook.clientConfig)));
+  return { trusted, token: otherTokens.length > 0 ? undefined : token, callers: ours.length, object };
 }
 
 /** A caBundle that somebody broke trusts nobody; it is then put right. */

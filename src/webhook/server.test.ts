@@ -6,25 +6,27 @@ import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { createAuthority, issueServingCertificate } from "./certificates.ts";
 import type { AdmissionAnswer } from "./review.ts";
-import { type AdmissionServer, type Reviewer, reviewPaths, serveAdmission } from "./server.ts";
+import { type AdmissionServer, type AdmissionServerOptions, type Reviewer, serveAdmission } from "./server.ts";
 
 const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
 const authority = createAuthority("authority", validity);
 const issueServed = () => {
   const { certificate, key } = issueServingCertificate(authority, ["127.0.0.1"], validity);
-  return { certificate: certificate.pem, key };
+  return { certificate: certificate.pem, key, tokens: [token] };
 };
+const token = "0123456789abcdef0123456789abcdef";
+const path = `/mutate/${token}`;
 
 let server: AdmissionServer;
 let review: Reviewer;
-const start = (requestTimeoutMs = 10_000, address = "127.0.0.1:0") =>
+const start = (change: Partial<AdmissionServerOptions> = {}) =>
   serveAdmission({
-    address,
+    address: "127.0.0.1:0",
     served: issueServed(),
     review: (asked) => review(asked),
     clock: systemClock,
     log: silentLogger,
-    requestTimeoutMs,
+    ...change,
   });
 
 beforeEach(async () => {
@@ -46,7 +48,7 @@ async function send(body: string | Buffer, options: RequestOptions = {}): Promis
     host: "127.0.0.1",
     port: server.port,
     method: "POST",
-    path: "/mutate",
+    path,
     ca: authority.certificate.pem,
     agent: false,
     ...options,
@@ -73,7 +75,7 @@ const whole = reviewOf({
 });
 
 describe("the admission server", () => {
-  it.each(reviewPaths)("answers a review at %s with the uid and the patch in base64", async (path) => {
+  it("answers a review with the uid and the patch in base64", async () => {
     const patch = [{ op: "add", path: "/a", value: "ü" }] as const;
     review = async (): Promise<AdmissionAnswer> => ({ patch, warnings: ["look"] });
     const { status, text } = await send(whole, { path: `${path}?timeout=5s` });
@@ -121,7 +123,10 @@ describe("the admission server", () => {
   });
 
   const refused: readonly (readonly [string, number, string, string, RequestOptions])[] = [
-    ["an unknown path", 404, "no such path", whole, { path: "/mutate/x" }],
+    ["an unknown path", 404, "no such path", whole, { path: "/mutate" }],
+    ["a path that is the right one but for its end", 404, "no such path", whole, { path: path.slice(0, -1) }],
+    ["a path with another token", 404, "no such path", whole, { path: `/mutate/${"0".repeat(32)}` }],
+    ["values without end", 400, "the body has more than 250000 values", `[${"{},".repeat(130_000)}{}]`, {}],
     ["another method", 405, "only POST is answered", whole, { method: "PUT" }],
     [
       "another content type",
@@ -171,12 +176,26 @@ describe("the admission server", () => {
     expect((await send(reviewOf({ object: large, oldObject: large }))).status).toBe(200);
   });
 
+  it("goes by the paths that it was told last, on connections that exist too", async () => {
+    const agent = new Agent({ keepAlive: true, ca: authority.certificate.pem, maxSockets: 1 });
+    const next = "f".repeat(32);
+    const first = await send(whole, { agent });
+    server.serve({ ...issueServed(), tokens: [token, next] });
+    for (const to of [path, `/mutate/${next}`]) {
+      expect(await send(whole, { agent, path: to })).toMatchObject({ status: 200, from: first.from });
+    }
+    server.serve({ ...issueServed(), tokens: [next] });
+    expect(await send(whole, { agent, path: `/mutate/${next}` })).toMatchObject({ status: 200, from: first.from });
+    expect((await send(whole, { agent })).status).toBe(404);
+    agent.destroy();
+  });
+
   it("answers 408 to a body that is only half sent, and is well afterwards", async () => {
     await server.close();
-    server = await start(200);
+    server = await start({ requestTimeoutMs: 200 });
     const socket = await open(server.port);
     socket.write(
-      `POST /mutate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"kind"`,
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"kind"`,
     );
     const [first] = await once(socket, "data");
     expect(String(first)).toMatch(/^HTTP\/1.1 408 /);
@@ -194,7 +213,7 @@ describe("the admission server", () => {
     const socket = await open(server.port);
     const length = Buffer.byteLength(whole);
     socket.write(
-      `POST /mutate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${whole}`,
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${whole}`,
     );
     await asked.promise;
     socket.destroy();
@@ -208,7 +227,7 @@ describe("the admission server", () => {
     const first = await send(whole, { agent });
     const before = await open(server.port);
     const next = issueServed();
-    server.setCertificate(next);
+    server.serve(next);
     const after = await open(server.port);
     expect(after.getPeerX509Certificate()?.toString()).toBe(next.certificate);
     expect(before.getPeerX509Certificate()?.toString()).not.toBe(next.certificate);
@@ -239,10 +258,10 @@ describe("the admission server", () => {
 
   it("says which flag to change when the port is in use or the address is none", async () => {
     const taken = `127.0.0.1:${server.port}`;
-    await expect(start(1000, taken)).rejects.toThrow(
+    await expect(start({ address: taken })).rejects.toThrow(
       `cannot listen on ${taken}: the port is in use (--webhook-bind-address)`,
     );
-    await expect(start(1000, "here")).rejects.toThrow(
+    await expect(start({ address: "here" })).rejects.toThrow(
       '"here" is not an address such as :9443 (--webhook-bind-address)',
     );
   });

@@ -1,40 +1,35 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { type AddressInfo, Socket } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { listenError, parseBindAddress } from "../telemetry/bind-address.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { type Body, BodyReader } from "./body.ts";
-import { type AdmissionAnswer, type AdmissionRequest, ReviewError, readReview, writeReview } from "./review.ts";
-
-/** Where the API server sends reviews: one path for all kinds, and one a kind as Wave has always had them. */
-export const reviewPaths = [
-  "/mutate",
-  "/mutate-apps-v1-deployment",
-  "/mutate-apps-v1-statefulset",
-  "/mutate-apps-v1-daemonset",
-] as const;
-
-/** An object has at most about 3 MiB (the API server's limit of a request) and an UPDATE brings it twice. */
-const bodyLimits = { one: 8 * 1024 * 1024, all: 64 * 1024 * 1024 };
-
-/** What a TLS server shows: PEM texts; the certificate may be followed by its chain. */
-export interface ServedCertificate {
-  readonly certificate: string;
-  readonly key: string;
-}
+import { connectionLimits, maxBodyBytes } from "./admission-budget.ts";
+import type { Served } from "./certificate-source.ts";
+import { type ConnectionLimits, Connections } from "./connections.ts";
+import { carriesToken } from "./path-token.ts";
+import { type AdmissionAnswer, type AdmissionRequest, ReviewError, writeReview } from "./review.ts";
+import { ReviewReader } from "./review-reader.ts";
 
 /** Decides on one request. */
 export type Reviewer = (request: AdmissionRequest) => Promise<AdmissionAnswer>;
+
+/** What is served, and to whom. */
+export interface ServedToCallers extends Served {
+  /** PEM; only clients with a certificate by one of these are served. Undefined: all. */
+  readonly clientAuthorities?: string | undefined;
+}
 
 /** A running admission server. */
 export interface AdmissionServer {
   /** The port it listens on. */
   readonly port: number;
-  /** Shows this certificate to connections made from now on; those that exist go on undisturbed. Throws if it is broken. */
-  setCertificate(served: ServedCertificate): void;
+  /**
+   * Answers at these paths from now on, and shows this certificate to connections made from now on; those that exist go on
+   * undisturbed. Throws if it is broken.
+   */
+  serve(served: ServedToCallers): void;
   /** Takes no new connection, answers what is under way (10 s at most), then ends. */
   close(): Promise<void>;
 }
@@ -43,37 +38,54 @@ export interface AdmissionServer {
 export interface AdmissionServerOptions {
   /** In Go's form, such as ":9443". */
   readonly address: string;
-  readonly served: ServedCertificate;
+  readonly served: ServedToCallers;
   readonly review: Reviewer;
   readonly clock: Clock;
   readonly log: Logger;
   /** Until a request must have arrived whole. Default 10,000. */
   readonly requestTimeoutMs?: number;
+  /** Default: those of the budget. */
+  readonly connections?: ConnectionLimits;
 }
 
 /**
- * Serves admission over HTTPS. HTTP/1.1 only: the API server never speaks HTTP/2 with the webhook of a Service, so that
- * replicas share the load (https://issue.k8s.io/75791).
+ * Serves admission over HTTPS, to those who know the path. HTTP/1.1 only: the API server never speaks HTTP/2 with the
+ * webhook of a Service, so that replicas share the load (https://issue.k8s.io/75791).
  * @throws Error in one line where the address is taken or the certificate broken.
  */
 export async function serveAdmission(options: AdmissionServerOptions): Promise<AdmissionServer> {
-  const { address, served, log, requestTimeoutMs = 10_000 } = options;
+  const { address, clock, log, requestTimeoutMs = 10_000 } = options;
   const bind = parseBindAddress(address);
   if (bind === undefined) throw new Error(`"${address}" is not an address such as :9443 (--webhook-bind-address)`);
+  let { tokens } = options.served;
   const server = createServer({
-    key: served.key,
-    cert: served.certificate,
+    ...contextOf(options.served),
+    requestCert: options.served.clientAuthorities !== undefined,
+    rejectUnauthorized: true,
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
     handshakeTimeout: requestTimeoutMs,
+    // The API server sends a few hundred bytes.
+    maxHeaderSize: 8 * 1024,
     // The API server keeps idle connections for 90 s; were they closed here first, it could send a review into a
     // connection that is just ending, and a failed review lets the workload pass unchanged.
     keepAliveTimeout: 120_000,
   });
-  const idle = trackIdle(server);
-  const bodies = new BodyReader(bodyLimits);
-  server.on("request", (request, response) => void answer(request, response, server, bodies, options));
+  const connections = new Connections(options.connections ?? connectionLimits, clock);
+  const reader = new ReviewReader();
+  server.on("connection", (socket) => socket instanceof Socket && connections.add(socket));
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    if (!carriesToken(request.url ?? "", tokens)) return turnAway(server, response, unknownPath);
+    connections.asking(request.socket);
+    response.once("close", () => connections.answered(request.socket));
+    const refused = refusal(request);
+    if (refused !== undefined) return turnAway(server, response, refused);
+    if (request.headers.expect !== undefined) response.writeContinue();
+    void answer(request, response, server, reader, options);
+  };
+  // Without a listener Node.js would ask for the body at once.
+  server.on("request", onRequest).on("checkContinue", onRequest);
   server.on("tlsClientError", (error) => log.debug("a TLS handshake failed", { error: errorText(error) }));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(listenError(address, "--webhook-bind-address", error)));
@@ -81,27 +93,19 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   });
   return {
     port: (server.address() as AddressInfo).port,
-    setCertificate: ({ certificate, key }) => server.setSecureContext({ cert: certificate, key }),
-    close: () => close(server, idle, options.clock),
+    serve: (served) => {
+      server.setSecureContext(contextOf(served));
+      ({ tokens } = served);
+    },
+    close: () => close(server, connections, clock),
   };
 }
 
-/** The connections that wait for a request, those included on which there has never been one. */
-function trackIdle(server: Server): ReadonlySet<TLSSocket> {
-  const idle = new Set<TLSSocket>();
-  server.on("secureConnection", (socket) => {
-    idle.add(socket);
-    socket.once("close", () => idle.delete(socket));
-  });
-  server.on("request", (request, response) => {
-    const socket = request.socket as TLSSocket;
-    idle.delete(socket);
-    response.once("finish", () => socket.destroyed || idle.add(socket));
-  });
-  return idle;
+function contextOf({ certificate, key, clientAuthorities }: ServedToCallers) {
+  return { cert: certificate, key, ...(clientAuthorities === undefined ? {} : { ca: clientAuthorities }) };
 }
 
-function close(server: Server, idle: ReadonlySet<TLSSocket>, clock: Clock): Promise<void> {
+function close(server: Server, connections: Connections, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.timer(10_000, () => {
       server.closeAllConnections();
@@ -111,7 +115,7 @@ function close(server: Server, idle: ReadonlySet<TLSSocket>, clock: Clock): Prom
       cancel();
       resolve();
     });
-    for (const socket of idle) socket.destroy();
+    connections.endIdle();
   });
 }
 
@@ -119,17 +123,17 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   server: Server,
-  bodies: BodyReader,
+  reader: ReviewReader,
   options: AdmissionServerOptions,
 ) {
-  const refused = refusal(request);
+  const gone = new AbortController();
+  response.once("close", () => gone.abort(new Error("the client hung up")));
   try {
-    const body = await bodies.read(request);
-    if (refused !== undefined) return reply(server, response, refused);
-    if (body.state !== "whole") return reply(server, response, bodyRefusals[body.state]);
-    const review = readReview(body.bytes);
-    const text = writeReview(review.uid, await decide(review, options));
-    reply(server, response, { status: 200, text, type: "application/json" });
+    const answered = await reader.read(request, gone.signal, async (review) =>
+      writeReview(review.uid, await decide(review, options)),
+    );
+    if (answered.state === "too large") return reply(server, response, tooLarge);
+    reply(server, response, { status: 200, text: answered.value, type: "application/json" });
   } catch (error) {
     if (error instanceof ReviewError) return reply(server, response, { status: 400, text: error.message });
     // The client hung up or was too slow: there is nobody to answer.
@@ -153,34 +157,35 @@ interface Reply {
   readonly status: number;
   readonly text: string;
   readonly type?: string;
-  readonly allow?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-const bodyRefusals: Record<Exclude<Body["state"], "whole">, Reply> = {
-  "too large": { status: 413, text: `the body is larger than ${bodyLimits.one} bytes` },
-  "too many": { status: 503, text: "too many large reviews at once" },
-};
+const tooLarge: Reply = { status: 413, text: `the body is larger than ${maxBodyBytes} bytes` };
+const unknownPath: Reply = { status: 404, text: "no such path" };
 
-function refusal({ method, url = "", headers }: IncomingMessage): Reply | undefined {
-  const path = url.split("?", 1)[0];
-  if (!reviewPaths.some((known) => known === path)) return { status: 404, text: "no such path" };
-  if (method !== "POST") return { status: 405, text: "only POST is answered", allow: "POST" };
+function refusal({ method, headers }: IncomingMessage): Reply | undefined {
+  if (method !== "POST") return { status: 405, text: "only POST is answered", headers: { Allow: "POST" } };
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== "application/json") return { status: 415, text: "the Content-Type must be application/json" };
   return undefined;
 }
 
+/** Answers without a look at the body, which therefore ends the connection. */
+function turnAway(server: Server, response: ServerResponse, refused: Reply): void {
+  reply(server, response, { ...refused, headers: { ...refused.headers, Connection: "close" } });
+}
+
 function reply(
   server: Server,
   response: ServerResponse,
-  { status, text, type = "text/plain; charset=utf-8", allow }: Reply,
-) {
+  { status, text, type = "text/plain; charset=utf-8", headers }: Reply,
+): void {
   const body = status === 200 ? text : `${text}\n`;
   response.writeHead(status, {
     "Content-Type": type,
     "Content-Length": Buffer.byteLength(body),
     "X-Content-Type-Options": "nosniff",
-    ...(allow ? { Allow: allow } : {}),
+    ...headers,
     // While the server closes, a connection that was busy ends with its answer.
     ...(server.listening ? {} : { Connection: "close" }),
   });

@@ -5,12 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import type { Logger } from "../telemetry/log.ts";
-import type { CertificateSource } from "./certificate-source.ts";
+import type { CertificateSource, Served } from "./certificate-source.ts";
 import { createAuthority, issueServingCertificate } from "./certificates.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { MemoryApi } from "./memory-api.ts";
 import { installedRegistration } from "./registration.ts";
-import type { ServedCertificate } from "./server.ts";
 import { tlsDirectory } from "./tls-directory.ts";
 
 const { signal } = new AbortController();
@@ -28,14 +27,16 @@ let directory: string;
 let api: MemoryApi;
 let logged: string[];
 let source: CertificateSource;
-let served: ServedCertificate[];
+let served: Served[];
 const step = () => source.step(signal, async (shown) => void served.push(shown));
-const trusted = async () => (await installedRegistration(api, service).read(signal))?.trusted;
+const registered = () => installedRegistration(api, service).read(signal);
+const trusted = async () => (await registered())?.trusted;
+const token = "token-of-a-path-that-nobody-knows";
 
 /** Writes as the kubelet does: a new folder, and one link that is swapped. */
 async function mount(files: Readonly<Record<string, string>>): Promise<void> {
   const folder = await mkdtemp(join(directory, "..2026_"));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  for (const [name, text] of Object.entries({ token, ...files })) await writeFile(join(folder, name), text);
   await symlink(folder, join(directory, "..data_tmp"));
   await rename(join(directory, "..data_tmp"), join(directory, "..data"));
 }
@@ -69,8 +70,9 @@ describe("certificates from a directory", () => {
   it("may be plain files", async () => {
     await writeFile(join(directory, "tls.crt"), first.certificate);
     await writeFile(join(directory, "tls.key"), first.key);
+    await writeFile(join(directory, "token"), `${token}\n`);
     await step();
-    expect(served).toEqual([{ certificate: first.certificate, key: first.key }]);
+    expect(served).toEqual([{ certificate: first.certificate, key: first.key, tokens: [token] }]);
   });
 
   it("stay when the new pair cannot be used, which is said once", async () => {
@@ -91,6 +93,49 @@ describe("certificates from a directory", () => {
     expect(served).toEqual([]);
   });
 
+  it.each(["", "short", `${token} ${"x".repeat(31)}`, `${token}/`])(
+    "without a token that nobody guesses (%s) are an error that says how to make one, and not what there is",
+    async (wrong) => {
+      await mount({ "tls.crt": first.certificate, "tls.key": first.key, token: wrong });
+      const failure = await step().then(
+        () => "",
+        (error: Error) => error.message,
+      );
+      expect(failure).toBe(
+        `there is no file "token" in ${directory} (--webhook-tls-directory) with 32 to 128 letters, digits, "-" or "_" a line, for the secret path of the webhook: openssl rand -hex 16 makes one`,
+      );
+      expect(served).toEqual([]);
+    },
+  );
+
+  it("bring another path by two lines, and then one, without a moment in which a replica refuses what is called", async () => {
+    const mountTokens = (...tokens: readonly string[]) =>
+      mount({ "tls.crt": first.certificate, "tls.key": first.key, token: tokens.join("\n") });
+    const next = "another-token-that-nobody-knows-0";
+    await mountTokens(token);
+    await step();
+    await mountTokens(token, next);
+    await step();
+    expect(served.at(-1)?.tokens).toEqual([token, next]);
+    expect((await registered())?.token).toBe(token);
+    await mountTokens(next);
+    await step();
+    expect((await registered())?.token).toBe(next);
+    // A replica whose mount is older leaves that as it is.
+    await mountTokens(token, next);
+    await step();
+    expect((await registered())?.token).toBe(next);
+    await mountTokens(next);
+    await step();
+    await clock.advance(59_000);
+    await step();
+    // API servers may not have learnt of the new one yet.
+    expect(served.at(-1)?.tokens).toContain(token);
+    await clock.advance(2000);
+    await step();
+    expect(served.at(-1)?.tokens).toEqual([next]);
+  });
+
   it("with a ca.crt are made trusted besides what is trusted already, so that replicas do not fight", async () => {
     await mount({ "tls.crt": first.certificate, "tls.key": first.key, "ca.crt": first.authority.pem });
     await step();
@@ -106,7 +151,9 @@ describe("certificates from a directory", () => {
   it("leave the caBundle alone without a ca.crt, or where cert-manager writes it", async () => {
     await mount({ "tls.crt": first.certificate, "tls.key": first.key });
     await step();
-    expect(api.writes).toHaveLength(1);
+    // The path alone.
+    expect(api.writes).toHaveLength(2);
+    expect(await registered()).toMatchObject({ trusted: [], token });
     const path = `${configurations}/wave-webhook`;
     const annotations = { "cert-manager.io/inject-ca-from": "wave/webhook" };
     await api.request({
@@ -118,6 +165,6 @@ describe("certificates from a directory", () => {
     await mount({ "tls.crt": second.certificate, "tls.key": second.key, "ca.crt": second.authority.pem });
     await step();
     expect(api.writes).toEqual(writes);
-    expect(await trusted()).toEqual([]);
+    expect(await registered()).toMatchObject({ trusted: [], token });
   });
 });

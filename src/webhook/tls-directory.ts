@@ -4,12 +4,16 @@ import type { Clock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { CertificateSource } from "./certificate-source.ts";
+import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";
 import type { Registered, Registration } from "./registration.ts";
 
 /** What certificates from files need. */
 export interface TlsDirectoryOptions {
-  /** Holds `tls.crt` and `tls.key`, and perhaps `ca.crt`, as a mounted Secret of type `kubernetes.io/tls` does. */
+  /**
+   * Holds `tls.crt` and `tls.key`, and perhaps `ca.crt`, as a mounted Secret of type `kubernetes.io/tls` does, and `token`:
+   * path tokens, one a line. The first is registered, all are answered.
+   */
   readonly directory: string;
   readonly registration: Registration;
   readonly clock: Clock;
@@ -21,18 +25,34 @@ interface Files {
   readonly certificate: string;
   readonly key: string;
   readonly authorities: readonly Certificate[];
+  /** At least one. */
+  readonly tokens: readonly string[];
 }
 
 const checkEveryMs = 5000;
 
+/** How long a path is still answered whose token has left the file: API servers learn of another one in seconds. */
+const keepTokenMs = 60_000;
+
 /**
  * Serving certificates from files that somebody else keeps, such as cert-manager; read again every five seconds.
  * A pair that cannot be used is reported, and the one before it stays. Where there is a `ca.crt`, the API server is made
- * to trust it besides what it trusts already: replicas whose mounts are not equally new do not fight.
+ * to trust it besides what it trusts already: replicas whose mounts are not equally new do not fight. Nor do they about
+ * the path: one whose token is in the file is left as it is.
  */
 export function tlsDirectory({ directory, registration, clock, log }: TlsDirectoryOptions): CertificateSource {
   let used: Files | undefined;
   let reported: string | undefined;
+  /** When each token was last in the file. */
+  const seen = new Map<string, number>();
+
+  /** What is answered: the tokens of the file, and for a while those that were in it. */
+  function answered(inFile: readonly string[]): readonly string[] {
+    const now = clock.monotonic();
+    for (const token of inFile) seen.set(token, now);
+    for (const [token, at] of seen) if (now - at > keepTokenMs) seen.delete(token);
+    return [...seen.keys()];
+  }
 
   async function renew(): Promise<Files> {
     let files: Files;
@@ -55,11 +75,12 @@ export function tlsDirectory({ directory, registration, clock, log }: TlsDirecto
 
   return {
     async step(signal, serve) {
-      const { certificate, key, authorities } = await renew();
-      await serve({ certificate, key });
+      const { certificate, key, authorities, tokens } = await renew();
+      await serve({ certificate, key, tokens: answered(tokens) });
       const before = await registration.read(signal);
-      const bundle = bundleFor(before, authorities, clock.wall());
-      if (bundle !== undefined) await registration.publish(before, bundle, signal);
+      const [first = ""] = tokens;
+      const token = before?.token !== undefined && tokens.includes(before.token) ? before.token : first;
+      await registration.publish(before, { trusted: bundleFor(before, authorities, clock.wall()), token }, signal);
       return checkEveryMs;
     },
   };
@@ -84,14 +105,22 @@ function bundleFor(
 /** The kubelet swaps all files of a mount at once through the link `..data`; read from one side of the swap. */
 async function readFiles(directory: string): Promise<Files> {
   const folder = await realpath(join(directory, "..data")).catch(() => directory);
-  const [certificate, key, authority] = await Promise.all([
+  const [certificate, key, authority, token] = await Promise.all([
     readFile(join(folder, "tls.crt"), "utf8").catch(unreadable),
     readFile(join(folder, "tls.key"), "utf8").catch(unreadable),
     readFile(join(folder, "ca.crt"), "utf8").catch(() => ""),
+    readFile(join(folder, "token"), "utf8").catch(() => ""),
   ]);
+  const tokens = token.split(/\s+/).filter((text) => text !== "");
+  if (tokens.length === 0 || !tokens.every(isToken)) {
+    // Never what is in it.
+    throw new Error(
+      `there is no file "token" in ${directory} (--webhook-tls-directory) with 32 to 128 letters, digits, "-" or "_" a line, for the secret path of the webhook: openssl rand -hex 16 makes one`,
+    );
+  }
   try {
     readKeyPair(certificate, key);
-    return { certificate, key, authorities: readBundle(authority) };
+    return { certificate, key, authorities: readBundle(authority), tokens };
   } catch (cause) {
     throw new Error(`the files in ${directory} cannot be used (--webhook-tls-directory)`, { cause });
   }

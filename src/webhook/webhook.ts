@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ApiClient } from "../kube/client.ts";
 import { listWatch } from "../kube/list-watch.ts";
 import { type Resource, resources } from "../kube/resources.ts";
@@ -11,12 +12,13 @@ import { createReviewer } from "./admission.ts";
 import { defaultLifetimes, type Lifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
 import { warnWhereNotCalled } from "./callers.ts";
-import type { CertificateSource } from "./certificate-source.ts";
+import type { CertificateSource, Served } from "./certificate-source.ts";
+import { clientAuthorities } from "./client-authorities.ts";
 import { keepCertificates } from "./keeper.ts";
 import { ownCertificates } from "./own-certificates.ts";
 import { readCertificate } from "./pem.ts";
 import { installedRegistration, ownRegistration, type Registration } from "./registration.ts";
-import { type AdmissionServer, type ServedCertificate, serveAdmission } from "./server.ts";
+import { type AdmissionServer, type ServedToCallers, serveAdmission } from "./server.ts";
 import { tlsDirectory } from "./tls-directory.ts";
 
 /** What the webhook needs. */
@@ -33,8 +35,10 @@ export interface WebhookOptions {
   readonly serviceName: string;
   /** Where the API server reaches a Wave outside the cluster, which then registers itself. */
   readonly url: URL | undefined;
-  /** Holds certificate and key of somebody else's making. */
+  /** Holds certificate and key of somebody else's making, and the token of the path. */
   readonly tlsDirectory: string | undefined;
+  /** A file of certificates in PEM; then callers must show a certificate by one of these. */
+  readonly clientCaFile?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -84,11 +88,12 @@ export function createWebhook(options: WebhookOptions): Webhook {
     const failed = new AbortController();
     const running = AbortSignal.any([signal, failed.signal]);
     let listenFailure: unknown;
-    let shown: (ServedCertificate & { readonly notAfter: number }) | undefined;
+    let shown: { readonly served: ServedToCallers; readonly notAfter: number } | undefined;
 
-    const serve = async (served: ServedCertificate) => {
-      if (served.certificate === shown?.certificate && served.key === shown.key) return;
-      if (server) server.setCertificate(served);
+    const serve = async (kept: Served) => {
+      const served = { ...kept, clientAuthorities: await clientAuthorities(options.clientCaFile) };
+      if (isDeepStrictEqual(served, shown?.served)) return;
+      if (server) server.serve(served);
       else {
         try {
           server = await serveAdmission({
@@ -106,7 +111,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
         log.info("serving the webhook", { address: options.bindAddress, configuration: registration.name });
       }
       const { notAfter } = readCertificate(served.certificate);
-      shown = { ...served, notAfter };
+      shown = { served, notAfter };
       expiration.set(notAfter / 1000);
     };
     const onState = (now: string | undefined) => {
@@ -143,6 +148,13 @@ export function createWebhook(options: WebhookOptions): Webhook {
 }
 
 function sourceOf(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {
+  const source = certificatesOf(options, registration, secretName);
+  if (options.clientCaFile === undefined) return source;
+  // The file is read with each step.
+  return { step: async (signal, serve) => Math.min(await source.step(signal, serve), 60_000) };
+}
+
+function certificatesOf(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {
   const { client, namespace, serviceName, url, clock, log, tlsDirectory: directory } = options;
   if (directory !== undefined) return tlsDirectory({ directory, registration, clock, log });
   return ownCertificates({

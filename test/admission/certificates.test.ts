@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { request } from "node:https";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
@@ -10,7 +12,7 @@ const secretPath = `/api/v1/namespaces/default/secrets/${ns}-authority`;
 
 interface Configuration {
   readonly metadata: { readonly resourceVersion: string };
-  readonly webhooks: readonly { readonly clientConfig: { readonly caBundle: string } }[];
+  readonly webhooks: readonly { readonly clientConfig: { readonly caBundle: string; readonly url: string } }[];
 }
 
 describeOnControlPlane("the webhook's certificates", (cluster) => {
@@ -25,6 +27,13 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
   const configuration = () => cluster.api<Configuration>("GET", `${configurations}/${scene.configuration}`);
   const caBundle = async () => (await configuration()).webhooks[0]?.clientConfig.caBundle;
   const secret = () => cluster.api<{ data: Record<string, string> }>("GET", secretPath);
+  const statusOf = async (url: URL, ca: string) => {
+    const sent = request(url, { ca, method: "POST", headers: { "content-type": "application/json" }, agent: false });
+    sent.end("{}");
+    const [response] = await once(sent, "response");
+    response.resume();
+    return response.statusCode;
+  };
   let names = 0;
   /** Whether a workload that is created now comes back with its hash, without being stored. */
   const admits = async () => {
@@ -64,6 +73,22 @@ describeOnControlPlane("the webhook's certificates", (cluster) => {
     await cluster.api("PATCH", `${configurations}/${scene.configuration}`, wrong, "application/json-patch+json");
     await until("the caBundle to be repaired", async () => ((await caBundle()) === right ? true : undefined));
     await until("admission", async () => (await admits()) || undefined);
+  });
+
+  it("come with a secret path, which is put back when somebody resets it, and at no other is anything answered", async () => {
+    const called = async () => new URL((await configuration()).webhooks[0]?.clientConfig.url ?? "");
+    const right = await called();
+    expect(right.pathname).toMatch(/^\/mutate\/[0-9a-f]{32}$/);
+    const reset = [{ op: "replace", path: "/webhooks/0/clientConfig/url", value: new URL("/mutate", right).href }];
+    await cluster.api("PATCH", `${configurations}/${scene.configuration}`, reset, "application/json-patch+json");
+    await until("the path to be repaired", async () => ((await called()).href === right.href ? true : undefined));
+    await until("admission", async () => (await admits()) || undefined);
+    const ca = Buffer.from((await caBundle()) ?? "", "base64").toString();
+    for (const path of ["/mutate", "/mutate-apps-v1-deployment", `/mutate/${"0".repeat(32)}`]) {
+      expect(await statusOf(new URL(path, right), ca)).toBe(404);
+    }
+    expect(scene.wave.log()).not.toContain(right.pathname);
+    expect(await scene.wave.metrics()).not.toContain(right.pathname);
   });
 
   it("are made anew when the Secret is deleted, without one review that fails", async () => {

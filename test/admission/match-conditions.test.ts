@@ -3,6 +3,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/telemetry/log.ts";
 import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
 import { webhookConfiguration } from "../../src/webhook/configuration.ts";
+import { pathWith, tokenOf } from "../../src/webhook/path-token.ts";
 import type { AdmissionRequest } from "../../src/webhook/review.ts";
 import { type AdmissionServer, serveAdmission } from "../../src/webhook/server.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -28,7 +29,7 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     const { certificate, key } = issueServingCertificate(authority, ["127.0.0.1"], validity);
     server = await serveAdmission({
       address: "127.0.0.1:0",
-      served: { certificate: certificate.pem, key },
+      served: { certificate: certificate.pem, key, tokens: [tokenOf(authority)] },
       review: async (request) => {
         asked.push(request);
         return { patch: undefined, warnings: [`asked about ${request.name}`] };
@@ -37,7 +38,7 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
       log: silentLogger,
     });
     const caBundle = Buffer.from(authority.certificate.pem).toString("base64");
-    const clientConfig = { url: `https://127.0.0.1:${server.port}/mutate`, caBundle };
+    const clientConfig = { url: `https://127.0.0.1:${server.port}${pathWith(tokenOf(authority))}`, caBundle };
     const body = webhookConfiguration({ name: ns, clientConfig, namespaces: [ns] });
     await cluster.api("POST", configurations, body);
     // The API server takes a moment to learn of it.

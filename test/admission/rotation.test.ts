@@ -16,6 +16,10 @@ const ns = "admission-rotation";
 /** Short, so that authorities change every 12 s or so. */
 const lifetimes = { authorityMs: 15_000, servingMs: 9_000, overlapMs: 2_000, holdMs: 1_000 };
 
+interface Registered {
+  readonly webhooks: readonly { readonly clientConfig: { readonly url: string } }[];
+}
+
 interface Replica {
   readonly webhook: Webhook;
   readonly stop: () => Promise<void>;
@@ -29,6 +33,7 @@ async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
   const webhook = createWebhook({
     ...base,
     client,
+    cached: () => undefined,
     policy: { crossNamespace: "none", namespaces: [ns], schedulingGate: true },
     bindAddress: "127.0.0.1:0",
     namespace: ns,
@@ -100,6 +105,8 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
     await until("the API server to ask", async () => (await admitted()) || undefined);
 
     const authorities = new Set<string | undefined>();
+    const called = new Set<string>();
+    const registration = `${configurations}/wave-127.0.0.1-${port}`;
     const secret = `/api/v1/namespaces/${ns}/secrets/rotation-authority`;
     const end = performance.now() + 30_000;
     let [reviews, failures] = [0, 0];
@@ -113,6 +120,8 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
     const watch = async () => {
       while (performance.now() < end) {
         authorities.add((await cluster.api<{ data: Record<string, string> }>("GET", secret)).data["tls.crt"]);
+        const { webhooks } = await cluster.api<Registered>("GET", registration);
+        for (const { clientConfig } of webhooks) called.add(clientConfig.url);
         await pause(250);
       }
     };
@@ -123,6 +132,9 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
     expect(failures).toBe(0);
     expect(reviews).toBeGreaterThan(200);
     expect(authorities.size).toBeGreaterThanOrEqual(3);
-    await expect(cluster.api("GET", `${configurations}/wave-127.0.0.1-${port}`)).rejects.toThrow("404");
+    // The secret path has rotated with them.
+    expect(called.size).toBeGreaterThanOrEqual(3);
+    for (const address of called) expect(address).toMatch(/\/mutate\/[0-9a-f]{32}$/);
+    await expect(cluster.api("GET", registration)).rejects.toThrow("404");
   });
 });

@@ -56,7 +56,7 @@ describeOnControlPlane("the chart", (cluster) => {
       await rendered(cluster, "webhooks.enabled=true", ...values),
     );
     const name = "wave-webhook";
-    const clientConfig = { service: { name, namespace: "wave-system", path: "/mutate", port: 443 } };
+    const clientConfig = { service: { name, namespace: "wave-system", port: 443 } };
     const own = webhookConfiguration({ name, clientConfig, namespaces });
     expect(configuration).toMatchObject({ apiVersion: own.apiVersion, metadata: { name } });
     expect(configuration?.webhooks).toEqual(own.webhooks);

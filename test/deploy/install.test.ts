@@ -15,7 +15,9 @@ interface LeaseState extends AnyObject {
 }
 
 interface WebhookState extends AnyObject {
-  readonly webhooks: readonly [{ readonly clientConfig: { readonly caBundle?: string } }];
+  readonly webhooks: readonly [
+    { readonly clientConfig: { readonly caBundle?: string; readonly service: { readonly path?: string } } },
+  ];
 }
 
 // An API server of its own: a Wave in all namespaces would roll the workloads of other suites.
@@ -58,6 +60,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
       return cluster.api<WebhookState>("GET", path);
     };
     const caBundle = async () => (await registration()).webhooks[0].clientConfig.caBundle;
+    const calledPath = async () => (await registration()).webhooks[0].clientConfig.service.path;
     const pod = (podName: string) => cluster.api("GET", `/api/v1/namespaces/${shop}/pods/${podName}`);
 
     beforeAll(async () => {
@@ -97,7 +100,11 @@ describeOnControlPlane("Wave installed by its chart", () => {
         const service = `${name}-webhook.${namespace}.svc`;
         const kind = { group: "apps", version: "v1", kind: "Deployment" };
         const asked = { uid: "1", operation: "CREATE", kind, namespace: shop, name: "new", object, oldObject: null };
-        const { allowed, patch = "" } = await reviewBy(wave, { service, caBundle: trusted }, asked);
+        const { allowed, patch = "" } = await reviewBy(
+          wave,
+          { service, caBundle: trusted, path: (await calledPath()) ?? "" },
+          asked,
+        );
         expect(allowed).toBe(true);
         expect(Buffer.from(patch, "base64").toString()).toMatch(/v2:[0-9a-f]{64}/);
       });
@@ -114,7 +121,13 @@ describeOnControlPlane("Wave installed by its chart", () => {
       const kept = async () => ({
         holder: (await lease()).spec?.holderIdentity,
         transitions: (await lease()).spec?.leaseTransitions,
-        ...(webhooks ? { caBundle: await caBundle(), generation: (await registration()).metadata.generation } : {}),
+        ...(webhooks
+          ? {
+              caBundle: await caBundle(),
+              path: await calledPath(),
+              generation: (await registration()).metadata.generation,
+            }
+          : {}),
       });
       const before = await kept();
       await helm(cluster, ["upgrade", name, chart, "-n", namespace, ...values, "--set", "replicas=3"]);

@@ -59,7 +59,7 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
 /** The answer of a webhook to a review, asked as the API server asks: by the Service's name, trusting the caBundle. */
 export async function reviewBy(
   { webhookPort: port }: Replica,
-  { service, caBundle }: { service: string; caBundle: string },
+  { service, caBundle, path }: { service: string; caBundle: string; path: string },
   asked: object,
 ): Promise<{ readonly allowed: boolean; readonly patch?: string }> {
   const sent = request({
@@ -68,7 +68,7 @@ export async function reviewBy(
     servername: service,
     ca: Buffer.from(caBundle, "base64"),
     method: "POST",
-    path: "/mutate",
+    path,
     agent: false,
     headers: { "content-type": "application/json" },
   });

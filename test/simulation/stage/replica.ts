@@ -165,7 +165,7 @@ function settingsOf({ webhooks, ...rest }: WaveSettings): Settings {
     logFormat: undefined,
     logLevel: "debug",
     webhooks: webhooks
-      ? { bindAddress: ":9443", tlsDirectory: undefined, serviceName: "wave", url: undefined }
+      ? { bindAddress: ":9443", tlsDirectory: undefined, clientCaFile: undefined, serviceName: "wave", url: undefined }
       : undefined,
     leaderElection: {
       id: "wave",
