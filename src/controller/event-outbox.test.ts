@@ -17,9 +17,9 @@ function start({ mayWrite = yes, writesWait = no }: { mayWrite?: () => boolean; 
   const underWay: (() => void)[] = [];
   const sent: string[] = [];
   const dropped: string[] = [];
-  const record = ({ message }: ObjectEvent) =>
+  const record = ({ message }: ObjectEvent, times = 1) =>
     new Promise<void>((resolve) => {
-      sent.push(message);
+      sent.push(times === 1 ? message : `${message} (x${times})`);
       underWay.push(resolve);
     });
   const arrive = async (one = underWay.shift()) => {
@@ -89,15 +89,15 @@ describe("the outbox of Events", () => {
     expect(sent).toHaveLength(1_001);
   });
 
-  it("sends of one object and reason the newest, after the one that is under way", async () => {
+  it("sends of one object and reason the newest, after the one that is under way, and counts those before it", async () => {
     const { outbox, sent, dropped, arrive, arriveAll } = start();
-    for (const message of ["a", "b", "c"]) outbox.post(event("web", message));
+    for (const message of ["a", "b", "c", "c"]) outbox.post(event("web", message));
     expect(sent).toEqual(["a"]);
     await arrive();
-    expect(sent).toEqual(["a", "c"]);
+    expect(sent).toEqual(["a", "c (x3)"]);
     await arriveAll();
     await outbox.drained();
-    expect([sent, dropped, outbox.waiting]).toEqual([["a", "c"], ["newer"], 0]);
+    expect([sent, dropped, outbox.waiting]).toEqual([["a", "c (x3)"], ["newer"], 0]);
   });
 
   it("keeps 4,096 Events, and loses those of the namespace that has most", async () => {

@@ -8,7 +8,7 @@ const sendersAlone = 4;
 /** How many Events may wait: of 1 KiB each, if somebody makes them as long as they get, this is 4 MiB. */
 const mostWaiting = 4_096;
 
-/** Why an Event was not sent: there were too many, or a newer one of the same object and reason came. */
+/** Why an Event was not sent: there were too many, or a newer one of the same object and reason says something else. */
 export type DroppedBecause = "full" | "newer";
 
 /** What an {@link EventOutbox} works with. */
@@ -23,12 +23,12 @@ export interface EventOutboxOptions {
 
 /**
  * Events on their way to the API server, beside the writes that they tell of: a change that rolls a thousand workloads
- * is not to wait for a thousand Events. Of each object and reason one waits, the newest, and turns go round the
- * namespaces. When there are too many, the namespace that has most loses one.
+ * is not to wait for a thousand Events. Of each object and reason one waits, the newest, which counts for those
+ * before it; turns go round the namespaces. When there are too many, the namespace that has most loses one.
  */
 export class EventOutbox {
   readonly #options: EventOutboxOptions;
-  readonly #waiting = new Map<string, ObjectEvent>();
+  readonly #waiting = new Map<string, { readonly event: ObjectEvent; readonly times: number }>();
   readonly #queue = new FairQueue((key) => key.slice(0, key.indexOf("/")));
   readonly #sending = new Set<string>();
   readonly #onDrained: (() => void)[] = [];
@@ -45,8 +45,9 @@ export class EventOutbox {
   /** Accepts an Event. The write that it tells of has succeeded. */
   post(event: ObjectEvent): void {
     const key = keyOf(event);
-    if (this.#waiting.has(key)) this.#options.onDropped("newer");
-    this.#waiting.set(key, event);
+    const before = this.#waiting.get(key);
+    if (before !== undefined && before.event.message !== event.message) this.#options.onDropped("newer");
+    this.#waiting.set(key, { event, times: (before?.times ?? 0) + 1 });
     // The same one twice at once could not be counted: it is sent after the one that is under way.
     if (!this.#sending.has(key)) this.#queue.add(key, "high");
     if (this.#waiting.size > mostWaiting) this.#dropOne();
@@ -76,11 +77,11 @@ export class EventOutbox {
   async #send(): Promise<void> {
     if (!this.#options.mayWrite()) return this.#forgetAll();
     const key = this.#queue.take() ?? "";
-    const event = this.#waiting.get(key);
-    if (event === undefined) return;
+    const next = this.#waiting.get(key);
+    if (next === undefined) return;
     this.#waiting.delete(key);
     this.#sending.add(key);
-    await this.#options.recorder.record(event);
+    await this.#options.recorder.record(next.event, next.times);
     this.#sending.delete(key);
     if (this.#waiting.has(key)) this.#queue.add(key, "high");
     this.#begin();

@@ -74,7 +74,7 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
   const events = registry.gauge("wave_events_waiting", "Events that wait to be sent; 4,096 at most.");
   const dropped = registry.counter(
     "wave_events_dropped_total",
-    "Events that were not sent: too many waited (full), or a newer one of the same object and reason came (newer).",
+    "Events that were not sent: too many waited (full), or a newer one of the same object and reason said something else (newer).",
     ["reason"],
   );
   const views = registry.gauge("wave_view_entries", "Keys remembered to tell what changed; 65,536 at most.");

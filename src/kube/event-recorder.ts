@@ -30,10 +30,11 @@ export interface ObjectEvent {
 /** Writes core/v1 Events. */
 export interface EventRecorder {
   /**
-   * Resolves when it is written or has failed, which is logged and counted: never rejects. A repeat raises the count of
-   * the Event that is there, whoever wrote that. The same Event must not be recorded twice at once.
+   * Tells of what happened `times` times, by default once. Resolves when it is written or has failed, which is logged
+   * and counted: never rejects. A repeat raises the count of the Event that is there, whoever wrote that. The same Event
+   * must not be recorded twice at once.
    */
-  record(event: ObjectEvent): Promise<void>;
+  record(event: ObjectEvent, times?: number): Promise<void>;
 }
 
 /** What a recorder works with. */
@@ -51,7 +52,7 @@ export interface EventRecorderOptions {
 const remembered = 2_000;
 
 /** A namespace that takes no Events, because it ends or its quota is full, is not asked for this long. */
-const refusedForMs = 60_000;
+const refusedForMs = 5_000;
 const mostRefusing = 1_000;
 
 /** Failures are logged once in this time, with how many others there were: tenants can make them. */
@@ -75,10 +76,10 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     "Events that could not be written, or were not tried because their namespace had just refused others.",
   );
 
-  const create = async (path: string, event: ObjectEvent): Promise<number> => {
+  const create = async (path: string, event: ObjectEvent, times: number): Promise<number> => {
     try {
-      await client.request({ method: "POST", path, body: bodyOf(event, options), timeoutMs });
-      return 1;
+      await client.request({ method: "POST", path, body: bodyOf(event, times, options), timeoutMs });
+      return times;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const body = { lastTimestamp: timestamp(clock) };
@@ -88,32 +89,33 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         body,
         timeoutMs,
       });
-      return raise(path, event, there.count ?? 1);
+      return raise(path, event, (there.count ?? 1) + times);
     }
   };
 
-  const raise = async (path: string, event: ObjectEvent, before: number): Promise<number> => {
-    const count = Math.min(before + 1, 2 ** 31 - 1);
+  const raise = async (path: string, event: ObjectEvent, to: number): Promise<number> => {
+    const count = Math.min(to, 2 ** 31 - 1);
     const body = { count, lastTimestamp: timestamp(clock) };
     await client.request({ method: "PATCH", path: `${path}/${nameOf(event)}`, body, timeoutMs });
     return count;
   };
 
-  const write = async (path: string, event: ObjectEvent): Promise<void> => {
+  const write = async (path: string, event: ObjectEvent, times: number): Promise<void> => {
     const key = `${path}/${nameOf(event)}`;
     const before = counts.get(key);
     counts.delete(key);
-    const count = before === undefined ? await create(path, event) : await raiseOrCreate(path, event, before);
+    const count =
+      before === undefined ? await create(path, event, times) : await raiseOrCreate(path, event, before, times);
     counts.set(key, count);
     const oldest = counts.size > remembered ? counts.keys().next().value : undefined;
     if (oldest !== undefined) counts.delete(oldest);
   };
 
-  const raiseOrCreate = async (path: string, event: ObjectEvent, before: number): Promise<number> => {
+  const raiseOrCreate = async (path: string, event: ObjectEvent, before: number, times: number): Promise<number> => {
     try {
-      return await raise(path, event, before);
+      return await raise(path, event, before + times);
     } catch (error) {
-      if (isNotFound(error)) return create(path, event); // Events live for an hour by default
+      if (isNotFound(error)) return create(path, event, times); // Events live for an hour by default
       throw error;
     }
   };
@@ -143,11 +145,11 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 
   return {
-    record: async (event) => {
+    record: async (event, times = 1) => {
       const namespace = event.regarding.namespace || "default";
       if (refuses(namespace)) return failures.inc();
       try {
-        await write(resourcePath(resources.events, { namespace }), event);
+        await write(resourcePath(resources.events, { namespace }), event, times);
       } catch (error) {
         failed(namespace, event, error);
       }
@@ -157,13 +159,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
 /**
  * Whether a failure says that the namespace takes no Event now, whatever its text: one that ends or whose quota is full
- * answers 403, one that is gone 404, the admission plugin EventRateLimit 429.
+ * answers 403, one that is gone 404.
  */
 function refusesAll(error: unknown): boolean {
-  return error instanceof ApiError && [403, 404, 429].includes(error.status);
+  return error instanceof ApiError && [403, 404].includes(error.status);
 }
 
-function bodyOf(event: ObjectEvent, { clock, component, instance }: EventRecorderOptions): object {
+function bodyOf(event: ObjectEvent, count: number, { clock, component, instance }: EventRecorderOptions): object {
   const { regarding, type, reason, message } = event;
   const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
   const now = timestamp(clock);
@@ -180,7 +182,7 @@ function bodyOf(event: ObjectEvent, { clock, component, instance }: EventRecorde
     reportingInstance: instance,
     firstTimestamp: now,
     lastTimestamp: now,
-    count: 1,
+    count,
   };
 }
 
