@@ -1,4 +1,5 @@
 import { readConfig } from "../cache/live-configs.ts";
+import { sharedReads } from "../cache/shared-reads.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError, ConnectionError, isForbidden } from "../kube/errors.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -10,7 +11,6 @@ import { type ConfigName, configKey, parseConfigKey } from "../rollout/reference
 import type { Workload } from "../rollout/workload.ts";
 import { maxObjects, readingMs, readsAtOnce } from "./admission-budget.ts";
 import { FairTurns } from "./fair-turns.ts";
-import { sharedReads } from "./shared-reads.ts";
 
 /** Why the configuration of a workload is not known: one line for the person at the keyboard, `cause` for the log. */
 export class UnreadError extends Error {
