@@ -12,6 +12,7 @@ import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { createHeldPods } from "./held-pods.ts";
 import type { Leadership } from "./leadership.ts";
+import { createLiveReads } from "./live-reads.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 import { Term } from "./term.ts";
 
@@ -81,7 +82,8 @@ export function createController(options: ControllerOptions): Controller {
       throw error;
     }
     // From here to the term's first look at the caches nothing is awaited, so no change can get lost in between.
-    term = new Term({ ...options, leadership, tokens, metrics, workers, random });
+    const live = createLiveReads({ client, policy, cached: caches.lookup, signal: leadership.abort });
+    term = new Term({ ...options, leadership, live, tokens, metrics, workers, random });
     try {
       await Promise.all([term.run(), options.webhooks && heldPods.run({ ...leadership, stop })]);
     } finally {

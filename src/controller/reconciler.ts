@@ -3,68 +3,80 @@ import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
-import { errorText } from "../telemetry/error-text.ts";
-import type { Leadership } from "./leadership.ts";
+import { type LivePlanOptions, planLive } from "./live-plan.ts";
+import { readFailure } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RememberedViews } from "./remembered-views.ts";
+import { isWatched, noteCaughtUp, noteWritten, perhapsLeftOut } from "./watched.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
 import { writeWorkload } from "./workload-writer.ts";
 
 type Views = Pick<RememberedViews, "remember">;
 
 /** What {@link reconcile} works with. */
-export interface ReconcileOptions {
+export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "lookup" | "workload">;
-  readonly policy: Policy;
-  /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
-  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly clock: Clock;
-  readonly leadership: Leadership;
   readonly views: Views;
 }
 
-/** One run: the workload's key, what is remembered of it, and how to take a turn for one write, false where there is none. */
+/** One run: the workload's key, what is remembered of it, and its turn to write. */
 export interface Run {
   readonly key: string;
   readonly record: WorkloadRecord;
+  /** Takes a turn for one write; false where there is none. */
   readonly takeTurn: () => boolean;
+  /** Gives back a turn that was taken: there is nothing to write after all. */
+  readonly giveBackTurn: () => void;
 }
 
 /** How often a workload that changed meanwhile is read and planned again at once, before it has to wait. */
 const triesAtOnce = 3;
 
 /**
- * Brings one workload to what its plan says, with at most one write. It decides nothing: `planRollout` does. A key must
- * never be reconciled twice at once. Rejects only for a bug.
+ * Brings one workload to what its plan says, with at most one write. It decides nothing: `planRollout` does, from the
+ * caches, or from what is stored at this moment where these may be behind. A key must never be reconciled twice at once.
+ * Rejects only for a bug.
  */
-export async function reconcile({ key, record, takeTurn }: Run, options: ReconcileOptions): Promise<Outcome> {
-  const { client, caches, policy, readHashKeys, clock, leadership, views } = options;
+export async function reconcile(run: Run, options: ReconcileOptions): Promise<Outcome> {
+  const { key, record, takeTurn, giveBackTurn } = run;
+  const { client, caches, policy, clock, leadership, views } = options;
   const cached = caches.workload(key);
   if (cached === undefined) return { type: "gone" };
   let workload = newestOf(record, cached, clock.monotonic());
-  let keysRead = readHashKeys === undefined;
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
-    const plan = planRollout(workload, caches.lookup, policy, record.view);
-    const patch = patchFor(workload, plan);
-    if (patch === undefined) return settled(record, workload, plan, views);
-    if (leadership.abort.aborted || !leadership.valid()) return { type: "stopped" };
+    let plan = planRollout(workload, caches.lookup, policy, record.view);
+    noteCaughtUp(record, workload, plan);
+    const watched = isWatched(record, workload, plan);
+    if (patchFor(workload, plan) === undefined) {
+      const leftOut = await isLeftOut(record, workload, plan, options);
+      if (leftOut !== true) return leftOut === false ? settled(record, workload, plan, views) : leftOut;
+    }
+    if (mustNotWrite(options)) return { type: "stopped" };
     // A turn is good for one write, however many tries that takes.
     if (attempt === 0 && !takeTurn()) return { type: "paced" };
-    if (plan.outcome === "adopt" && !keysRead) {
-      // The hash may be under a key that another replica has just made.
-      const failure = await readHashKeys?.(leadership.abort).catch(errorText);
-      if (failure !== undefined) return { type: "unavailable", workload, message: failure, retryAfterMs: 0 };
-      keysRead = true;
-      continue;
+    if (!watched) {
+      const live = await planLive(workload, plan, record, options);
+      if (live.type !== "planned") return live;
+      ({ workload, plan } = live);
     }
+    const patch = patchFor(workload, plan);
+    if (patch === undefined) {
+      giveBackTurn();
+      return settled(record, workload, plan, views);
+    }
+    if (mustNotWrite(options)) return { type: "stopped" };
     const result = await writeUnlessAborted(client, workload, patch, leadership.abort);
     switch (result.type) {
-      case "written":
-        learn(record, cached, result.after, clock.monotonic());
+      case "written": {
+        const { after } = result;
+        learn(record, cached, after, clock.monotonic());
+        if (watched) noteWritten(record, after);
+        else noteCaughtUp(record, after, planRollout(after, caches.lookup, policy));
         return written(record, workload, plan, views);
+      }
       case "stale":
         learn(record, cached, result.newest, clock.monotonic());
         workload = result.newest;
@@ -80,6 +92,31 @@ export async function reconcile({ key, record, takeTurn }: Run, options: Reconci
     }
   }
   return { type: "conflict", workload };
+}
+
+/** Asked right before each write, and before what only a write needs. */
+function mustNotWrite({ leadership }: ReconcileOptions): boolean {
+  return leadership.abort.aborted || !leadership.valid();
+}
+
+/** Whether all that a workload waits for exists, and was only left out of the lists; or how the run ends. */
+async function isLeftOut(
+  record: WorkloadRecord,
+  workload: Workload,
+  plan: RolloutPlan,
+  { caches, clock, live, leadership }: ReconcileOptions,
+): Promise<boolean | Outcome> {
+  const objects = perhapsLeftOut(record, workload, plan, caches.lookup, clock.monotonic());
+  if (objects.length === 0) return false;
+  try {
+    const exist = await live.exist(objects);
+    if (exist) record.lookedFor = undefined;
+    return exist;
+  } catch (error) {
+    record.lookedFor = undefined;
+    if (leadership.abort.aborted) return { type: "stopped" };
+    return { ...readFailure(error, workload), workload };
+  }
 }
 
 async function writeUnlessAborted(...[client, workload, patch, abort]: Parameters<typeof writeWorkload>) {

@@ -13,6 +13,7 @@ import type { Logger } from "../telemetry/log.ts";
 import { Announcer } from "./announcer.ts";
 import { EventOutbox } from "./event-outbox.ts";
 import type { Leadership } from "./leadership.ts";
+import type { LiveReads } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
 import { OutcomeReport } from "./outcome-report.ts";
 import { type ReconcileOptions, reconcile } from "./reconciler.ts";
@@ -27,6 +28,7 @@ export interface TermOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly leadership: Leadership;
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloads">;
+  readonly live: LiveReads;
   readonly policy: Policy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly tokens: TokenBucket;
@@ -154,9 +156,12 @@ export class Term {
     }
     const { seenAt } = record;
     record.seenAt = undefined;
-    const takeTurn = () => this.#turns.take(key, priority);
+    const turn = {
+      takeTurn: () => this.#turns.take(key, priority),
+      giveBackTurn: () => this.#turns.giveBack(),
+    };
     try {
-      const outcome = await reconcile({ key, record, takeTurn }, this.#reconciling);
+      const outcome = await reconcile({ key, record, ...turn }, this.#reconciling);
       this.#report.ended(record, outcome, seenAt);
       this.#conclude(key, record, outcome, seenAt);
     } catch (error) {

@@ -51,7 +51,11 @@ export class Turns {
   /** Leaves the line, and gives back a turn that was not taken: there is nothing to write. */
   drop(key: string): void {
     this.#line.delete(key);
-    if (!this.#given.delete(key)) return;
+    if (this.#given.delete(key)) this.giveBack();
+  }
+
+  /** Gives back a turn that was taken and not used. */
+  giveBack(): void {
     this.#tokens.giveBack();
     this.#giveOut();
   }

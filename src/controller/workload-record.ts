@@ -25,6 +25,10 @@ export interface WorkloadRecord {
   view: ConfigView | undefined;
   /** The write of which no answer came. */
   uncertain: { readonly before: Workload; readonly plan: RolloutPlan } | undefined;
+  /** What was recorded on it when the caches were last seen to stand for that; undefined where they never were. */
+  caughtUpWith: string | undefined;
+  /** The Secrets that the lists may leave out and that did not exist when they were looked for; not to be looked for until. */
+  lookedFor: { readonly names: string; readonly until: number } | undefined;
   /** What is known to be newer than the cache. */
   newer: Newer | undefined;
   /** What stands against it, of which its owner was told. */
@@ -57,6 +61,8 @@ export function newRecord(): WorkloadRecord {
     logged: undefined,
     view: undefined,
     uncertain: undefined,
+    caughtUpWith: undefined,
+    lookedFor: undefined,
     newer: undefined,
     standing: undefined,
   };

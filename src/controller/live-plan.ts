@@ -1,0 +1,52 @@
+import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
+import type { Policy } from "../rollout/policy.ts";
+import type { Workload } from "../rollout/workload.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import type { Leadership } from "./leadership.ts";
+import { type LiveReads, readFailure } from "./live-reads.ts";
+import type { Outcome } from "./outcome.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
+
+/** What planning from what is stored takes. */
+export interface LivePlanOptions {
+  readonly live: LiveReads;
+  readonly policy: Policy;
+  /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
+  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly leadership: Leadership;
+}
+
+/** A plan and the workload that it was made for. */
+export interface Planned {
+  readonly type: "planned";
+  readonly workload: Workload;
+  readonly plan: RolloutPlan;
+}
+
+/** How a run ends that could not be planned so. */
+type Unplanned = Extract<Outcome, { readonly type: "gone" | "refused" | "unavailable" | "stopped" }>;
+
+/** Plans a workload anew from what is stored at this moment, where `cached` is its plan from caches that may be behind. */
+export async function planLive(
+  workload: Workload,
+  cached: RolloutPlan,
+  record: WorkloadRecord,
+  { live, policy, readHashKeys, leadership }: LivePlanOptions,
+): Promise<Planned | Unplanned> {
+  try {
+    // The patch tests what other plans are made from. Opting in again raises no generation of some kinds.
+    const newest = cached.outcome === "cleanUp" ? await live.workload(workload) : workload;
+    if (newest === undefined) return { type: "gone" };
+    const lookup = await live.lookup(newest);
+    const replan = () => planRollout(newest, lookup, policy, record.view);
+    const plan = replan();
+    if (plan.outcome !== "adopt" || readHashKeys === undefined) return { type: "planned", workload: newest, plan };
+    // The hash may be under a key that another replica has just made.
+    const failure = await readHashKeys(leadership.abort).catch(errorText);
+    if (failure !== undefined) return { type: "unavailable", workload, message: failure, retryAfterMs: 0 };
+    return { type: "planned", workload: newest, plan: replan() };
+  } catch (error) {
+    if (leadership.abort.aborted) return { type: "stopped" };
+    return { ...readFailure(error, workload), workload };
+  }
+}

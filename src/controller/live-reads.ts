@@ -1,0 +1,90 @@
+import { readConfig } from "../cache/live-configs.ts";
+import { sharedReads } from "../cache/shared-reads.ts";
+import type { KubeObject } from "../kube/api-types.ts";
+import type { ApiClient } from "../kube/client.ts";
+import { isForbidden, isNotFound } from "../kube/errors.ts";
+import { objectsToRead } from "../rollout/cross-namespace.ts";
+import { type Config, isSharedWith } from "../rollout/digest.ts";
+import type { Lookup } from "../rollout/plan.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { workloadPath } from "./workload-resource.ts";
+import { type WriteFailure, writeFailure } from "./write-failure.ts";
+
+/** Reads what is stored at this moment, for workloads of which the caches may be behind. Throws what requests throw. */
+export interface LiveReads {
+  /** Finds what a workload references. Of another namespace only what the caches know to be shared with it is read. */
+  readonly lookup: (workload: Workload) => Promise<Lookup>;
+  /** Whether all of these exist. */
+  readonly exist: (objects: readonly ConfigName[]) => Promise<boolean>;
+  /** The workload as it is now, undefined where it is gone. */
+  readonly workload: (before: Workload) => Promise<Workload | undefined>;
+}
+
+/** Of one object, in milliseconds. */
+const timeoutMs = 10_000;
+/** How many objects are read at once for one workload. */
+const atOnce = 4;
+
+/** Each object is read once for all who ask for it at the same time. `signal` ends all reads. */
+export function createLiveReads(options: {
+  readonly client: Pick<ApiClient, "request">;
+  readonly policy: Policy;
+  readonly cached: Lookup;
+  readonly signal: AbortSignal;
+}): LiveReads {
+  const { client, policy, cached, signal } = options;
+  const read = sharedReads((key) => readConfig(client, parseConfigKey(key), timeoutMs, signal));
+
+  const mayRead = ({ kind, namespace, name }: ConfigName, by: string): boolean => {
+    if (namespace === by || policy.crossNamespace === "any") return true;
+    const known = cached(kind, namespace, name);
+    return known !== undefined && isSharedWith(known, by);
+  };
+
+  return {
+    lookup: async (workload) => {
+      const found = new Map<string, Config | undefined>();
+      const left = objectsToRead(workload, policy)
+        .filter((object) => mayRead(object, workload.namespace))
+        .map(configKey)
+        .values();
+      const readOn = async () => {
+        for (const key of left) found.set(key, await read(key));
+      };
+      await Promise.all(Array.from({ length: atOnce }, readOn));
+      return (kind, namespace, name) => found.get(configKey({ kind, namespace, name }));
+    },
+    exist: async (objects) => {
+      const configs = await Promise.all(objects.map((object) => read(configKey(object))));
+      return configs.every((config) => config !== undefined);
+    },
+    workload: async (before) => {
+      try {
+        const path = workloadPath(before);
+        const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, timeoutMs, signal });
+        return toWorkload(before.kind, object);
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** What it means that a workload's configuration could not be read: nothing was written. Throws `error` where it is a bug. */
+export function readFailure(
+  error: unknown,
+  workload: Workload,
+): Extract<WriteFailure, { readonly type: "refused" | "unavailable" }> {
+  const cannot = "cannot confirm what its Pods see";
+  if (isForbidden(error)) {
+    const message = `${cannot}: Wave lacks a permission: give its service account the verb "get" on configmaps, secrets and ${workload.kind.toLowerCase()}s.apps in namespace "${workload.namespace}"`;
+    return { type: "refused", message };
+  }
+  const failure = writeFailure(error, workload);
+  const { message } = error instanceof Error ? error : { message: failure.type };
+  const retryAfterMs = failure.type === "unavailable" ? failure.retryAfterMs : 0;
+  return { type: "unavailable", message: `${cannot}: ${message}`, retryAfterMs, uncertain: false };
+}
