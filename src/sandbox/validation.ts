@@ -72,11 +72,14 @@ function labelMistakes(field: string, labels: { readonly [label: string]: string
 
 /** Names the key, never the value. */
 function dataMistakes(object: ApiObject): Cause[] {
-  return ["data", "binaryData"].flatMap((field) =>
+  const mistakes = ["data", "binaryData"].flatMap((field) =>
     Object.keys(objectOf(object[field]))
       .filter((key) => !/^[-._a-zA-Z0-9]{1,253}$/.test(key))
       .map((key) => wrong(`${field}[${key}]`, key, dataKeyRule)),
   );
+  const binary = objectOf(object.binaryData);
+  const twice = Object.keys(objectOf(object.data)).filter((key) => Object.hasOwn(binary, key));
+  return [...mistakes, ...twice.map((key) => wrong(`data[${key}]`, key, "duplicate of key present in binaryData"))];
 }
 
 function workloadMistakes(object: ApiObject): Cause[] {

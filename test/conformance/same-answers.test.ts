@@ -52,6 +52,7 @@ const conversation: readonly (readonly [method: string, path: string, body?: obj
     { data: { a: null, d: "e" }, metadata: { labels: null } },
     "application/merge-patch+json",
   ],
+  ["PATCH", "/api/v1/configmaps/config", { data: { c: "in both" } }, "application/merge-patch+json"],
   [
     "PATCH",
     "/api/v1/configmaps/config",

@@ -31,7 +31,7 @@ export function someConfig(scene: Scene): Present | undefined {
 /** Gives one key another value, or takes it away. */
 export function edit(scene: Scene, config: Present, manager = "kubectl-edit"): Promise<string> {
   const value = scene.dice.chance(0.1) ? null : encoded(config.object.kind, someValue(scene.dice));
-  return scene.merge(config, { data: { [someKey(scene.dice)]: value } }, manager);
+  return scene.merge(config, keyOf(config, someKey(scene.dice), value), manager);
 }
 
 /** Some configuration in a namespace where there is none of that name. */
@@ -60,6 +60,11 @@ export async function createNamed(
   return scene.create(plural, { apiVersion: "v1", kind, metadata, ...someContent(dice, kind) }, namespace);
 }
 
+/** A merge patch that puts a key into `data` alone: no key may be in both places. */
+function keyOf({ object }: Present, key: string, value: string | null): object {
+  return { data: { [key]: value }, ...(object.kind === "ConfigMap" && { binaryData: { [key]: null } }) };
+}
+
 async function withConfig(scene: Scene, act: (config: Present) => Promise<string>): Promise<string | undefined> {
   const config = someConfig(scene);
   return config && act(config);
@@ -70,7 +75,7 @@ function label(scene: Scene, config: Present): Promise<string> {
   const change = scene.dice.pick<object>(
     { metadata: { labels: { note: value } } },
     { metadata: { annotations: { note: value } } },
-    { data: { unread: encoded(config.object.kind, value) } },
+    keyOf(config, "unread", encoded(config.object.kind, value)),
   );
   return scene.merge(config, change);
 }
