@@ -2,7 +2,6 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ApiClient } from "../kube/client.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
 import type { ControllerOptions } from "./controller.ts";
-import { soleLeadership } from "./leadership.ts";
 import { fetchClient, TestCluster, workload } from "./test-cluster.ts";
 
 /** A loud tenant with many workloads on one ConfigMap, a quiet one with one, all hashed, under a controller that leads. */
@@ -22,7 +21,7 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
     },
   };
   const cluster = new TestCluster(sandbox.url, { ...options, client });
-  const stop = new AbortController();
+  const abort = new AbortController();
   for (const namespace of ["loud", "quiet"]) {
     const names = Array.from({ length: namespace === "loud" ? many : 1 }, (_, index) => `web-${index}`);
     await byHand.request({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
@@ -30,9 +29,9 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
     for (const name of names) await cluster.create("Deployment", workload(name), namespace);
   }
   await cluster.list();
-  const done = cluster.controller.run(soleLeadership(stop.signal));
+  const done = cluster.controller.run({ stop: abort.signal, abort: abort.signal, valid: () => true });
   onTestFinished(async () => {
-    stop.abort();
+    abort.abort();
     await done;
     cluster.close();
     await sandbox.close();
@@ -57,7 +56,7 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
   const whenPatched = (listener: (path: string) => void) => {
     onPatch = listener;
   };
-  return { cluster, patched, edit, settled, metric, written, whenPatched };
+  return { cluster, sandbox, patched, edit, settled, metric, written, whenPatched };
 }
 
 const isQuiet = (path: string) => path.includes("/namespaces/quiet/");
@@ -74,6 +73,17 @@ describe("between tenants", () => {
     }
     // The burst, and one turn each in the second half of the time that two turns take.
     expect(patched.map(isQuiet)).toEqual(patched.length === 2 ? [false, true] : [false, false, true]);
+  });
+
+  it("writes that hang in one namespace leave workers for the others", async () => {
+    const { sandbox, edit, written, patched } = await scene(10, { workers: 5 });
+    const isLoud = ({ method, path }: { method: string; path: string }) =>
+      method === "PATCH" && path.includes("/namespaces/loud/deployments/");
+    sandbox.faults.add({ match: isLoud, action: { type: "blackHole" } });
+    await edit("loud", "2");
+    await edit("quiet", "2");
+    await written(1);
+    expect(patched).toEqual([expect.stringContaining("/namespaces/quiet/")]);
   });
 
   it("an edit that is taken back frees at once whoever was in line for it", async () => {

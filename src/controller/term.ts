@@ -44,6 +44,9 @@ export interface TermOptions {
 /** How long a workload waits after a failure, doubling with each. */
 const backoff = { baseMs: 200, maxMs: 300_000 };
 
+/** How much of the workers one namespace may occupy: its writes may take as long as the webhooks that they pass. */
+const mostOfNamespace = 0.8;
+
 /**
  * One term of leading: workers that take the keys of workloads from a queue, and a record of each workload. Nothing of
  * it outlives the term: others may have written after it.
@@ -59,9 +62,9 @@ export class Term {
   readonly #report: OutcomeReport;
 
   constructor(options: TermOptions) {
-    const { clock, random, recorder, leadership, tokens, metrics, log } = options;
+    const { clock, random, recorder, leadership, tokens, metrics, log, workers } = options;
     this.#options = options;
-    this.#queue = new WorkQueue({ clock, flowOf: namespaceOf });
+    this.#queue = new WorkQueue({ clock, flowOf: namespaceOf, mostOfFlow: Math.ceil(workers * mostOfNamespace) });
     this.#turns = new Turns({ clock, tokens, onGiven: (key) => this.#queue.add(key, { urgency: "next" }) });
     this.#outbox = new EventOutbox({
       recorder,

@@ -58,12 +58,18 @@ export class FairQueue {
     return true;
   }
 
-  /** Takes out the first key of the flow whose turn it is; undefined when there is none. */
-  take(): string | undefined {
-    const name = this.#ring.take();
-    if (name === undefined) return undefined;
-    this.#ring.add(name);
-    return this.#takeFrom(name);
+  /**
+   * Takes out the first key of the flow whose turn it is; undefined when there is none. A flow that `isBlocked` is
+   * passed over, which costs the number of those.
+   */
+  take(isBlocked: (flow: string) => boolean = () => false): string | undefined {
+    for (let flows = this.#ring.size; flows > 0; flows--) {
+      const name = this.#ring.take();
+      if (name === undefined) return undefined;
+      this.#ring.add(name);
+      if (!isBlocked(name)) return this.#takeFrom(name);
+    }
+    return undefined;
   }
 
   /** Takes out the first key of the flow that has most: for a queue that is full. Costs the number of flows. */

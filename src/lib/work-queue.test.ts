@@ -157,6 +157,21 @@ describe("WorkQueue", () => {
     expect(await takeAll(queue)).toEqual(["a/0", "b/0"]);
   });
 
+  it("gives out no more keys of a flow at a time than it may, and the others meanwhile", async () => {
+    const queue = new WorkQueue({ clock: new FakeClock(), flowOf: (key) => key.slice(0, 1), mostOfFlow: 2 });
+    for (const key of ["a0", "a1", "a2"]) queue.add(key);
+    queue.add("a3", { urgency: "next" });
+    expect([await queue.next(), await queue.next()]).toEqual(["a3", "a0"]);
+    const waiting = queue.next();
+    queue.add("b0", { urgency: "low" });
+    expect(await waiting).toBe("b0");
+    const next = queue.next();
+    queue.done("b0");
+    queue.done("a0");
+    expect(await next).toBe("a1");
+    expect(queue.depth).toBe(1);
+  });
+
   it("keeps no more than it must of a key that is asked for ever sooner", async () => {
     const { clock, queue } = newQueue();
     for (let ms = 100_000; ms > 0; ms--) queue.add("a", { delayMs: ms });

@@ -1,9 +1,8 @@
 import type { Clock } from "./clock.ts";
 import { DelayHeap } from "./delay-heap.ts";
 import { FairQueue, type Priority } from "./fair-queue.ts";
-import { FifoSet } from "./fifo-set.ts";
 
-/** `next` is taken before every other key, of whichever flow: for what already waited its turn elsewhere. */
+/** `next` is taken before `high` and `low` of all flows: for what already waited its turn elsewhere. */
 export type Urgency = "next" | Priority;
 
 /** When and how urgently a key is to run: `due` is on the monotonic clock, at or before now for at once. */
@@ -25,7 +24,9 @@ const maxTimerMs = 2 ** 31 - 1;
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #next = new FifoSet();
+  readonly #flowOf: (key: string) => string;
+  readonly #mostOfFlow: number;
+  readonly #next: FairQueue;
   readonly #ready: FairQueue;
   /** What counts of each key that waits for its time. */
   readonly #delayed = new Map<string, Turn>();
@@ -33,17 +34,29 @@ export class WorkQueue {
   readonly #heap = new DelayHeap<Turn>();
   /** Keys with a worker, and the turn that each gets after `done`. */
   readonly #running = new Map<string, Turn | undefined>();
+  /** How many keys of each flow are with a worker. */
+  readonly #runningOf = new Map<string, number>();
   readonly #takers = new FifoTakers();
   #timer: { readonly due: number; readonly cancel: () => void } | undefined;
   #closed = false;
 
-  /** `flowOf` tells the flow of a key, such as its namespace. */
-  constructor({ clock, flowOf }: { readonly clock: Clock; readonly flowOf: (key: string) => string }) {
-    this.#clock = clock;
-    this.#ready = new FairQueue(flowOf);
+  /**
+   * `flowOf` tells the flow of a key, such as its namespace. No more than `mostOfFlow` keys of one are with workers at a
+   * time, so that work which takes long in one flow leaves workers for the others; default: any number.
+   */
+  constructor(options: {
+    readonly clock: Clock;
+    readonly flowOf: (key: string) => string;
+    readonly mostOfFlow?: number;
+  }) {
+    this.#clock = options.clock;
+    this.#flowOf = options.flowOf;
+    this.#mostOfFlow = options.mostOfFlow ?? Number.POSITIVE_INFINITY;
+    this.#next = new FairQueue(options.flowOf);
+    this.#ready = new FairQueue(options.flowOf);
   }
 
-  /** How many keys a worker could take now. */
+  /** How many keys wait for nothing but a worker. */
   get depth(): number {
     return this.#next.size + this.#ready.size;
   }
@@ -68,9 +81,15 @@ export class WorkQueue {
 
   /** Gives a key back that `next` gave out. */
   done(key: string): void {
+    if (!this.#running.has(key)) return;
     const again = this.#running.get(key);
     this.#running.delete(key);
+    const flow = this.#flowOf(key);
+    const left = (this.#runningOf.get(flow) ?? 1) - 1;
+    if (left > 0) this.#runningOf.set(flow, left);
+    else this.#runningOf.delete(flow);
     if (again !== undefined) this.#ask(again);
+    this.#serveTakers();
   }
 
   /** Drops every key that waits and refuses new ones; whoever waits in `next` gets undefined. Keys with a worker stay. */
@@ -115,7 +134,7 @@ export class WorkQueue {
   #putReady({ key, urgency }: Turn): void {
     if (urgency === "next") {
       this.#ready.delete(key);
-      this.#next.add(key);
+      this.#next.add(key, "high");
     } else {
       this.#ready.add(key, urgency);
     }
@@ -130,8 +149,12 @@ export class WorkQueue {
   }
 
   #take(): string | undefined {
-    const key = this.#next.take() ?? this.#ready.take();
-    if (key !== undefined) this.#running.set(key, undefined);
+    const isBlocked = (flow: string) => (this.#runningOf.get(flow) ?? 0) >= this.#mostOfFlow;
+    const key = this.#next.take(isBlocked) ?? this.#ready.take(isBlocked);
+    if (key === undefined) return undefined;
+    this.#running.set(key, undefined);
+    const flow = this.#flowOf(key);
+    this.#runningOf.set(flow, (this.#runningOf.get(flow) ?? 0) + 1);
     return key;
   }
 
