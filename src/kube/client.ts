@@ -8,6 +8,7 @@ import type { Credential } from "./credentials.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
 import { inSlices } from "./in-slices.ts";
+import { withoutBulk } from "./large-json.ts";
 import { type Opened, open } from "./open-request.ts";
 import { codeOf, failureOf } from "./request-failure.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
@@ -185,7 +186,7 @@ function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: Abo
 function parseAnswer(body: Buffer) {
   if (body.length === 0) return undefined;
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(withoutBulk(body).toString());
   } catch {
     // The parser's message would quote what it read, which may be a Secret.
     throw new Error("the answer is not JSON");

@@ -1,7 +1,6 @@
 import { Assembly } from "./assembly.ts";
-import { isEscaped, quote } from "./json-bytes.ts";
+import { comma, isEscaped, quote } from "./json-bytes.ts";
 
-const comma = 0x2c;
 const opening: ReadonlySet<number | undefined> = new Set(Buffer.from("{["));
 const closing: ReadonlySet<number | undefined> = new Set(Buffer.from("}]"));
 

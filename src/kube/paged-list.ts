@@ -1,6 +1,6 @@
 import type { KubeList, KubeObject } from "./api-types.ts";
+import { withoutBulk } from "./large-json.ts";
 import { listItems } from "./list-items.ts";
-import { withoutManagedFields } from "./managed-fields.ts";
 import { unlessSilent } from "./silence.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { goneOf } from "./watch-from.ts";
@@ -67,7 +67,7 @@ async function* onePage<T extends KubeObject>(
   for (;;) {
     const { done, value } = await items.next();
     if (done) return { metadata: parse<KubeList<never>>(value, what).metadata, bytes };
-    const object = parse<T | null>(withoutManagedFields(value), what);
+    const object = parse<T | null>(withoutBulk(value), what);
     if (object?.metadata) yield { type: "initApply", object };
     else log.warn(`an item in the list of ${what} is no object and is skipped`);
   }

@@ -1,8 +1,8 @@
 import type { ApiRequest } from "./api-request.ts";
 import type { KubeObject, WatchEvent } from "./api-types.ts";
 import type { ApiClient, ByteStream } from "./client.ts";
+import { withoutBulk } from "./large-json.ts";
 import { lines } from "./lines.ts";
-import { withoutManagedFields } from "./managed-fields.ts";
 import { unlessSilent } from "./silence.ts";
 import type { WatchContext } from "./watch-context.ts";
 
@@ -32,7 +32,7 @@ export async function* watchStream<T extends KubeObject>(
 
 function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> | undefined {
   try {
-    const event: WatchEvent<T> | null = JSON.parse(withoutManagedFields(line).toString());
+    const event: WatchEvent<T> | null = JSON.parse(withoutBulk(line).toString());
     if (event === null || !isMapping(event.object)) return undefined;
     return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
   } catch {

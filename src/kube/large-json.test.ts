@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mostKeys, withoutBulk } from "./large-json.ts";
+
+const text = fc.string({ unit: fc.constantFrom('"', "\\", "{", "}", "fieldsV1", ":", "€", "a"), maxLength: 8 });
+const fields = fc.dictionary(text, fc.oneof(fc.constant({}), fc.dictionary(text, fc.constant({}))), { maxKeys: 5 });
+const padding = "x".repeat(64 * 1024);
+
+describe("a large object without its bulk", () => {
+  it("is the same but for its managed fields, whatever it and they hold", () => {
+    fc.assert(
+      fc.property(fc.array(fields, { maxLength: 3 }), fc.dictionary(text, text), (all, data) => {
+        const object = (each: (fieldsV1: object) => object) => ({
+          metadata: {
+            managedFields: all.map((fieldsV1) => ({ manager: "a", fieldsV1: each(fieldsV1), subresource: "b" })),
+          },
+          data,
+          padding,
+        });
+        const given = Buffer.from(JSON.stringify(object((fieldsV1) => fieldsV1)));
+        expect(JSON.parse(withoutBulk(given).toString())).toEqual(JSON.parse(JSON.stringify(object(() => ({})))));
+      }),
+    );
+  });
+
+  it("stays as it is where it is small, and where it breaks off", () => {
+    const small = JSON.stringify({ metadata: { managedFields: [{ fieldsV1: { "f:data": {} } }] } });
+    expect(withoutBulk(Buffer.from(small)).toString()).toBe(small);
+    const broken = `{"data":"${padding}","metadata":{"managedFields":[{"fieldsV1":{"f:da`;
+    expect(withoutBulk(Buffer.from(broken)).toString()).toBe(broken);
+  });
+
+  it.each(["data", "binaryData"])("has no more keys of %s than are parsed, the first ones", (field) => {
+    const entries = (count: number) => Array.from({ length: count }, (_, index) => [`key-${index},`, `},"${index}"{`]);
+    const object = (count: number) => ({
+      object: { metadata: { name: "a" }, [field]: Object.fromEntries(entries(count)), type: "Opaque" },
+    });
+    const cut = (count: number) => JSON.parse(withoutBulk(Buffer.from(JSON.stringify(object(count)))).toString());
+    expect(cut(mostKeys)).toEqual(object(mostKeys));
+    expect(cut(mostKeys + 1)).toEqual(object(mostKeys));
+    expect(cut(2 * mostKeys)).toEqual(object(mostKeys));
+  });
+});
