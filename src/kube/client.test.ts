@@ -172,6 +172,25 @@ describe("an answer that is not whole", () => {
 });
 
 describe("a request that takes too long", () => {
+  it("ends as soon as an answer is longer than any object, and asks for no compressed one, which could be", async () => {
+    const chunk = Buffer.alloc(1024 * 1024, " ");
+    let encoding: unknown;
+    let sent = 0;
+    const { client } = await clientOfServer((request, response) => {
+      encoding = request.headers["accept-encoding"];
+      const more = () => {
+        while (!response.destroyed && sent < 1_000 && response.write(chunk)) sent += 1;
+      };
+      response.on("drain", more);
+      more();
+    });
+    const failure = await failureOf(client);
+    expect(failure).toBeInstanceOf(ConnectionError);
+    expect(String(failure)).toContain("the answer is longer than any object: more than 12 MiB");
+    expect(encoding).toBeUndefined();
+    expect(sent).toBeLessThan(100);
+  });
+
   it("ends at its deadline, whether no answer comes or no more of it", async () => {
     for (const begun of [false, true]) {
       const clock = new FakeClock();
