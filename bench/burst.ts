@@ -46,7 +46,11 @@ export async function measureBurst(burst: Burst): Promise<readonly BurstFigures[
     );
     const hashes = await watchHashes(client, namespace);
     const first = hashes.changed(firstWrites);
-    const wave = await startWave([`--kubeconfig=${plane.jsonKubeconfig}`, "--update-rate=0", "--log-level=warn"]);
+    const wave = await startWave([
+      `--kubeconfig=${plane.jsonKubeconfig}`,
+      "--update-rate=unlimited",
+      "--log-level=warn",
+    ]);
     const figures = [await during(plane, wave, "first writes", firstWrites, () => first)];
     const fanOut = hashes.changed(readers);
     figures.push(
