@@ -22,16 +22,25 @@ export function normalized(kind: string, object: JsonObject): JsonObject {
   return kind === "Secret" ? withStringData(result) : result;
 }
 
+/** The value itself where nothing is to be left out: what is stored already is the same object then. */
 function normalizedField(field: string, value: Json | undefined): Json | undefined {
   if (value === null || value === undefined) return undefined;
   if (raw.has(field)) return value;
-  if (isList(value)) return value.length === 0 ? undefined : value.map((item) => normalizedField("", item) ?? item);
+  if (isList(value)) return value.length === 0 ? undefined : normalizedList(value);
   if (!isObject(value)) return value;
-  const fields = Object.entries(value).flatMap(([name, item]) => {
-    const kept = normalizedField(name, item);
-    return kept === undefined ? [] : [[name, kept] as const];
+  const names = Object.keys(value);
+  const fields = names.flatMap((name): [string, Json][] => {
+    const kept = normalizedField(name, value[name]);
+    return kept === undefined ? [] : [[name, kept]];
   });
-  return fields.length === 0 && omittedWhenEmpty.has(field) ? undefined : Object.fromEntries(fields);
+  if (fields.length === 0 && omittedWhenEmpty.has(field)) return undefined;
+  const same = fields.length === names.length && fields.every(([name, kept]) => kept === value[name]);
+  return same ? value : Object.fromEntries(fields);
+}
+
+function normalizedList(list: readonly Json[]): readonly Json[] {
+  const items = list.map((item) => normalizedField("", item) ?? item);
+  return items.every((item, index) => item === list[index]) ? list : items;
 }
 
 /** A Secret's stringData is write-only: it lands in data, in base64, over what is there. */

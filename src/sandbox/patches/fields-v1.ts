@@ -1,30 +1,46 @@
 import { type JsonObject, type MutableJsonObject, objectOf } from "../json.ts";
 import { below, type FieldSet, partsOf } from "./field-set.ts";
 
+/** What was written or read once: entries of managedFields stay the same objects as long as nobody changes them. */
+const known = new WeakMap<JsonObject, FieldSet>();
+
 /** The set in the form that managedFields carries. */
 export function toFieldsV1(set: FieldSet): JsonObject {
-  const root: MutableJsonObject = {};
+  const root: Node = { children: new Map(), isField: false };
   for (const path of [...set].sort()) {
     let node = root;
     for (const part of partsOf(path)) {
-      const next: MutableJsonObject = { ...objectOf(node[part]) };
-      node[part] = next;
+      let next = node.children.get(part);
+      if (next === undefined) {
+        next = { children: new Map(), isField: false };
+        node.children.set(part, next);
+      }
       node = next;
     }
-    node["."] = {};
+    node.isField = true;
   }
-  return withoutLoneDots(root);
+  const fields = written(root);
+  known.set(fields, set);
+  return fields;
 }
 
-/** `{".": {}}` alone is written `{}`. */
-function withoutLoneDots(node: JsonObject): JsonObject {
-  const entries = Object.entries(node);
-  if (entries.length === 1 && node["."] !== undefined) return {};
-  return Object.fromEntries(entries.map(([part, value]) => [part, withoutLoneDots(objectOf(value))]));
+interface Node {
+  readonly children: Map<string, Node>;
+  isField: boolean;
+}
+
+/** A field of which nothing else is owned is written `{}`, one with others below it has a dot. */
+function written({ children, isField }: Node): JsonObject {
+  const fields: MutableJsonObject = {};
+  if (isField && children.size > 0) fields["."] = {};
+  for (const [part, child] of children) fields[part] = written(child);
+  return fields;
 }
 
 /** Reads the form that managedFields carries. */
 export function fromFieldsV1(fields: JsonObject): FieldSet {
+  const before = known.get(fields);
+  if (before !== undefined) return before;
   const set = new Set<string>();
   const visit = (path: string, node: JsonObject): void => {
     const parts = Object.entries(node);
@@ -35,5 +51,6 @@ export function fromFieldsV1(fields: JsonObject): FieldSet {
     }
   };
   visit("", fields);
+  known.set(fields, set);
   return set;
 }
