@@ -1,0 +1,192 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { AnyObject } from "../control-plane/cluster.ts";
+import { readAuditLog } from "../control-plane/control-plane.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, type Namespace, type WorkloadKind, workload, workloadKinds } from "./objects.ts";
+import { getWorkload, revisionsToBe, settledRevisions, waveEvents } from "./state.ts";
+
+const ns = "hash-key";
+const name = "app";
+const kinds: readonly WorkloadKind[] = workloadKinds.map(({ kind }) => kind);
+const secretPath = `/api/v1/namespaces/${ns}/secrets/wave-hash-key`;
+const permissions = readFileSync(join(import.meta.dirname, "../../examples/permissions.yaml"), "utf8");
+
+interface StoredKeys extends AnyObject {
+  readonly type: string;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+describeOnControlPlane("the key of hashes", (cluster) => {
+  let namespace: Namespace;
+  const folder = mkdtempSync(join(tmpdir(), "wave-hash-key-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  let replicas: WaveProcess[] = [];
+  /** How many revisions each workload has. */
+  let made: readonly number[];
+
+  /** Writes the kubeconfig of a service account that has the permissions of examples/permissions.yaml, and nothing else. */
+  const makeAccount = async () => {
+    await cluster.kubectl(["-n", ns, "create", "serviceaccount", "wave"]);
+    await cluster.kubectl(["-n", ns, "apply", "-f", "-"], permissions);
+    for (const role of ["wave", "wave-hash-key", "wave-leader-election"]) {
+      await cluster.kubectl(["-n", ns, "create", "rolebinding", role, `--role=${role}`, `--serviceaccount=${ns}:wave`]);
+    }
+    const token = (await cluster.kubectl(["-n", ns, "create", "token", "wave"])).trim();
+    const config = parse(readFileSync(cluster.kubeconfig, "utf8"));
+    writeFileSync(kubeconfig, JSON.stringify({ ...config, users: [{ name: "admin", user: { token } }] }));
+  };
+
+  const hashes = async () => {
+    const workloads = await Promise.all(kinds.map((kind) => getWorkload(cluster, ns, kind, name)));
+    return workloads.map(({ spec }) => spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] ?? "none");
+  };
+  const baselines = async () => {
+    const workloads = await Promise.all(kinds.map((kind) => getWorkload(cluster, ns, kind, name)));
+    return workloads.map(({ metadata }) => metadata.annotations?.["wave.pusher.com/config-baseline"]);
+  };
+  const baselinesToBe = (noted: boolean) =>
+    until(`baselines to be ${noted ? "noted" : "gone"}`, async () =>
+      (await baselines()).every((baseline) => (baseline !== undefined) === noted) ? true : undefined,
+    );
+  const revisionsOfAll = () => Promise.all(kinds.map((kind) => settledRevisions(cluster, ns, kind, name)));
+  const keys = () => cluster.api<StoredKeys>("GET", secretPath);
+
+  /** Starts two replicas and resolves when the leader has planned everything and found nothing left to write. */
+  const start = async (...more: readonly string[]) => {
+    const flags = [
+      `--kubeconfig=${kubeconfig}`,
+      `--namespaces=${ns}`,
+      "--leader-election",
+      `--leader-election-namespace=${ns}`,
+      "--leader-election-lease-duration=2s",
+      "--leader-election-renew-deadline=1500ms",
+      "--leader-election-retry-period=500ms",
+      ...more,
+    ];
+    replicas = await Promise.all([startWave(flags), startWave(flags)]);
+    await until("the leader to have planned everything", async () => {
+      const metrics = await Promise.all(replicas.map((replica) => replica.metrics()));
+      return metrics.some((text) => text.includes('wave_workloads{state="unchanged"} 3\n')) ? true : undefined;
+    });
+  };
+  const startWithKey = () => start(`--hash-key-secret=${ns}/wave-hash-key`);
+  const stop = async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.stop()));
+  };
+
+  /** Edits what all read; resolves when each has one revision more than before and a hash that begins with `form`. */
+  const editRollsOnce = async (value: string, form: RegExp) => {
+    const before = await hashes();
+    await namespace.edit("ConfigMap", name, { a: value });
+    await until("new hashes", async () =>
+      (await hashes()).every((hash, index) => hash !== before[index] && form.test(hash)) ? true : undefined,
+    );
+    await Promise.all(kinds.map((kind, index) => revisionsToBe(cluster, ns, kind, name, (made[index] ?? 0) + 1)));
+    made = made.map((count) => count + 1);
+  };
+  const nothingRolled = async () => expect(await revisionsOfAll()).toEqual(made);
+
+  beforeAll(async () => {
+    namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap(name, { a: "0" });
+    const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
+    for (const kind of kinds) await namespace.create(workload(name, podSpec, { kind }));
+    await makeAccount();
+    await start();
+    await stop();
+    expect(await hashes()).toEqual(kinds.map(() => expect.stringMatching(/^v2:/)));
+    made = await revisionsOfAll();
+  });
+  afterEach(stop);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("comes, changes, is deleted and lost, and goes, and only edits make new Pods", { timeout: 240_000 }, async () => {
+    // On: two replicas with one key.
+    await startWithKey();
+    const first = await keys();
+    expect([first.type, Object.keys(first.data)]).toEqual(["Opaque", ["key"]]);
+    const said = replicas.map(({ log }) => /hashes are made under a key.*?([0-9a-f]{8})\b/.exec(log())?.[1]);
+    expect(new Set(said).size).toBe(1);
+    expect(await hashes()).toEqual(kinds.map(() => expect.stringMatching(/^v2:/)));
+    await nothingRolled();
+    await editRollsOnce("1", new RegExp(`^v2-${said[0]}:`));
+
+    // Rotated once: kept, and told by the previous key.
+    const rotate = async () => {
+      const { data } = await keys();
+      await cluster.kubectl([
+        ...["-n", ns, "annotate", "secret", "wave-hash-key"],
+        "wave.pusher.com/rotate-hash-key=true",
+      ]);
+      return until("another key", async () => {
+        const stored = await keys();
+        return stored.data.key === data.key ? undefined : stored;
+      });
+    };
+    const rotated = await rotate();
+    expect(rotated.data.previous).toBe(first.data.key);
+    expect(rotated.metadata.annotations ?? {}).not.toHaveProperty(["wave.pusher.com/rotate-hash-key"]);
+    await editRollsOnce("2", new RegExp(`^v2-(?!${said[0]})`));
+
+    // Rotated twice: what the hashes are under is no longer stored, so baselines are noted before it is forgotten.
+    await rotate();
+    await rotate();
+    await baselinesToBe(true);
+    await nothingRolled();
+    await editRollsOnce("3", /^v2-/);
+    await baselinesToBe(false);
+
+    // Deleted: written back.
+    const before = await keys();
+    await cluster.api("DELETE", secretPath);
+    const restored = await until("the Secret to be back", keys);
+    expect(restored.data).toEqual(before.data);
+    await editRollsOnce("4", /^v2-/);
+
+    // Lost.
+    await stop();
+    await cluster.api("DELETE", secretPath);
+    await startWithKey();
+    await baselinesToBe(true);
+    await nothingRolled();
+    const reasons = (await waveEvents(cluster, ns, name)).filter(({ reason }) => reason === "ConfigBaseline");
+    expect(new Set(reasons.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(kinds));
+    await editRollsOnce("5", /^v2-/);
+    await baselinesToBe(false);
+
+    // Off.
+    await stop();
+    await start();
+    await baselinesToBe(true);
+    await nothingRolled();
+    await editRollsOnce("6", /^v2:/);
+    await baselinesToBe(false);
+
+    const everything = `${replicas.map(({ log }) => log()).join()} ${JSON.stringify(await waveEvents(cluster, ns, name))}`;
+    for (const key of [first, rotated, restored].map(({ data }) => data.key ?? "")) {
+      expect(everything).not.toContain(key);
+      expect(everything).not.toContain(Buffer.from(key, "base64").toString("hex"));
+    }
+    const asked = readAuditLog(cluster.auditLog).filter(({ user }) => user.username.endsWith(`:${ns}:wave`));
+    expect(asked.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+  });
+
+  it("is not mistaken by kubectl rollout undo, which brings back a baseline with the hash that it is of", async () => {
+    // The revision before was made under a key that is not known now, and its baseline was noted beside it.
+    const [current] = await hashes();
+    await cluster.kubectl(["-n", ns, "rollout", "undo", `deployment/${name}`]);
+    const [[undone], [baseline]] = [await hashes(), await baselines()];
+    expect(undone).toMatch(/^v2-/);
+    expect(baseline).toMatch(new RegExp(`^${undone} v2:`));
+    await start();
+    await until("the hash of now", async () => ((await hashes())[0] === current ? true : undefined));
+    expect(await baselines()).toEqual([undefined, undefined, undefined]);
+    await nothingRolled();
+    await editRollsOnce("7", /^v2:/);
+  });
+});
