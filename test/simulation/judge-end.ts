@@ -64,7 +64,9 @@ export function judgeEnd({ history, settings }: Recording): readonly string[] {
       readonly updateStrategy?: { readonly rollingUpdate?: { readonly partition?: number } };
     };
     if (paused === true || (updateStrategy?.rollingUpdate?.partition ?? 0) > 0) return false;
-    return schedulerOf(workload) !== gateScheduler;
+    // While new Pods cannot start, a rollout may leave an old one as it is. No other scheduler runs in the simulation.
+    if (standsFor(namedBy(workload, settings), find).missing) return false;
+    return schedulerOf(workload) === "default-scheduler";
   }
 
   function ownerOf(object: StoredObject): StoredObject | undefined {
