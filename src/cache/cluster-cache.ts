@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
+import type { ConfigKind } from "../rollout/references.ts";
 import { parseWorkloadKey, type Workload, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -16,6 +17,8 @@ import { workloadCaches } from "./workload-caches.ts";
 export interface Caches {
   /** Finds a ConfigMap or Secret. */
   readonly lookup: Lookup;
+  /** Up to which resourceVersion everything is known that happened to a kind in a namespace. */
+  readonly heardUpTo: (kind: ConfigKind, namespace: string) => number;
   /**
    * The workload of a key as {@link workloadKey} makes it; undefined where it does not exist, does not concern Wave, or
    * where nothing may be decided about it: it or something that it reads is in a namespace that cannot be listed yet.
@@ -116,6 +119,7 @@ export function cachesOver(watch: Watch, options: CachesOptions): Caches {
 
   return {
     lookup: (kind, namespace, name) => configs[kind].get(namespace, name),
+    heardUpTo: (kind, namespace) => configs[kind].heardUpTo(namespace),
     workload: (key) => {
       const { kind, namespace, name } = parseWorkloadKey(key);
       const workload = workloads[kind].get(namespace, name);

@@ -60,6 +60,11 @@ export class KindCache<O extends KubeObject, T> {
     return (this.#stores.get("") ?? this.#stores.get(namespace))?.get(namespace, name);
   }
 
+  /** See {@link Store.heardUpTo}; 0 where nothing is watched. */
+  heardUpTo(namespace: string): number {
+    return (this.#stores.get("") ?? this.#stores.get(namespace))?.heardUpTo ?? 0;
+  }
+
   values(): IteratorObject<T> {
     return this.#stores.values().flatMap((store) => store.values());
   }

@@ -48,6 +48,7 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
         break;
       default: {
         const name = nameOf(event.object);
+        store.heard(event.object.metadata?.resourceVersion);
         if (name === undefined) log.warn("ignored an object without a name", { kind });
         else if (event.type === "delete") store.delete(name.namespace, name.name);
         else apply(event.object, name, options);

@@ -36,6 +36,9 @@ export class Store<T> {
   /** The list that is being filled; `#held` itself when in place, undefined between lists. */
   #list: ByName<T> | undefined;
   #synced = false;
+  #heardUpTo = 0;
+  /** Of what the list that is being filled has brought. */
+  #listedUpTo = 0;
 
   constructor(options: StoreOptions<T>) {
     this.#options = options;
@@ -44,6 +47,20 @@ export class Store<T> {
   /** Whether a first list was completed. Before that, what is missing here may exist all the same. */
   get synced(): boolean {
     return this.#synced;
+  }
+
+  /**
+   * The highest resourceVersion of what is held or was deleted: nothing that happened before it is still to be heard of.
+   */
+  get heardUpTo(): number {
+    return this.#heardUpTo;
+  }
+
+  /** Notes of what resourceVersion an event was. What a list brings counts when it is complete. */
+  heard(resourceVersion: unknown): void {
+    const version = Number(resourceVersion);
+    if (this.#list !== undefined) this.#listedUpTo = Math.max(this.#listedUpTo, version || 0);
+    else this.#heardUpTo = Math.max(this.#heardUpTo, version || 0);
   }
 
   /** How many objects are held. */
@@ -65,6 +82,7 @@ export class Store<T> {
   beginList(): void {
     const first = !this.#synced && this.#held.size === 0;
     this.#list = first ? this.#held : new Map();
+    this.#listedUpTo = 0;
   }
 
   /** Holds `value`, now or when the list that is being filled is complete. */
@@ -101,6 +119,7 @@ export class Store<T> {
     this.#held = after;
     this.#list = undefined;
     this.#synced = true;
+    this.#heardUpTo = Math.max(this.#heardUpTo, this.#listedUpTo);
     if (before !== after) this.#announceDifferences(before, after);
   }
 

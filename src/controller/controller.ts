@@ -35,7 +35,7 @@ export interface Controller {
 /** What a controller is made from. */
 export interface ControllerOptions {
   readonly client: ApiClient;
-  readonly caches: Pick<Caches, "lookup" | "workload" | "workloads" | "workloadsReading" | "whenSynced">;
+  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsReading" | "whenSynced">;
   readonly policy: Policy;
   /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;

@@ -17,7 +17,7 @@ type Views = Pick<RememberedViews, "remember">;
 /** What {@link reconcile} works with. */
 export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "lookup" | "workload">;
+  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload">;
   readonly clock: Clock;
   readonly views: Views;
 }
@@ -49,7 +49,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
     let plan = planRollout(workload, caches.lookup, policy, record.view);
     noteCaughtUp(record, workload, plan);
-    const watched = isWatched(record, workload, plan);
+    const watched = isWatched(record, workload, plan, caches.heardUpTo);
     if (patchFor(workload, plan) === undefined) {
       const leftOut = await isLeftOut(record, workload, plan, options);
       if (leftOut !== true) return leftOut === false ? settled(record, workload, plan, views) : leftOut;

@@ -27,7 +27,7 @@ import { newRecord, type WorkloadRecord } from "./workload-record.ts";
 export interface TermOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly leadership: Leadership;
-  readonly caches: Pick<Caches, "lookup" | "workload" | "workloads">;
+  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads">;
   readonly live: LiveReads;
   readonly policy: Policy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;

@@ -1,3 +1,4 @@
+import type { Caches } from "../cache/caches.ts";
 import type { Lookup, RolloutPlan } from "../rollout/plan.ts";
 import { type ConfigName, configKey } from "../rollout/references.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -5,11 +6,19 @@ import type { WorkloadRecord } from "./workload-record.ts";
 
 /**
  * The rule by which nothing newer is undone, docs/adr/0009-newer-than-known.md has its reasons: a plan that was made from
- * the caches is written as it is only where these were seen to stand for what is recorded, and have changed since.
- * Whatever else is recorded may be of configuration that the caches have not heard of yet.
+ * the caches is written as it is only where these were seen to stand for what is recorded, and what changed since did so
+ * after the workload. Whatever else is recorded may be of configuration that the caches have not heard of yet.
  */
-export function isWatched(record: WorkloadRecord, workload: Workload, plan: RolloutPlan): boolean {
-  return plan.outcome === "roll" && record.caughtUpWith === recordedOn(workload);
+export function isWatched(
+  record: WorkloadRecord,
+  workload: Workload,
+  plan: RolloutPlan,
+  heardUpTo: Caches["heardUpTo"],
+): boolean {
+  if (plan.outcome !== "roll" || record.caughtUpWith !== recordedOn(workload)) return false;
+  // Where it is not remembered what changed it may be anything.
+  const changed: readonly ConfigName[] = plan.changed ?? workload.references;
+  return changed.every(({ kind, namespace }) => heardUpTo(kind, namespace) > workload.resourceVersion);
 }
 
 /** Notes what `plan`, made from the caches, says of them: that they have caught up with what is recorded. */

@@ -39,6 +39,8 @@ export interface Workload extends WorkloadName {
   readonly uid: string;
   /** 0 while it is being created and has none yet. */
   readonly generation: number;
+  /** Of the object from which this was made, 0 where it has none: not older than anything here. Not compared. */
+  readonly resourceVersion: number;
   /** Whether it has a deletionTimestamp. */
   readonly deleting: boolean;
   readonly optIn: OptIn;
@@ -111,7 +113,7 @@ export function collectReferences(object: WorkloadObject): readonly Reference[] 
 
 /** Whether nothing that Wave looks at differs between two states of one workload. */
 export function sameWorkload(a: Workload, b: Workload): boolean {
-  return sameJson(a, b);
+  return sameJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
 }
 
 function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload {
@@ -128,6 +130,7 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
     name: metadata.name ?? "",
     uid: metadata.uid ?? "",
     generation: metadata.generation ?? 0,
+    resourceVersion: Number(metadata.resourceVersion ?? 0),
     deleting: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
     optIn,
     references: optedIn ? mergeReferences(collectReferences({ metadata, spec })) : [],
