@@ -172,6 +172,20 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(asked).toBe(1);
   });
 
+  it("has room for 4 MB of a watch that nobody reads at the moment, and short requests still get through", async () => {
+    const written = Promise.withResolvers<void>();
+    const server = await http2Server((stream, path, headers) => {
+      if (path !== "/watch") return ok(stream, path, headers);
+      stream.respond({ ":status": 200 });
+      stream.write(Buffer.alloc(4_000_000, " "), () => written.resolve());
+    });
+    const client = clientFor(server.port);
+    const stream = await client.stream(get("/watch"));
+    await written.promise;
+    expect(await client.request(get("/short"))).toBe("/short");
+    await stream[Symbol.asyncDispose]();
+  });
+
   it("takes long answers in pieces and whole", async () => {
     const long = "ä".repeat(3_000_000);
     const server = await http2Server((stream) => {
