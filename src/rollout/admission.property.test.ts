@@ -3,28 +3,46 @@ import { expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import { viewOf } from "./hash.ts";
+import { planRollout } from "./plan.ts";
 import { invalidScheduler, isGated } from "./scheduling-gate.ts";
+import { testKeys } from "./test-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
 import { toWorkload, type WorkloadObject } from "./workload.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const gate = "wave.pusher.com/scheduling-disabled";
 const hash = "wave.pusher.com/config-hash";
+const baseline = "wave.pusher.com/config-baseline";
+
+const web = configMap("web", { a: "1" });
+/** Of nothing, of what is there, and under a key. */
+const hashes = [undefined, testKeys(1)].flatMap((hashKeys) => {
+  const reader = toWorkload("Deployment", workloadObject({ pod: readsAll("ConfigMap", "web") }));
+  const plan = planRollout(reader, lookupOf(web), { ...defaultPolicy, hashKeys });
+  return ["hash" in plan ? plan.hash : "", viewOf([], hashKeys?.current).hash];
+});
+hashes.push("untagged");
 
 const scheduler = fc.constantFrom("default-scheduler", "custom", invalidScheduler);
 const wanted: fc.Arbitrary<Wanted> = fc.record({
   annotations: fc.record({
     [optIn]: fc.constantFrom("true", "true", "true", "false", undefined),
     [gate]: fc.constantFrom(undefined, undefined, "", "custom", invalidScheduler),
+    [baseline]: fc.constantFrom(undefined, ...hashes.flatMap((each) => hashes.map((other) => `${each} ${other}`))),
   }),
-  templateAnnotations: fc.constantFrom({}, { [hash]: viewOf([]).hash }, { [hash]: "untagged" }, { other: "x" }),
+  templateAnnotations: fc.constantFrom({}, ...hashes.map((each) => ({ [hash]: each })), { other: "x" }),
   pod: fc
     .tuple(fc.constantFrom({}, readsAll("ConfigMap", "web"), readsAll("ConfigMap", "web", true)), scheduler)
     .map(([reads, schedulerName]) => ({ ...reads, schedulerName })),
   spec: fc.constantFrom({}, { replicas: 2 }),
 });
-const lookup = fc.constantFrom(lookupOf(), lookupOf(configMap("web", { a: "1" })));
-const policy = fc.boolean().map((schedulingGate) => ({ ...defaultPolicy, schedulingGate }));
+const lookup = fc.constantFrom(lookupOf(), lookupOf(web));
+const policy = fc.record({
+  crossNamespace: fc.constant(defaultPolicy.crossNamespace),
+  namespaces: fc.constant(undefined),
+  schedulingGate: fc.boolean(),
+  hashKeys: fc.constantFrom(undefined, testKeys(1), testKeys(2, 1), testKeys(3, 2, 1)),
+});
 
 function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
   if (patch === undefined) return object;

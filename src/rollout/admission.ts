@@ -101,7 +101,7 @@ function mutate(plan: RolloutPlan, request: Request, policy: Policy): Mutation {
     case "adopt":
     case "baseline":
     case "roll":
-      return mutateComplete(request, plan.hash);
+      return mutateComplete(request, plan.view.hash);
   }
 }
 

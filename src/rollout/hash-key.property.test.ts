@@ -7,7 +7,7 @@ import type { HashKeys } from "./hash-key.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
 import type { Policy } from "./policy.ts";
-import { testKey } from "./test-keys.ts";
+import { testKey, testKeys } from "./test-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "./test-objects.ts";
 import { toWorkload, type WorkloadObject } from "./workload.ts";
 
@@ -44,12 +44,25 @@ class World {
       const workload = toWorkload(this.#kind, this.#object);
       const plan = planRollout(workload, this.#lookup, this.#policy);
       const patch = patchFor(workload, plan);
-      if (patch === undefined) return written;
+      if (patch === undefined) {
+        this.#otherReplicasRestartNobody();
+        return written;
+      }
       if ("hash" in plan) this.#madeFrom.set(plan.hash, this.#value);
       const before = this.#object.spec;
       this.#object = patched(this.#object, patch);
       if (JSON.stringify(this.#object.spec) !== JSON.stringify(before)) written++;
       this.#revise();
+    }
+  }
+
+  /** Whatever keys they know: none, fewer, or others. */
+  #otherReplicasRestartNobody(): void {
+    const workload = toWorkload(this.#kind, this.#object);
+    const older = this.#known && { ...this.#known, previous: undefined, remembered: [] };
+    for (const hashKeys of [undefined, older, testKeys(1_000_000), testKeys(1_000_000, this.#keysMade)]) {
+      const { outcome } = planRollout(workload, this.#lookup, { ...defaultPolicy, hashKeys });
+      expect(["unchanged", "adopt"]).toContain(outcome);
     }
   }
 

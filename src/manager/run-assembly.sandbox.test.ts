@@ -1,0 +1,60 @@
+import { expect, it, onTestFinished, vi } from "vitest";
+import { readRunRequest } from "../cli/settings.ts";
+import type { KubeObject } from "../kube/api-types.ts";
+import { fixedCredentials } from "../kube/credentials.ts";
+import { clientOf } from "../kube/test-client.ts";
+import { systemClock } from "../lib/clock.ts";
+import { workloadObject } from "../rollout/test-objects.ts";
+import type { WorkloadObject } from "../rollout/workload.ts";
+import { startSandbox } from "../sandbox/sandbox.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { assemble } from "./assemble.ts";
+import { runAssembly } from "./run-assembly.ts";
+
+it("nothing is decided before the key of hashes is known, so that no hash without one is written", async () => {
+  const sandbox = await startSandbox({ controllers: false });
+  const { client } = clientOf(sandbox.url);
+  const secret = "/api/v1/namespaces/default/secrets/wave-hash-key";
+  sandbox.faults.add({ match: ({ path }) => path === secret, action: { type: "status", status: 403 } });
+  const namespaced = "/api/v1/namespaces/default";
+  const deployments = "/apis/apps/v1/namespaces/default/deployments";
+  const page = { metadata: { name: "web" }, data: { a: "1" } };
+  await client.request({ method: "POST", path: `${namespaced}/configmaps`, body: page });
+  const containers = [{ name: "web", image: "nginx", envFrom: [{ configMapRef: { name: "web" } }] }];
+  const { metadata, ...web } = workloadObject({ pod: { containers } });
+  const body = { ...web, metadata: { name: "web", annotations: metadata?.annotations } };
+  await client.request({ method: "POST", path: deployments, body });
+
+  const request = readRunRequest(["--hash-key-secret=default/wave-hash-key", "--metrics-bind-address=0"], {});
+  if (request.asks !== "run") throw new Error("no settings");
+  const config = {
+    server: new URL(sandbox.url),
+    source: "a test",
+    tls: { insecure: false },
+    credentials: fixedCredentials(),
+  };
+  const surroundings = { clock: systemClock, log: silentLogger, metrics: new MetricsRegistry(), version: "0" };
+  const assembly = await assemble(request.settings, config, { ...surroundings, identity: "test" });
+  const over = new AbortController();
+  const fail = (error: unknown) => over.abort(error);
+  const running = runAssembly(assembly, { log: silentLogger, over: over.signal, fail });
+  onTestFinished(async () => {
+    over.abort();
+    await running;
+    await client.close();
+    await sandbox.close();
+  });
+
+  const writes = () => sandbox.requests.filter(({ verb }) => verb === "patch").length;
+  await vi.waitFor(() => expect(assembly.hashKeys?.problem()).toContain("403"));
+  await vi.waitFor(() => expect(assembly.caches.synced).toBe(true));
+  expect(writes()).toBe(0);
+  sandbox.faults.clear();
+  const recorded = async () => {
+    const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path: `${deployments}/web` });
+    return object.spec?.template?.metadata?.annotations?.["wave.pusher.com/config-hash"];
+  };
+  await vi.waitFor(async () => expect(await recorded()).toMatch(/^v2-/), { timeout: 5000 });
+  expect(writes()).toBe(1);
+});
