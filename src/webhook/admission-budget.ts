@@ -9,13 +9,17 @@ export const maxBodyBytes = 8 * 1024 * 1024;
 /** Values in its JSON, as `countValues` counts them; so many empty objects take 20 MiB. */
 export const maxValues = 250_000;
 
-/** What is larger than either of these is rare, and taken one at a time. */
-export const smallBody = { bytes: 64 * 1024, values: 4000 };
+/**
+ * How many reviews are under way at one time, by their size: the first row whose bytes and values they do not exceed. Most
+ * are in the first; a row of large ones holds about 16 MiB of parsed JSON when it is full, whatever they are made of.
+ */
+export const lanes = [
+  { bytes: 32 * 1024, values: 2000, atOnce: 128 },
+  { bytes: 512 * 1024, values: 40_000, atOnce: 4 },
+  { bytes: maxBodyBytes, values: maxValues, atOnce: 1 },
+] as const;
 
-/** Small ones at one time, */
-export const smallAtOnce = 128;
-
-/** and half of them for one namespace. */
+/** Reviews of one namespace under way at one time: not all that there can be. */
 export const reviewsOfNamespace = 64;
 
 /** Objects that are read for one review. */
@@ -28,4 +32,4 @@ export const readsAtOnce = 32;
 export const readingMs = 3000;
 
 /** Connections, see `Connections`. 74 KiB each. */
-export const connectionLimits = { all: 448, strangers: 256, strangerMs: 10_000 };
+export const connectionLimits = { all: 320, strangers: 160, strangerMs: 10_000 };

@@ -6,9 +6,18 @@ import { countValues, readBody } from "./body.ts";
 describe("a body", () => {
   it("is read whole, also an empty one and one of exactly the limit", async () => {
     for (const text of ["", "a", "abcd"]) {
-      const parts = [...text].map((part) => Buffer.from(part));
-      expect(await readBody(Readable.from(parts), 4)).toEqual({ state: "whole", bytes: Buffer.from(text) });
+      for (const length of [text.length, undefined]) {
+        const parts = Readable.from([...text].map((part) => Buffer.from(part)));
+        expect(await readBody(parts, 4, length)).toEqual({ state: "whole", bytes: Buffer.from(text) });
+      }
     }
+  });
+
+  it("of a length that nobody said is kept whole, however it is cut", async () => {
+    const whole = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+    const pieces = Array.from({ length: 30 }, (_, index) => whole.subarray(index * 10_000, (index + 1) * 10_000));
+    expect(await readBody(Readable.from(pieces), 300_000, undefined)).toEqual({ state: "whole", bytes: whole });
+    expect(await readBody(Readable.from(pieces), 299_999, undefined)).toEqual({ state: "too large" });
   });
 
   it("that is larger than the limit is read to its end, and nothing of it is kept", async () => {
@@ -16,13 +25,13 @@ describe("a body", () => {
     function* parts() {
       for (; sent < 10; sent++) yield Buffer.from("abc");
     }
-    expect(await readBody(Readable.from(parts(), { objectMode: false }), 4)).toEqual({ state: "too large" });
+    expect(await readBody(Readable.from(parts(), { objectMode: false }), 4, 30)).toEqual({ state: "too large" });
     expect(sent).toBe(10);
   });
 
   it("whose sender hangs up is an error", async () => {
     const body = new Readable({ read() {} });
-    const read = expect(readBody(body, 4)).rejects.toThrow("the client hung up");
+    const read = expect(readBody(body, 4, 4)).rejects.toThrow("the client hung up");
     body.push("ab");
     body.destroy();
     await read;

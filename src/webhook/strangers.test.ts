@@ -158,13 +158,14 @@ describe("reviews", () => {
       return { patch: undefined, warnings: [] };
     };
     await start({ review: decide });
+    const mebibyte = 1 << 20;
     const of = (uid: string, padding: number) =>
       asked(JSON.stringify({ ...JSON.parse(review), request: { uid }, padding: "x".repeat(padding) }));
     const [first, second, dense, small] = [await apiServer(), await apiServer(), await apiServer(), await apiServer()];
-    const answers = [ask(first, of("first", 200_000))];
+    const answers = [ask(first, of("first", mebibyte))];
     await vi.waitFor(() => expect(seen).toEqual(["first"]));
-    answers.push(ask(second, of("second", 200_000)));
-    const values = JSON.stringify({ ...JSON.parse(review), request: { uid: "dense" }, values: Array(5000).fill({}) });
+    answers.push(ask(second, of("second", mebibyte)));
+    const values = JSON.stringify({ ...JSON.parse(review), request: { uid: "dense" }, values: Array(30_000).fill({}) });
     answers.push(ask(dense, asked(values)));
     expect(await ask(small, of("small", 0))).toBe("HTTP/1.1 200");
     expect(seen).toEqual(["first", "small"]);
