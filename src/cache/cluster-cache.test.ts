@@ -130,7 +130,8 @@ describe("the caches", () => {
     onWorkload.push(() => announced.push([...caches.workloadsReading("ConfigMap/ns/c")]));
     const feed = fake.feed("daemonsets");
     await feed.list(deployment("web", ["a", "b"]));
-    await feed.push({ type: "apply", object: deployment("web", ["b", "c"]) });
+    const after = deployment("web", ["b", "c"]);
+    await feed.push({ type: "apply", object: { ...after, metadata: { ...after.metadata, generation: 2 } } });
     const readers = ["a", "b", "c"].map((name) => [...caches.workloadsReading(`ConfigMap/ns/${name}`)]);
     expect(readers).toEqual([[], ["DaemonSet/ns/web"], ["DaemonSet/ns/web"]]);
     await feed.list();

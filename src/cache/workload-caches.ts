@@ -3,6 +3,7 @@ import { type Resource, resources } from "../kube/resources.ts";
 import { configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import {
+  isMadeOf,
   sameWorkload,
   toWorkload,
   type Workload,
@@ -34,7 +35,8 @@ export function workloadCaches(options: Options, index: ReferenceIndex): Readonl
     new KindCache({
       resource,
       namespaces,
-      transform: (object) => {
+      transform: (object, held) => {
+        if (held !== undefined && isMadeOf(held, object)) return held;
         const workload = toWorkload(kind, object);
         return concernsWave(workload) ? workload : undefined;
       },

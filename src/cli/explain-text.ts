@@ -67,6 +67,8 @@ function headline({ outcome, gate }: Explanation): string {
       return gate === "closed"
         ? "Wave waits: its new Pods stay pending until nothing is missing"
         : "Wave waits: it keeps the Pods that it has until nothing is missing";
+    case "overBudget":
+      return "Wave leaves it alone: it is too large, and keeps what it has";
     case "cleanUp":
       return "Wave lets its Pods be scheduled again, and rolls out nothing";
     case "unknown":
@@ -102,7 +104,8 @@ function table(references: readonly ExplainedReference[], namespace: string): re
       reference.path,
     ]),
   ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const widths =
+    rows[0]?.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0)) ?? [];
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -1,19 +1,13 @@
 import { grantedReferences } from "../rollout/cross-namespace.ts";
 import { formOf } from "../rollout/hash.ts";
-import { mergeReferences } from "../rollout/merge-references.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { type ConfigName, configKey, type Reference } from "../rollout/references.ts";
 import { hasGate, isGated } from "../rollout/scheduling-gate.ts";
 import { missingFrom } from "../rollout/view.ts";
-import {
-  collectReferences,
-  type OptIn,
-  type Workload,
-  type WorkloadName,
-  type WorkloadObject,
-} from "../rollout/workload.ts";
+import type { OptIn, Workload, WorkloadName, WorkloadObject } from "../rollout/workload.ts";
+import { collectReferences, referencesOf } from "../rollout/workload-references.ts";
 import { type HashForm, hashFormOf, type ReadHashKeys } from "./explain-keys.ts";
 import type { ReadConfig, ReadConfigs } from "./explain-read.ts";
 import { workloadNotes } from "./workload-notes.ts";
@@ -47,7 +41,7 @@ export interface Explanation {
   readonly currentHash: string | null;
   /** "closed" where the scheduling gate keeps its new Pods pending. */
   readonly gate: "closed" | "open";
-  /** One for each place where it is written, also where the workload has not opted in. */
+  /** One for each place where it is written, also where the workload has not opted in; none of too many. */
   readonly references: readonly ExplainedReference[];
   /** What Pods cannot start without and does not exist. */
   readonly missing: readonly Missing[];
@@ -57,9 +51,11 @@ export interface Explanation {
   readonly notes: readonly string[];
 }
 
-/** The workload as if it had opted in: what it reads is of interest either way. */
+/** The workload as if it had opted in: what it reads is of interest either way, unless that exceeds a budget. */
 export function withAllReferences(object: WorkloadObject, workload: Workload): Workload {
-  return { ...workload, references: mergeReferences(collectReferences(object)) };
+  if (workload.excess !== undefined) return workload;
+  const { merged = [], excess } = referencesOf(object);
+  return { ...workload, references: merged, excess };
 }
 
 /** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
@@ -81,6 +77,7 @@ export function explainWorkload(
   const granted = grantedReferences(readable, lookup, policy);
   const plan = planRollout({ ...workload, references: workload.references.filter(isRead) }, lookup, policy);
   const { kind, namespace, name, optIn, recordedHash } = workload;
+  const places = reader.excess === undefined ? collectReferences(object) : [];
   return {
     version: 1,
     workload: { kind, namespace, name },
@@ -89,7 +86,7 @@ export function explainWorkload(
     recordedHash: recordedHash ?? null,
     recordedUnder: hashFormOf(recordedHash, keys),
     gate: isGated(workload) ? "closed" : "open",
-    references: collectReferences(object).map((reference) => {
+    references: places.map((reference) => {
       const key = configKey(reference);
       const refused = granted.refused.has(key);
       return explained(reference, refused ? "refused" : (read.get(key)?.state ?? "absent"), lookup);
@@ -124,7 +121,7 @@ function outcomeOf(
   keys: ReadHashKeys,
 ): Pick<Explanation, "outcome" | "reason" | "currentHash"> {
   const { outcome, reason } = plan;
-  if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting")
+  if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting" || outcome === "overBudget")
     return { outcome, reason, currentHash: null };
   if (unread.length > 0) {
     const objects = describeMissing(unread, workload.namespace);

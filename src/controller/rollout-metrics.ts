@@ -7,7 +7,7 @@ import type { DroppedBecause } from "./event-outbox.ts";
 export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "unavailable";
 
 /** What a workload is, as `wave_workloads` counts it; "pending" has something to write that was not written yet. */
-export const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored"] as const;
+export const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored", "overBudget"] as const;
 /** One of {@link workloadStates}. */
 export type WorkloadState = (typeof workloadStates)[number];
 
@@ -18,6 +18,8 @@ export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
       return "ignored";
     case "waiting":
       return "waiting";
+    case "overBudget":
+      return "overBudget";
     default:
       return "unchanged";
   }

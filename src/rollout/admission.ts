@@ -94,6 +94,8 @@ function mutate(plan: RolloutPlan, request: Request, policy: Policy): Mutation {
     }
     case "waiting":
       return mutateIncomplete(request, policy);
+    case "overBudget":
+      return named("kept", keepHash(request));
     case "unchanged":
       if (workload.recordedHash === undefined) return named("kept", keepHash(request)); // it reads nothing
       // Its hash is right. Where new Pods are made anyway it becomes the one under the current key.

@@ -53,13 +53,13 @@ describe("a reference into another namespace", () => {
   });
 
   it("gets one warning with all others, however many there are", () => {
-    const names = Array.from({ length: 5000 }, (_, i) => `other/db-${i}`);
+    const names = Array.from({ length: 500 }, (_, i) => `other/db-${i}`);
     const many = workload({ annotations: { "wave.pusher.com/extra-secrets": names.join() } });
     const { warnings } = planRollout(many, lookupOf(), defaultPolicy);
     expect(warnings).toEqual([
       {
         reason: "CrossNamespaceRefused",
-        message: expect.stringMatching(/^Secret "other\/db-0", .* and 4,995 more: not there, or without/),
+        message: expect.stringMatching(/^Secret "other\/db-0", .* and 495 more: not there, or without/),
       },
     ]);
   });

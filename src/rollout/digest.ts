@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
 import { sharedWith } from "./annotations.ts";
+import { budgets, mostSharedWithBytes } from "./budgets.ts";
 import type { ConfigKind, ConfigName } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 
@@ -20,6 +21,8 @@ export interface Config extends ConfigName {
   readonly binaryFrom: number;
   /** The SHA-256 of each value in the order of the keys, 32 bytes each, one byte a character. */
   readonly digests: string;
+  /** How many keys it has where these are more than the budget, so that none of them is kept. */
+  readonly tooManyKeys?: number;
 }
 
 const digestLength = 32;
@@ -28,7 +31,8 @@ const digestLength = 32;
 export type Parts = "data" | "data and binaryData";
 
 /**
- * The digests of an object; its values are not kept. A Secret's values are decoded first.
+ * The digests of an object; its values are not kept. A Secret's values are decoded first. One with more keys than the
+ * budget is kept without any, at the cost of counting them.
  *
  * Throws an Error that names the object, never a value, where it is malformed.
  */
@@ -37,6 +41,11 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
   if (typeof name !== "string" || typeof namespace !== "string") throw new Error(`${kind} without name or namespace`);
   const malformed = (what: string) => new Error(`${kind} "${namespace}/${name}" is malformed: ${what}`);
   const binary = "binaryData" in object ? object.binaryData : undefined;
+  const grants = listed(annotations?.[sharedWith]);
+  const count = countKeys(object.data) + countKeys(binary);
+  if (count > budgets.keysOfObject.most) {
+    return { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", tooManyKeys: count };
+  }
   const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
   const [binaryKeys, binaryDigests] = digest(
     kind === "ConfigMap" ? binary : undefined,
@@ -48,7 +57,7 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
     kind,
     namespace,
     name,
-    sharedWith: listed(annotations?.[sharedWith]),
+    sharedWith: grants,
     keys: binaryKeys.length === 0 ? keys : [...keys, ...binaryKeys],
     binaryFrom: keys.length,
     digests: digests + binaryDigests,
@@ -93,6 +102,12 @@ export function isSharedWith(config: Config, namespace: string): boolean {
   return config.sharedWith?.some((entry) => entry === "*" || entry === namespace) ?? false;
 }
 
+/** Of a map; what is none is found out where its values are read. */
+function countKeys(map: Record<string, string> | null | undefined): number {
+  if (typeof map !== "object" || map === null) return 0;
+  return Object.keys(map).length;
+}
+
 type Malformed = (what: string) => Error;
 
 /** The sorted keys of a map, and the digests of their values in that order. */
@@ -122,6 +137,7 @@ function flat(text: string): string {
 
 function listed(annotation: string | undefined): readonly string[] | undefined {
   if (typeof annotation !== "string") return undefined;
+  if (Buffer.byteLength(annotation) > mostSharedWithBytes) return [];
   return annotation
     .split(",")
     .map((entry) => entry.trim())

@@ -3,6 +3,24 @@ import type { ConfigKind, Reference } from "./references.ts";
 import type { Warning } from "./warning.ts";
 import { counted, enumerated, quoted } from "./wording.ts";
 
+/** The annotations that name objects, as they are written. */
+export interface Extras {
+  readonly [extraConfigMaps]: string | undefined;
+  readonly [extraSecrets]: string | undefined;
+}
+
+/** A workload without them, which is nearly every one. */
+export const noExtras: Extras = { [extraConfigMaps]: undefined, [extraSecrets]: undefined };
+
+/** Those of a workload. */
+export function extrasOf({
+  [extraConfigMaps]: configMaps,
+  [extraSecrets]: secrets,
+}: Readonly<Record<string, string>>): Extras {
+  if (configMaps === undefined && secrets === undefined) return noExtras;
+  return { [extraConfigMaps]: configMaps, [extraSecrets]: secrets };
+}
+
 const sources: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: extraConfigMaps },
   { kind: "Secret", annotation: extraSecrets },

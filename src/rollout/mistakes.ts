@@ -7,9 +7,8 @@ import {
   workloadAnnotations,
 } from "./annotations.ts";
 import type { Warning } from "./warning.ts";
+import { type Annotations, waveNames } from "./wave-annotations.ts";
 import { counted, quoted } from "./wording.ts";
-
-type Annotations = Readonly<Record<string, string>>;
 
 /** How many annotations of each place get a message of their own. */
 const shownNames = 3;
@@ -47,12 +46,6 @@ function mistakeOnWorkload(name: string): string {
 
 /** Those of a workload that people write; the others are Wave's to write. */
 const ownAnnotations = workloadAnnotations.filter((name) => name !== schedulingDisabled && name !== configBaseline);
-
-function waveNames(annotations: Annotations): readonly string[] {
-  return Object.keys(annotations)
-    .filter((name) => name.startsWith(annotationPrefix))
-    .sort();
-}
 
 /** The longest name that could be one of Wave's with a third of it written otherwise. */
 const longestMeant = 80;

@@ -19,6 +19,7 @@ export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | und
     case "ignore":
     case "unchanged":
     case "waiting":
+    case "overBudget":
       return undefined;
     case "cleanUp":
       return [...testIdentity(workload), ...testGate(workload), ...openGate(workload)];

@@ -1,13 +1,14 @@
 import { updateOnConfigChange } from "./annotations.ts";
+import { describeExcess, type Excess } from "./budgets.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { grantedReferences } from "./cross-namespace.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
-import { describeChanges, describeWaiting } from "./messages.ts";
+import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
 import type { Policy } from "./policy.ts";
 import { readRecorded, standsFor } from "./recorded.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
-import { type Lookup, type Missing, missingFrom, viewThrough } from "./view.ts";
+import { excessOf, type Lookup, type Missing, missingFrom, viewThrough } from "./view.ts";
 import { oneForEachReason, type Warning } from "./warning.ts";
 import { quoted } from "./wording.ts";
 import type { Workload } from "./workload.ts";
@@ -41,6 +42,8 @@ export type Decision =
    * keeps Pods pending.
    */
   | { readonly outcome: "waiting"; readonly missing: readonly Missing[]; readonly gate: "closed" | "open" }
+  /** It exceeds a budget: nobody looks at what it reads, and it keeps what it has. */
+  | { readonly outcome: "overBudget"; readonly excess: Excess }
   /** The scheduling gate must be lifted although nothing is rolled. */
   | { readonly outcome: "cleanUp" };
 
@@ -65,8 +68,11 @@ export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, 
   }
   if (workload.optIn.state !== "in") return planOptedOut(workload);
 
+  if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
   const granted = grantedReferences(workload, lookup, policy);
   const warnings = oneForEachReason([...mistakes, ...granted.warnings]);
+  const excess = excessOf(granted.references, granted.lookup);
+  if (excess !== undefined) return planOverBudget(workload, excess, warnings);
   const missing = missingFrom(granted.references, granted.lookup);
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
   // Read once: another replica may just be changing the keys.
@@ -95,6 +101,14 @@ function unclearOptIn(value: string): Warning {
     reason: "InvalidAnnotation",
     message: `annotation ${updateOnConfigChange}: ${quoted(value)} is neither "true" nor "false"; write "true" to opt in`,
   };
+}
+
+/** A gate is lifted: nobody would find out that what its Pods wait for is there. */
+function planOverBudget(workload: Workload, excess: Excess, others: readonly Warning[]): RolloutPlan {
+  const much = describeExcess(excess, (object) => describeObject(object, workload.namespace));
+  const warnings = oneForEachReason([{ reason: "BudgetExceeded", message: `is not rolled: ${much}` }, ...others]);
+  if (hasGate(workload)) return { outcome: "cleanUp", reason: `its scheduler is restored; it has ${much}`, warnings };
+  return { outcome: "overBudget", excess, reason: `has ${much}`, warnings };
 }
 
 function planIncomplete(workload: Workload, missing: readonly Missing[], policy: Policy): Reasoned {

@@ -53,55 +53,52 @@ const projectedSources: readonly Source<VolumeProjection, NamedVolumeSource>[] =
   { field: "secret", kind: "Secret", of: (source) => source.secret },
 ];
 
+/** Told of each reference as it is found. */
+export type Found = (reference: Reference) => void;
+
 /**
- * Every reference of a pod spec to a ConfigMap or Secret that its Pods see, one for each place, in the order of the
- * spec. Sidecars are initContainers. Not among them: imagePullSecrets and the secrets of storage drivers, which no
- * container sees.
+ * Tells every reference of a pod spec to a ConfigMap or Secret that its Pods see, one for each place, in the order of
+ * the spec. Sidecars are initContainers. Not among them: imagePullSecrets and the secrets of storage drivers, which no
+ * container sees. Lists of keys are shared between references.
  */
-export function podReferences(spec: PodSpec, namespace: string): readonly Reference[] {
+export function podReferences(spec: PodSpec, namespace: string, found: Found): void {
+  const { volumes = [], initContainers = [], containers = [] } = spec;
   const path = "spec.template.spec";
-  const containers = containersOf(spec, path);
-  const found: Found[] = [
-    ...containers.flatMap(([container, at]) => [...envFromOf(container, at), ...envOf(container, at)]),
-    ...volumesOf(spec, path, shownByVolume(containers.map(([container]) => container))),
-  ];
-  // The API server refuses a reference without a name where it matters.
-  return found.filter(({ name }) => name !== "").map((reference) => ({ ...reference, namespace }));
+  for (const [i, container] of initContainers.entries()) {
+    environmentOf(container, `${path}.initContainers[${i}]`, namespace, found);
+  }
+  for (const [i, container] of containers.entries()) {
+    environmentOf(container, `${path}.containers[${i}]`, namespace, found);
+  }
+  const shown = shownByVolume([...initContainers, ...containers]);
+  for (const [i, volume] of volumes.entries()) {
+    volumeReferences(volume, `${path}.volumes[${i}]`, namespace, shown.get(volume.name) ?? "all", found);
+  }
 }
 
-type Found = Omit<Reference, "namespace">;
-
-function containersOf({ initContainers = [], containers = [] }: PodSpec, path: string): readonly [Container, string][] {
-  return [
-    ...initContainers.map((container, i): [Container, string] => [container, `${path}.initContainers[${i}]`]),
-    ...containers.map((container, i): [Container, string] => [container, `${path}.containers[${i}]`]),
-  ];
+function environmentOf({ envFrom = [], env = [] }: Container, path: string, namespace: string, found: Found): void {
+  for (const [i, source] of envFrom.entries()) {
+    read(envFromSources, source, `${path}.envFrom[${i}]`, namespace, readAll, found);
+  }
+  for (const [i, { valueFrom }] of env.entries()) {
+    if (valueFrom) read(envSources, valueFrom, `${path}.env[${i}].valueFrom`, namespace, readKey, found);
+  }
 }
 
-function envFromOf({ envFrom = [] }: Container, path: string): readonly Found[] {
-  const reading = ({ optional = false }: WholeObject): readonly Reading[] => [{ reads: "env", keys: "all", optional }];
-  return envFrom.flatMap((source, i) => read(envFromSources, source, `${path}.envFrom[${i}]`, reading));
+function readAll({ optional = false }: WholeObject): readonly Reading[] {
+  return [{ reads: "env", keys: "all", optional }];
 }
 
-function envOf({ env = [] }: Container, path: string): readonly Found[] {
-  const reading = ({ key, optional = false }: KeySelector): readonly Reading[] => [
-    { reads: "env", keys: [key], optional },
-  ];
-  return env.flatMap(({ valueFrom }, i) =>
-    valueFrom ? read(envSources, valueFrom, `${path}.env[${i}].valueFrom`, reading) : [],
-  );
+function readKey({ key, optional = false }: KeySelector): readonly Reading[] {
+  return [{ reads: "env", keys: [key], optional }];
 }
 
-function volumesOf({ volumes = [] }: PodSpec, path: string, shown: ReadonlyMap<string, Shown>): readonly Found[] {
-  return volumes.flatMap((volume, i) => {
-    const at = `${path}.volumes[${i}]`;
-    const reading = (source: VolumeSource) => readVolume(source, shown.get(volume.name) ?? "all");
-    const projected = volume.projected?.sources ?? [];
-    return [
-      ...read(volumeSources, volume, at, reading),
-      ...projected.flatMap((source, j) => read(projectedSources, source, `${at}.projected.sources[${j}]`, reading)),
-    ];
-  });
+function volumeReferences(volume: Volume, path: string, namespace: string, shown: Shown, found: Found): void {
+  const reading = (source: VolumeSource) => readVolume(source, shown);
+  read(volumeSources, volume, path, namespace, reading, found);
+  for (const [i, source] of (volume.projected?.sources ?? []).entries()) {
+    read(projectedSources, source, `${path}.projected.sources[${i}]`, namespace, reading, found);
+  }
 }
 
 /** What the mounts of each volume show, by its name: found once, however many sources the volume has. */
@@ -115,11 +112,16 @@ function read<Owner, Value extends { readonly name?: string }>(
   sources: readonly Source<Owner, Value>[],
   owner: Owner,
   path: string,
+  namespace: string,
   reading: (value: Value) => readonly Reading[],
-): readonly Found[] {
-  return sources.flatMap(({ field, kind, of }) => {
+  found: Found,
+): void {
+  for (const { field, kind, of } of sources) {
     const value = of(owner);
-    if (!value) return [];
-    return reading(value).map((found) => ({ kind, name: value.name ?? "", ...found, path: `${path}.${field}` }));
-  });
+    // The API server refuses a reference without a name where it matters.
+    if (!value?.name) continue;
+    for (const { reads, keys, optional } of reading(value)) {
+      found({ kind, namespace, name: value.name, reads, keys, optional, path: `${path}.${field}` });
+    }
+  }
 }

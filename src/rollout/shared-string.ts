@@ -4,6 +4,9 @@
  * objects have the same few namespaces, paths and keys, and JSON.parse makes a new string for each value.
  */
 export function sharedString(text: string): string {
-  const [internalized = text] = Object.keys({ [text]: undefined });
+  // Without a prototype it is a table from the start: a literal with that name would make a hidden class for each.
+  const table: Record<string, undefined> = Object.create(null);
+  table[text] = undefined;
+  const [internalized = text] = Object.keys(table);
   return internalized;
 }

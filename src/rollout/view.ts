@@ -1,3 +1,4 @@
+import { budgets, type Excess } from "./budgets.ts";
 import { type Config, digestAt, digestOf, keysOf, type Parts } from "./digest.ts";
 import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
 import type { HashKey } from "./hash-key.ts";
@@ -22,6 +23,20 @@ export function viewThrough(references: readonly Reference[], lookup: Lookup, ke
     ...hiddenFromEnv(references, lookup),
   ];
   return viewOf(entries, key);
+}
+
+/** The budget that what the references show exceeds, found without a look at any key. */
+export function excessOf(references: readonly Reference[], lookup: Lookup): Excess | undefined {
+  let keys = 0;
+  for (const reference of references) {
+    const config = find(lookup, reference);
+    if (config?.tooManyKeys !== undefined) {
+      const { kind, namespace, name } = config;
+      return { budget: "keysOfObject", count: config.tooManyKeys, object: { kind, namespace, name } };
+    }
+    keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
+  }
+  return keys > budgets.keys.most ? { budget: "keys", count: keys } : undefined;
 }
 
 /** What Pods cannot start without and does not exist, sorted, each once. */

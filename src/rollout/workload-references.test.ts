@@ -1,7 +1,7 @@
 import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
 import { describe, expect, it } from "vitest";
 import { workload, workloadObject } from "./test-objects.ts";
-import { collectReferences } from "./workload.ts";
+import { collectReferences } from "./workload-references.ts";
 
 /** What a pod spec reads, as `kind name reads keys optional? path`, the path without what they all begin with. */
 function read(pod: Partial<PodSpec>): string[] {

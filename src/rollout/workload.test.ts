@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readsAll, workload, workloadObject } from "./test-objects.ts";
-import { collectReferences, parseWorkloadKey, sameWorkload, toWorkload, workloadKey } from "./workload.ts";
+import { readsAll, type Wanted, workload, workloadObject } from "./test-objects.ts";
+import { isMadeOf, parseWorkloadKey, sameWorkload, toWorkload, workloadKey } from "./workload.ts";
+import { collectReferences } from "./workload-references.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 
@@ -111,5 +112,43 @@ describe("workloadKey", () => {
 
   it.each(["", "Pod/a/b", "Deployment/a", "Deployment/a/b/c", "Deployment//b"])("refuses %j", (key) => {
     expect(() => parseWorkloadKey(key)).toThrow("is not the key of a workload");
+  });
+});
+
+describe("isMadeOf", () => {
+  const pod = readsAll("Secret", "db");
+  const held = workload({ kind: "StatefulSet", pod });
+  const changed = (wanted: Wanted) => workloadObject({ kind: "StatefulSet", pod, ...wanted });
+
+  it("is told without a look at the spec", () => {
+    const unreadable = Object.defineProperty(changed({}), "spec", {
+      get: () => {
+        throw new Error("looked at");
+      },
+    });
+    expect(isMadeOf(held, unreadable)).toBe(true);
+  });
+
+  it("is so whatever happened to labels and the annotations of others", () => {
+    const metadata = { resourceVersion: "8", labels: { a: "b" } };
+    expect(isMadeOf(held, changed({ metadata }))).toBe(true);
+    expect(isMadeOf(held, changed({ annotations: { other: "x" } }))).toBe(true);
+  });
+
+  it.each<[string, Wanted]>([
+    ["the generation", { metadata: { generation: 4 } }],
+    ["the object of this name", { metadata: { uid: "2" } }],
+    ["its being deleted", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }],
+    ["the opt-in", { annotations: { "wave.pusher.com/update-on-config-change": "false" } }],
+    ["what else it names", { annotations: { "wave.pusher.com/extra-secrets": "a" } }],
+    ["a mistake", { annotations: { [`wave.pusher.com/${"x".repeat(300)}`]: "a" } }],
+  ])("is not so any more after a change of %s", (_, wanted) => {
+    expect(isMadeOf(held, changed(wanted))).toBe(false);
+    expect(isMadeOf(workload({ kind: "StatefulSet", pod, ...wanted }), changed(wanted))).toBe(true);
+  });
+
+  it("is never so of an object without a generation", () => {
+    const metadata = { generation: undefined };
+    expect(isMadeOf(workload({ metadata }), workloadObject({ metadata }))).toBe(false);
   });
 });

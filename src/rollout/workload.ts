@@ -1,21 +1,21 @@
-import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
+import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
 import { configBaseline, configHash, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
-import { extraReferences } from "./extra-references.ts";
-import { mergeReferences } from "./merge-references.ts";
+import { budgets, type Excess } from "./budgets.ts";
+import { type Extras, extraReferences, extrasOf, noExtras } from "./extra-references.ts";
 import { annotationMistakes } from "./mistakes.ts";
-import { podReferences } from "./pod-references.ts";
 import type { Reference } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 import type { Warning } from "./warning.ts";
+import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
+import { referencesOf, type WorkloadObject } from "./workload-references.ts";
+
+export type { WorkloadObject } from "./workload-references.ts";
 
 /** The kinds of workload that Wave rolls, all of `apps/v1`. */
 export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
 
 /** Every {@link WorkloadKind}. */
 export const workloadKinds: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
-
-/** A workload as the API server sends it. */
-export type WorkloadObject = Deployment | StatefulSet | DaemonSet;
 
 /** Which workload is meant. */
 export interface WorkloadName {
@@ -46,6 +46,12 @@ export interface Workload extends WorkloadName {
   readonly optIn: OptIn;
   /** What its Pods read, merged per object and way of reading, sorted; empty when it has not opted in. */
   readonly references: readonly Reference[];
+  /** The budget that it exceeds, so that its references are not known; undefined where it has not opted in. */
+  readonly excess: Excess | undefined;
+  /** Its annotations that name other objects, as they are written; undefined where they are absent. */
+  readonly extras: Extras;
+  /** All of its annotations that are Wave's, or a digest of them: equal where they are equal. */
+  readonly annotations: string;
   /** The hash that its pod template carries. */
   readonly recordedHash: string | undefined;
   /** The annotation with its baseline, as it is written; undefined where there is none. */
@@ -95,26 +101,29 @@ export function toWorkload(kind: WorkloadKind, object: WorkloadObject): Workload
 }
 
 /**
- * Every reference of a workload to configuration, one for each place where it is written: its pod template's and those
- * of its `extra-…` annotations, whether it has opted in or not.
+ * Whether an object is still the one that a workload was made of, so that it need not be made again: told without a look
+ * at its spec. Every edit of the spec, and so of the pod template and its annotations, raises the generation
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions, and
+ * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata);
+ * an edit of the status, of labels and, but for Deployments, of annotations does not.
  */
-export function collectReferences(object: WorkloadObject): readonly Reference[] {
-  const { namespace = "", annotations = {} } = object.metadata ?? {};
-  const podSpec = object.spec?.template?.spec;
-  // A StatefulSet's claim takes the place of a volume of the same name.
-  const claims = object.spec && "volumeClaimTemplates" in object.spec ? (object.spec.volumeClaimTemplates ?? []) : [];
-  const claimed = new Set(claims.map(({ metadata }) => metadata?.name));
-  const volumes = podSpec?.volumes?.filter(({ name }) => !claimed.has(name)) ?? [];
-  return [
-    ...(podSpec ? podReferences({ ...podSpec, volumes }, namespace) : []),
-    ...extraReferences(annotations, namespace).references,
-  ];
+export function isMadeOf(workload: Workload, { metadata }: WorkloadObject): boolean {
+  if (metadata?.generation === undefined || metadata.generation === 0) return false;
+  return (
+    metadata.generation === workload.generation &&
+    metadata.uid === workload.uid &&
+    isDeleting(metadata) === workload.deleting &&
+    fingerprint(metadata.annotations ?? {}) === workload.annotations
+  );
 }
 
 /** Whether nothing that Wave looks at differs between two states of one workload. */
 export function sameWorkload(a: Workload, b: Workload): boolean {
   return sameJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
 }
+
+/** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
+const mostKept = 300;
 
 function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload {
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
@@ -123,7 +132,15 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
   const annotations = metadata.annotations ?? {};
   const template = spec.template.metadata?.annotations;
   const optIn = readOptIn(annotations[updateOnConfigChange]);
-  const optedIn = optIn.state === "in";
+  const bytes = bytesOfWave(annotations) + bytesOfWave(template ?? {});
+  const tooLong = bytes > budgets.annotations.most;
+  const kept = (text: string | undefined) =>
+    tooLong && text !== undefined && text.length > mostKept ? undefined : text;
+  const { merged: references = [], excess } = tooLong
+    ? { excess: { budget: "annotations", count: bytes } as const }
+    : optIn.state === "in"
+      ? referencesOf({ metadata, spec })
+      : { merged: [] };
   return {
     kind,
     namespace: metadata.namespace,
@@ -131,19 +148,30 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
     uid: metadata.uid ?? "",
     generation: metadata.generation ?? 0,
     resourceVersion: Number(metadata.resourceVersion ?? 0),
-    deleting: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
+    deleting: isDeleting(metadata),
     optIn,
-    references: optedIn ? mergeReferences(collectReferences({ metadata, spec })) : [],
-    recordedHash: template?.[configHash],
-    baseline: annotations[configBaseline],
+    references,
+    excess: optIn.state === "in" ? excess : undefined,
+    extras: tooLong ? noExtras : extrasOf(annotations),
+    annotations: fingerprint(annotations),
+    recordedHash: kept(template?.[configHash]),
+    baseline: kept(annotations[configBaseline]),
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
-    disabledScheduler: annotations[schedulingDisabled],
-    mistakes: [
-      ...annotationMistakes(annotations, template ?? {}),
-      ...(optedIn ? extraReferences(annotations, metadata.namespace).mistakes : []),
-    ],
+    disabledScheduler: kept(annotations[schedulingDisabled]),
+    mistakes: tooLong ? [] : mistakesOf(annotations, template ?? {}, optIn),
   };
+}
+
+function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
+  return deletionTimestamp !== undefined && deletionTimestamp !== null;
+}
+
+function mistakesOf(annotations: Annotations, template: Annotations, optIn: OptIn): readonly Mistake[] {
+  return [
+    ...annotationMistakes(annotations, template),
+    ...(optIn.state === "in" ? extraReferences(annotations, "").mistakes : []),
+  ];
 }
 
 /** Only "true" opts in: a person who writes anything else, but not what says no, is told. */
@@ -156,6 +184,6 @@ function readOptIn(value: string | undefined): OptIn {
     case "":
       return { state: "out" };
     default:
-      return { state: "unclear", value };
+      return { state: "unclear", value: value.slice(0, mostKept) };
   }
 }

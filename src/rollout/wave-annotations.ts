@@ -1,0 +1,28 @@
+import { hash } from "node:crypto";
+import { annotationPrefix } from "./annotations.ts";
+import { sharedString } from "./shared-string.ts";
+
+/** The annotations of an object. */
+export type Annotations = Readonly<Record<string, string>>;
+
+/** The names of those that are Wave's, sorted. */
+export function waveNames(annotations: Annotations): readonly string[] {
+  return Object.keys(annotations)
+    .filter((name) => name.startsWith(annotationPrefix))
+    .sort();
+}
+
+/** How many bytes they take, names and values. */
+export function bytesOfWave(annotations: Annotations): number {
+  const bytes = (text: unknown) => (typeof text === "string" ? Buffer.byteLength(text) : 0);
+  return waveNames(annotations).reduce((sum, name) => sum + bytes(name) + bytes(annotations[name]), 0);
+}
+
+/** Longer than a digest and much longer than a plain opt-in, which thousands have and share. */
+const longest = 200;
+
+/** A short text that is the same for those of Wave's annotations that are the same, and for no others. */
+export function fingerprint(annotations: Annotations): string {
+  const text = JSON.stringify(waveNames(annotations).map((name) => [name, annotations[name]]));
+  return text.length <= longest ? sharedString(text) : hash("sha256", text, "base64");
+}
