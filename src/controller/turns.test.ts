@@ -84,6 +84,7 @@ describe("turns to write", () => {
     turns.take(keyOf("a", 2), "high");
     await clock.advance(1_000);
     turns.close();
+    expect([turns.take(keyOf("a", 3), "high"), turns.waiting]).toEqual([false, 0]);
     expect([tokens.take(), tokens.take(), clock.pending]).toEqual([true, false, 0]);
   });
 

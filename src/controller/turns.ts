@@ -20,6 +20,7 @@ export class Turns {
   /** Who was given a turn and has neither taken nor dropped it. */
   readonly #given = new Set<string>();
   #cancelTimer: (() => void) | undefined;
+  #closed = false;
 
   /** `onGiven` is told whose turn it is now: plan it, then `take` or `drop`. */
   constructor(options: { clock: Clock; tokens: TokenBucket; onGiven: (key: string) => void }) {
@@ -38,8 +39,9 @@ export class Turns {
     return this.#given.has(key) || this.#line.has(key);
   }
 
-  /** Takes a turn for one write; false where there is none, and then the workload is in line. */
+  /** Takes a turn for one write; false where there is none, and then the workload is in line, or after `close`. */
   take(key: string, priority: Priority): boolean {
+    if (this.#closed) return false;
     if (this.#given.delete(key)) return true;
     // Whoever is in line is before whoever comes.
     if (this.#line.size === 0 && this.#tokens.take()) return true;
@@ -62,6 +64,7 @@ export class Turns {
 
   /** Everybody leaves, and nothing more is given out. */
   close(): void {
+    this.#closed = true;
     for (let left = this.#given.size; left > 0; left--) this.#tokens.giveBack();
     this.#given.clear();
     this.#line.clear();
