@@ -1,4 +1,4 @@
-import { workloadResources } from "./model-workload.ts";
+import { recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** The reasons of the Events that tell of a write. */
@@ -6,6 +6,9 @@ const ofWrites = ["ConfigChanged", "ConfigHashAdded", "SchedulingEnabled"];
 
 /** How long before the end a write may be whose Event is not there yet, in milliseconds. */
 const telling = 5_000;
+
+/** For so long after a namespace refused an Event none is tried there. */
+const refused = 10_000;
 
 interface Told {
   readonly uid: string;
@@ -17,7 +20,8 @@ interface Told {
 
 /**
  * A write is told of once at most, and, where its writer lives on and nothing goes wrong, once; nothing that stands is
- * told by two Events at the same time.
+ * told by two Events at the same time. A hash that admission recorded may be told of as well, by a controller that had sent
+ * the same and got no answer: it cannot tell whose it is.
  */
 export function judgeEvents(run: Recording): readonly string[] {
   const { history, calmAt, endAt, lives } = run;
@@ -26,7 +30,7 @@ export function judgeEvents(run: Recording): readonly string[] {
   const alive = new Map<string, Told>();
   for (const entry of history) {
     if (entry.resource === "events") tell(entry);
-    else if (workloadResources.includes(entry.resource) && entry.by.actor === "wave") write(entry);
+    else if (workloadResources.includes(entry.resource)) write(entry);
   }
   const live = new Set(survivors(history));
   return [...writes].flatMap(([uid, { all, calm, name }]) => judge(uid, all, calm, name)).concat(doubled());
@@ -43,12 +47,14 @@ export function judgeEvents(run: Recording): readonly string[] {
     told.set(now.uid, { all: sum.all + times, calm: sum.calm + (at >= calmAt ? times : 0) });
   }
 
-  function write({ at, by, after, resource }: HistoryEntry): void {
+  function write({ at, by, before, after, resource }: HistoryEntry): void {
     if (after === undefined) return;
+    const byWave = by.actor === "wave";
+    if (!byWave && recordedHash(after) === recordedHash(before)) return;
     const { uid, namespace, name } = after.metadata;
     const sum = writes.get(uid) ?? { all: 0, calm: 0, name: `${resource} ${namespace}/${name}` };
     const crashed = lives.some(({ replica, end }) => replica === by.replica && end !== undefined);
-    const calm = at >= calmAt && at < endAt - telling && !crashed;
+    const calm = byWave && at >= calmAt + refused && at < endAt - telling && !crashed;
     writes.set(uid, { ...sum, all: sum.all + 1, calm: sum.calm + (calm ? 1 : 0) });
   }
 

@@ -90,7 +90,8 @@ export class Play {
   }
 
   recording(): Recording {
-    return { ...this.stage.recording(this.settings, 0), reviews: this.reviews };
+    // It has been calm for long.
+    return { ...this.stage.recording(this.settings, -60_000), reviews: this.reviews };
   }
 
   async judged(): Promise<readonly string[]> {
