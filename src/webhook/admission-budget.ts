@@ -3,19 +3,22 @@
  * takes 0.5 MiB and 30,000 values in an UPDATE, which brings it twice.
  */
 
-/** An object has at most about 3 MiB (the API server's limit of a request) and an UPDATE brings it twice. */
-export const maxBodyBytes = 8 * 1024 * 1024;
+/**
+ * The API server stores 1.5 MiB at most, and an UPDATE brings that twice. What was read waits for V8 to collect it, so that
+ * a body takes about eight times its size of resident memory.
+ */
+export const maxBodyBytes = 4 * 1024 * 1024;
 
-/** Values in its JSON, as `countValues` counts them; so many empty objects take 20 MiB. */
-export const maxValues = 250_000;
+/** Values in its JSON, as `countValues` counts them; so many empty objects take 10 MiB. */
+export const maxValues = 125_000;
 
 /**
  * How many reviews are under way at one time, by their size: the first row whose bytes and values they do not exceed. Most
- * are in the first; a row of large ones holds about 16 MiB of parsed JSON when it is full, whatever they are made of.
+ * are in the first; a row of large ones holds about 10 MiB of parsed JSON when it is full, whatever they are made of.
  */
 export const lanes = [
   { bytes: 32 * 1024, values: 2000, atOnce: 128 },
-  { bytes: 512 * 1024, values: 40_000, atOnce: 4 },
+  { bytes: 512 * 1024, values: 25_000, atOnce: 4 },
   { bytes: maxBodyBytes, values: maxValues, atOnce: 1 },
 ] as const;
 

@@ -126,7 +126,7 @@ describe("the admission server", () => {
     ["an unknown path", 404, "no such path", whole, { path: "/mutate" }],
     ["a path that is the right one but for its end", 404, "no such path", whole, { path: path.slice(0, -1) }],
     ["a path with another token", 404, "no such path", whole, { path: `/mutate/${"0".repeat(32)}` }],
-    ["values without end", 400, "the body has more than 250000 values", `[${"{},".repeat(130_000)}{}]`, {}],
+    ["values without end", 400, "the body has more than 125000 values", `[${"{},".repeat(130_000)}{}]`, {}],
     ["another method", 405, "only POST is answered", whole, { method: "PUT" }],
     [
       "another content type",
@@ -154,12 +154,12 @@ describe("the admission server", () => {
       {},
     ],
     ["a request without uid", 400, "the request of the AdmissionReview has no uid", whole.replace("u-1", ""), {}],
-    ["a body of 9 MiB", 413, "the body is larger than 8388608 bytes", "x".repeat(9 << 20), {}],
+    ["a body of 5 MiB", 413, "the body is larger than 4194304 bytes", "x".repeat(5 << 20), {}],
     [
-      "a body of 9 MiB in chunks",
+      "a body of 5 MiB in chunks",
       413,
-      "the body is larger than 8388608 bytes",
-      "x".repeat(9 << 20),
+      "the body is larger than 4194304 bytes",
+      "x".repeat(5 << 20),
       { headers: { "Transfer-Encoding": "chunked" } },
     ],
   ];
@@ -171,8 +171,8 @@ describe("the admission server", () => {
     },
   );
 
-  it("reads an object of 3 MiB twice, as an UPDATE brings it", async () => {
-    const large = { data: "x".repeat(3 << 20) };
+  it("reads an object of 1.5 MiB twice, as an UPDATE brings it", async () => {
+    const large = { data: "x".repeat(3 << 19) };
     expect((await send(reviewOf({ object: large, oldObject: large }))).status).toBe(200);
   });
 

@@ -13,6 +13,10 @@ import { makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts"
 import { configurations, reads } from "./admitted.ts";
 
 const ns = "admission-rotation";
+/** What the replicas warned of, to understand a failure. */
+const said: string[] = [];
+const note = (message: string, fields?: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
+const log = { ...silentLogger, warn: note, error: note };
 /** Short, so that authorities change every 12 s or so. */
 const lifetimes = { authorityMs: 15_000, servingMs: 9_000, overlapMs: 2_000, holdMs: 1_000 };
 
@@ -28,7 +32,7 @@ interface Replica {
 /** One replica in this process, behind a URL that several share. */
 async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
   const config = await loadClusterConfig({ kubeconfigFlag: cluster.kubeconfig, env: {}, homeDir: "/nonexistent" });
-  const base = { clock: systemClock, log: silentLogger, metrics: new MetricsRegistry() };
+  const base = { clock: systemClock, log, metrics: new MetricsRegistry() };
   const client = createApiClient({ ...base, config, userAgent: "rotation-test" });
   const webhook = createWebhook({
     ...base,
@@ -129,7 +133,7 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     stopBalancing();
 
-    expect(failures).toBe(0);
+    expect(failures, said.join("\n")).toBe(0);
     expect(reviews).toBeGreaterThan(200);
     expect(authorities.size).toBeGreaterThanOrEqual(3);
     // The secret path has rotated with them.
