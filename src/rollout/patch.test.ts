@@ -63,10 +63,25 @@ describe("patchFor", () => {
     ["has another spec", { pod, metadata: { generation: 4 } }],
     ["opted out", { pod, annotations: { [optIn]: "false" } }],
     ["lost its opt-in", { pod, annotations: { [optIn]: undefined } }],
+    ["began to name a ConfigMap", { pod, annotations: { "wave.pusher.com/extra-configmaps": "a" } }],
+    ["began to name a Secret", { pod, annotations: { "wave.pusher.com/extra-secrets": "a" } }],
+    ["got a scheduler to restore", { pod, annotations: { [gate]: "" } }],
+    ["got a baseline", { pod, annotations: { "wave.pusher.com/config-baseline": "a b" } }],
   ])("fails where the workload %s since it was read", (_, now) => {
     const { patch } = planned(workloadObject({ pod }));
     expect(applied(workloadObject({ pod }), patch)).toBeDefined();
     expect(() => applied(workloadObject(now), patch)).toThrow();
+  });
+
+  it("fails where the workload names other objects since it was read, or none any more", () => {
+    const names = (value: string | undefined): Wanted => ({
+      pod,
+      annotations: { "wave.pusher.com/extra-configmaps": value },
+    });
+    const { patch } = planned(workloadObject(names("web")));
+    expect(applied(workloadObject(names("web")), patch)).toBeDefined();
+    expect(() => applied(workloadObject(names("other")), patch)).toThrow();
+    expect(() => applied(workloadObject(names(undefined)), patch)).toThrow();
   });
 
   it("passes over labels, other annotations and status", () => {
