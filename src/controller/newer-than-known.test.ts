@@ -96,6 +96,22 @@ describe("a change that a replica watched", () => {
     }
   });
 
+  it("is written at once to however many workloads", async () => {
+    const { cluster, start, editConfig, asked } = await empty();
+    for (let n = 0; n < 200; n++) await cluster.create(deployments, workload(`web-${n}`));
+    const leader = start();
+    await leader.list();
+    await leader.lead();
+    await leader.hear(deployments);
+    asked();
+    await editConfig("1");
+    await leader.hear(configMaps);
+    expect(asked("GET")).toEqual([]);
+    await editConfig("2");
+    await leader.hear(configMaps);
+    expect(asked("PATCH")).toHaveLength(201);
+  });
+
   it("is written at once after a change of leader too, where the caches stand for what the one before recorded", async () => {
     const { start, editConfig, hash, current, asked } = await steady();
     const next = start();
