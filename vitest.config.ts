@@ -3,11 +3,12 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"] } },
+      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"] } },
       {
         test: {
           name: "suites",
           include: ["test/*/**/*.test.ts"],
+          exclude: ["test/simulation/**"],
           globalSetup: "test/control-plane/global-setup.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -50,9 +50,8 @@ export class Director {
       const replica = this.#running.get(machine);
       if (replica === undefined || replica.isOver) this.#start(machine);
       else {
-        replica.network.heal();
-        replica.network.ban = undefined;
         replica.resume(true);
+        replica.network.calm();
       }
     }
   }

@@ -80,6 +80,11 @@ export class Flow implements Exchange {
     this.#finish(error);
   }
 
+  /** Nothing is wrong any more: what would never be answered is reset. */
+  calm(): void {
+    if (this.#fault === "hangs" || this.#line?.isSilent) this.fail(new Error("the connection was reset"));
+  }
+
   /** Nobody is there any more to hear of it. */
   abandon(): void {
     this.#over = true;

@@ -69,6 +69,13 @@ export class Network {
     this.#partitioned = false;
   }
 
+  /** Nothing is wrong from now on. */
+  calm(): void {
+    this.heal();
+    this.ban = undefined;
+    for (const flow of [...this.#flows]) flow.calm();
+  }
+
   /** What the process was sending may still arrive; nothing comes back. */
   die(): void {
     this.#closed = true;

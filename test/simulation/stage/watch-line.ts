@@ -59,6 +59,11 @@ export class WatchLine implements LineSink {
     if (faults.has("expired")) later(() => this.#expire());
   }
 
+  /** Whether its reader waits for what never comes. */
+  get isSilent(): boolean {
+    return this.#silent;
+  }
+
   send(line: string): void {
     const { faults, scheduler, weather, random } = this.#options;
     if (this.#over) return;

@@ -1,0 +1,9 @@
+import { simulate } from "./stage/run.ts";
+
+/** One line for a person, with the command that shows all of it; undefined where nothing is wrong. */
+export async function failureOf(seed: number): Promise<string | undefined> {
+  const { violations } = await simulate(seed);
+  if (violations.length === 0) return undefined;
+  const told = violations.slice(0, 5).map((violation) => `\n  ${violation}`);
+  return `seed ${seed} (npm run simulate -- --seed ${seed} --trace): ${violations.length} violations${told.join("")}`;
+}
