@@ -73,13 +73,14 @@ export function create(
     ...(resource.generation === undefined ? {} : { generation: 1 }),
   } as ApiObject["metadata"];
   const known = resource.subresources.includes("status") ? without(decoded, "status") : decoded;
-  const object = admitted(resource, undefined, { ...known, metadata } as ApiObject, options);
+  const object = checked(resource, undefined, { ...known, metadata } as ApiObject);
   if (registry.storage.get(resource, namespace, name) !== undefined) throw alreadyExists(resource, name);
   const owned =
     applied === undefined
       ? recordUpdate(undefined, object, writerOf(registry, options))
       : withManagedFields(object, applied);
-  return options.dryRun ? owned : registry.storage.put(resource, owned);
+  const mutated = afterAdmission(resource, undefined, owned, options);
+  return options.dryRun ? mutated : registry.storage.put(resource, mutated);
 }
 
 /** Replaces an object, or its status alone. Throws a `StatusError`: 404, 409 where it was made against another version. */
@@ -112,19 +113,20 @@ export function update(
   }
   const ofStatus = options.subresource === "status";
   const candidate = ofStatus ? withStatusOf(live, decoded) : replacement(resource, live, decoded);
-  const checked = admitted(resource, live, candidate, options);
-  const object = ofStatus ? checked : withGeneration(resource, live, checked);
+  const object = checked(resource, live, candidate);
   const owned =
     applied === undefined
       ? recordUpdate(live, object, writerOf(registry, options))
       : withManagedFields(object, applied);
-  if (isNoOp(live, owned)) return live;
-  if (options.dryRun) return owned;
-  if (isFinished(owned)) {
+  const mutated = afterAdmission(resource, live, owned, options);
+  if (isNoOp(live, mutated)) return live;
+  const next = ofStatus ? mutated : withGeneration(resource, live, mutated);
+  if (options.dryRun) return next;
+  if (isFinished(next)) {
     registry.storage.remove(resource, namespace, name);
-    return owned;
+    return next;
   }
-  return registry.storage.put(resource, owned);
+  return registry.storage.put(resource, next);
 }
 
 /** Whether a deleted object has nothing left to wait for: no finalizer and no Pod that is still stopping. */
@@ -165,19 +167,24 @@ function checkNamespaceTakesObjects(storage: Storage, resource: SandboxResource,
 }
 
 /** With defaults and the labels that the server sets; throws 422 where the object breaks a rule of its kind. */
-function admitted(
-  resource: SandboxResource,
-  before: ApiObject | undefined,
-  candidate: ApiObject,
-  { mutate }: WriteOptions,
-): ApiObject {
-  const complete = withAllDefaults(candidate);
-  const object = mutate === undefined ? complete : withAllDefaults(mutate(complete, before));
-  const labelled = withServerLabels(before, object);
+function checked(resource: SandboxResource, before: ApiObject | undefined, candidate: ApiObject): ApiObject {
+  const labelled = withServerLabels(before, withAllDefaults(candidate));
   const mistakes = mistakesOf(labelled);
   if (before !== undefined) mistakes.push(...mistakesInChange(before, labelled));
   if (mistakes.length > 0) throw invalid(resource, labelled.metadata.name, mistakes);
   return labelled;
+}
+
+/** What admission makes of it. Managed fields are settled before: nobody owns what a webhook adds. */
+function afterAdmission(
+  resource: SandboxResource,
+  before: ApiObject | undefined,
+  object: ApiObject,
+  { mutate }: WriteOptions,
+): ApiObject {
+  if (mutate === undefined) return object;
+  const { managedFields = [] } = object.metadata;
+  return withManagedFields(checked(resource, before, mutate(object, before)), managedFields);
 }
 
 function withAllDefaults(object: ApiObject): ApiObject {

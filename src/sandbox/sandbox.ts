@@ -4,6 +4,7 @@ import { type ApiServerOptions, startApiServer } from "./api-server.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { type ApiService, type SandboxRequest, serve } from "./http.ts";
 import type { HttpRequest, HttpResponse } from "./http-messages.ts";
+import { webhooksByUrl } from "./webhook-call.ts";
 
 export type { Fault, FaultAction, FaultyRequest } from "./faults.ts";
 export type { SandboxRequest } from "./http.ts";
@@ -36,7 +37,7 @@ export interface SandboxOptions extends ApiServerOptions {
 
 /** Starts an API server in this process, with the namespaces that a cluster has. Rejects where the port is in use. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const apiServer = startApiServer(options);
+  const apiServer = startApiServer({ webhooks: webhooksByUrl, ...options });
   const faults = createFaults();
   const requests: SandboxRequest[] = [];
   const record = (request: SandboxRequest) => {
