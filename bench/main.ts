@@ -2,6 +2,7 @@ import { reporter } from "./report.ts";
 
 /** Each part measures, says what it finds as it goes and gives the lines for docs/performance.md. */
 const parts: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+  cost: async () => (await import("./cost-report.ts")).reportCost(say),
   memory: async () => (await import("./memory-report.ts")).reportMemory(say),
   latency: async () => (await import("./write-report.ts")).reportLatency(say),
   "fan-out": async () => (await import("./write-report.ts")).reportFanOut(say),

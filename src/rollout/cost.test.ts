@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { planRollout } from "./plan.ts";
+import { configMap, defaultPolicy, lookupOf, type Wanted, workloadObject } from "./test-objects.ts";
+import { sameWorkload, toWorkload } from "./workload.ts";
+
+const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+
+const large: Readonly<Record<string, (entries: number) => Wanted>> = {
+  "variables of one ConfigMap": (n) => ({
+    pod: {
+      containers: [
+        {
+          name: "web",
+          env: times(n, (i) => ({ name: `V${i}`, valueFrom: { configMapKeyRef: { name: "web", key: `k${i}` } } })),
+        },
+      ],
+    },
+  }),
+  "items and subPaths of one volume": (n) => ({
+    pod: {
+      volumes: [{ name: "v", configMap: { name: "web", items: times(n, (i) => ({ key: `k${i}`, path: `d/${i}` })) } }],
+      containers: [
+        { name: "web", volumeMounts: times(n, (i) => ({ name: "v", mountPath: `/m/${i}`, subPath: `d/${i}` })) },
+      ],
+    },
+  }),
+  "volumes and claims": (n) => ({
+    kind: "StatefulSet",
+    pod: { volumes: times(n, (i) => ({ name: `v${i}`, secret: { secretName: "db" } })) },
+    spec: { volumeClaimTemplates: times(n, (i) => ({ metadata: { name: `v${i}` } })) },
+  }),
+  "bad names": (n) => ({ annotations: { "wave.pusher.com/extra-configmaps": times(n, (i) => `B_${i}`).join() } }),
+  "unknown annotations": (n) => ({
+    annotations: Object.fromEntries(times(n, (i) => [`wave.pusher.com/${i}`, ""])),
+  }),
+};
+
+/** The least of some runs, in milliseconds: what else runs on the machine only adds. */
+function costOf(wanted: Wanted, keys: number): number {
+  const object = workloadObject(wanted);
+  const lookup = lookupOf(configMap("web", Object.fromEntries(times(keys, (i) => [`k${i}`, ""]))));
+  const run = () => {
+    const begun = performance.now();
+    const workload = toWorkload("StatefulSet", object);
+    sameWorkload(workload, toWorkload("StatefulSet", object));
+    planRollout(workload, lookup, defaultPolicy);
+    return performance.now() - begun;
+  };
+  return Math.min(...times(5, run));
+}
+
+describe("the cost of a workload", () => {
+  it.each(Object.entries(large))("grows with its %s as they do, and not with their square", (_, wanted) => {
+    const [few, many] = [250, 4_000];
+    // 16 times as many: linear is 16, quadratic 256.
+    expect(costOf(wanted(many), many) / costOf(wanted(few), few)).toBeLessThan(90);
+  });
+});
