@@ -156,6 +156,7 @@ describe("a mistake in the settings", () => {
     { args: ["--enable-webhooks", "--webhook-bind-address=0"], says: '--webhook-bind-address: "0" is not an address' },
     { args: ["--webhook-url=https://x"], says: "--webhook-url needs --enable-webhooks" },
     { args: [], env: { WAVE_WEBHOOK_TLS_DIRECTORY: "/x" }, says: "WAVE_WEBHOOK_TLS_DIRECTORY needs --enable-webhooks" },
+    { args: ["--webhook-client-ca-file=/x"], says: "--webhook-client-ca-file needs --enable-webhooks" },
     { args: ["--enable-webhooks", "--webhook-url=http://x:1"], says: '"http://x:1" is not an https URL of a host' },
     { args: ["--enable-webhooks", "--webhook-url=https://a:b@x"], says: "is not an https URL of a host and a port" },
     { args: ["--leader-election-id=x"], says: "--leader-election-id needs --leader-election" },
