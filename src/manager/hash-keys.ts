@@ -1,16 +1,15 @@
-import { randomBytes } from "node:crypto";
 import type { ApiClient } from "../kube/client.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
 import { listWatch } from "../kube/list-watch.ts";
 import { resources } from "../kube/resources.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Waker } from "../lib/waker.ts";
-import { type HashKey, type HashKeys, hashKey, hashKeyBytes } from "../rollout/hash-key.ts";
+import type { HashKeys } from "../rollout/hash-key.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { type HashKeySecret, hashKeySecret, type SecretName, type StoredKeys } from "./hash-key-secret.ts";
+import { storedKeys } from "./hash-key-step.ts";
 
 /** What keeping the keys needs. */
 export interface HashKeysOptions {
@@ -25,9 +24,6 @@ export interface HashKeysOptions {
   /** A key's bytes. Default: random ones. */
   readonly newBytes?: () => Uint8Array;
 }
-
-/** How often another replica may be first before its lead is taken as a failure. */
-const races = 5;
 
 /** How often the Secret is read besides at each of its changes. */
 const lookEveryMs = 600_000;
@@ -139,42 +135,8 @@ export class HashKeysKeeper {
   }
 
   async #step(): Promise<void> {
-    for (let race = 0; ; race++) {
-      try {
-        return this.#learn(await this.#readOrWrite());
-      } catch (error) {
-        const outrun = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-        if (!outrun || race === races) throw error;
-      }
-    }
-  }
-
-  /** The keys that are stored now. None is used before it is. */
-  async #readOrWrite(): Promise<StoredKeys> {
-    const { log } = this.#options;
-    const secret = this.#secret.where;
-    const read = await this.#secret.read(this.#stop);
-    if (read === undefined) {
-      const keys = this.#keys ?? { current: this.#newKey([]), previous: undefined };
-      await this.#secret.create(keys, this.#stop);
-      const what = this.#keys === undefined ? "made the key of hashes" : "wrote back the key of hashes, which was gone";
-      log.info(what, { key: keys.current.id, secret });
-      return keys;
-    }
-    if (!read.rotate) return read.keys;
-    const { current, previous } = read.keys;
-    const keys = { current: this.#newKey(previous ? [current, previous] : [current]), previous: current };
-    await this.#secret.replace(read, keys, this.#stop);
-    log.info("made a new key of hashes, as asked", { key: keys.current.id, previous: current.id, secret });
-    return keys;
-  }
-
-  #newKey(others: readonly HashKey[]): HashKey {
-    const { newBytes = () => randomBytes(hashKeyBytes) } = this.#options;
-    for (;;) {
-      const key = hashKey(newBytes());
-      if (!others.some(({ id }) => id === key.id)) return key;
-    }
+    const { newBytes, log } = this.#options;
+    this.#learn(await storedKeys({ secret: this.#secret, known: this.#keys, newBytes, log, signal: this.#stop }));
   }
 
   #learn({ current, previous }: StoredKeys): void {
