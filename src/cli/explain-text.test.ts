@@ -78,3 +78,21 @@ describe("the text of an explanation", () => {
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 });
+
+describe("a workload beyond a budget", () => {
+  const env = Array.from({ length: 6000 }, (_, i) => ({
+    name: `V${i}`,
+    valueFrom: { configMapKeyRef: { name: "page", key: `k${i}` } },
+  }));
+  const pod = { containers: [{ name: "web", env }] };
+
+  it.each([
+    ["that has opted in", {}, /^Now +Wave leaves it alone: it is too large.*\nWhy +has 6,000 places .*, 1,000 more/m],
+    ["that has not", { "wave.pusher.com/update-on-config-change": "false" }, /^Now +Wave leaves it alone$/m],
+  ])("%s is told without a list of what it names", (_, annotations, text) => {
+    const out = rendered({ pod, annotations });
+    expect(out).toMatch(text);
+    expect(out).toContain("\nIt is too large to be listed: 6,000 places");
+    expect(out.length).toBeLessThan(2000);
+  });
+});

@@ -9,12 +9,12 @@ const shownKeys = 4;
  * commands: a pod spec may name an object by any characters.
  */
 export function renderExplanation(explanation: Explanation): string {
-  const { workload, references, missing, unread, warnings, notes } = explanation;
+  const { workload, missing, unread, warnings, notes } = explanation;
   const { kind, namespace, name } = workload;
   const blocks = [
     [`${kind} ${namespace}/${name}`],
     summary(explanation),
-    references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, namespace),
+    listedReferences(explanation),
     block(
       "Missing",
       missing.map((each) => `${describeObject(each, namespace)}${each.key === undefined ? "" : `, key "${each.key}"`}`),
@@ -33,6 +33,11 @@ export function renderExplanation(explanation: Explanation): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${printable(line)}\n`).join(""))
     .join("\n");
+}
+
+function listedReferences({ workload, references, tooLarge }: Explanation): readonly string[] {
+  if (tooLarge !== null) return [`It is too large to be listed: ${tooLarge}.`];
+  return references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, workload.namespace);
 }
 
 function summary(explanation: Explanation): readonly string[] {

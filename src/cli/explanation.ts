@@ -1,6 +1,7 @@
+import { describeExcess } from "../rollout/budgets.ts";
 import { grantedReferences } from "../rollout/cross-namespace.ts";
 import { formOf } from "../rollout/hash.ts";
-import { describeMissing } from "../rollout/messages.ts";
+import { describeMissing, describeObject } from "../rollout/messages.ts";
 import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { type ConfigName, configKey, type Reference } from "../rollout/references.ts";
@@ -43,6 +44,8 @@ export interface Explanation {
   readonly gate: "closed" | "open";
   /** One for each place where it is written, also where the workload has not opted in; none of too many. */
   readonly references: readonly ExplainedReference[];
+  /** Why none of them is listed, where they are more than a budget; else null. */
+  readonly tooLarge: string | null;
   /** What Pods cannot start without and does not exist. */
   readonly missing: readonly Missing[];
   readonly unread: readonly UnreadObject[];
@@ -91,6 +94,8 @@ export function explainWorkload(
       const refused = granted.refused.has(key);
       return explained(reference, refused ? "refused" : (read.get(key)?.state ?? "absent"), lookup);
     }),
+    tooLarge:
+      reader.excess === undefined ? null : describeExcess(reader.excess, (one) => describeObject(one, namespace)),
     missing: missingFrom(granted.references, granted.lookup),
     unread,
     warnings: plan.warnings,

@@ -37,9 +37,14 @@ export function grantedReferences(workload: Workload, lookup: Lookup, policy: Po
     config.namespace === workload.namespace ||
     policy.crossNamespace === "any" ||
     isSharedWith(config, workload.namespace);
+  // A plan looks an object up several times, and the list of those that it is shared with may be long.
+  const learnt = new Map<Config, boolean>();
   const shared: Lookup = (kind, namespace, name) => {
     const config = lookup(kind, namespace, name);
-    return config !== undefined && mayLearn(config) ? config : undefined;
+    if (config === undefined) return undefined;
+    const may = learnt.get(config) ?? mayLearn(config);
+    learnt.set(config, may);
+    return may ? config : undefined;
   };
   for (const reference of workload.references) {
     const { kind, namespace, name } = reference;

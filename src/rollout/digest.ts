@@ -99,7 +99,8 @@ export function sameConfig(a: Config, b: Config): boolean {
 
 /** Whether the object lets workloads of a namespace name it. */
 export function isSharedWith(config: Config, namespace: string): boolean {
-  return config.sharedWith?.some((entry) => entry === "*" || entry === namespace) ?? false;
+  const { sharedWith: names = [] } = config;
+  return names.includes("*") || names.includes(namespace);
 }
 
 /** Of a map; what is none is found out where its values are read. */
@@ -138,9 +139,6 @@ function flat(text: string): string {
 function listed(annotation: string | undefined): readonly string[] | undefined {
   if (typeof annotation !== "string") return undefined;
   if (Buffer.byteLength(annotation) > mostSharedWithBytes) return [];
-  return annotation
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "")
-    .sort();
+  const names = annotation.split(",").map((entry) => entry.trim());
+  return [...new Set(names.filter((entry) => entry !== ""))].sort();
 }
