@@ -97,6 +97,12 @@ describeApiServers("webhooks", (target) => {
     const spec = { replicas: 0, selector: { matchLabels: { app: name } }, template };
     return target().api.call("POST", path(), { body: { metadata: { name, labels }, spec }, query });
   };
+  /** Its controller has written what it has to write. */
+  const settled = (name: string) =>
+    eventually(async () => {
+      const { metadata, status } = (await target().api.call("GET", path(name))).body;
+      return metadata.annotations !== undefined && (status as { observedGeneration?: number }).observedGeneration === 1;
+    });
   const annotate = (value: string) => ({ metadata: { annotations: { value } } });
   const patchOf = (...operations: object[]) => ({
     allowed: true,
@@ -107,6 +113,7 @@ describeApiServers("webhooks", (target) => {
   it("are asked about what would be stored, and about what it would be stored over", async () => {
     const query = { fieldManager: "somebody" };
     await create("seen", {}, query);
+    await settled("seen");
     const { body } = await target().api.call("PATCH", path("seen"), { body: annotate("1"), contentType: merge, query });
     const [created, updated, ...more] = asked.filter(({ options }) => options.fieldManager === "somebody");
     expect(more).toEqual([]);
@@ -177,11 +184,7 @@ describeApiServers("webhooks", (target) => {
 
   it("are asked again about a patch whose object changed meanwhile, which is no reason to refuse it", async () => {
     await create("raced");
-    // Its controller has written what it has to write.
-    await eventually(async () => {
-      const { metadata, status } = (await target().api.call("GET", path("raced"))).body;
-      return metadata.annotations !== undefined && (status as { observedGeneration?: number }).observedGeneration === 1;
-    });
+    await settled("raced");
     let between = 0;
     const change = (value: string) => ({ body: { metadata: { labels: { between: value } } }, contentType: merge });
     answer = async ({ options }) => {

@@ -7,7 +7,7 @@ import type { Writer } from "../record.ts";
 import type { Cluster } from "./cluster.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
-import { forbidden, type Refusal, refusalOf } from "./refusals.ts";
+import { forbidden, offersNoStreams, type Refusal, refusalOf } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 import { WatchLine } from "./watch-line.ts";
@@ -128,6 +128,8 @@ export class Flow implements Exchange {
   #path(): string {
     const { path } = this.#request;
     const { cluster, random } = this.#options;
+    // However many a client asks for at most, pages may be smaller.
+    if (path.includes("limit=")) return path.replace(/([?&]limit=)\d+/, `$1${random.pick([2, 5, 500])}`);
     if (!this.#faults.has("doubled")) return path;
     const { forgotten } = cluster.server.registry.storage;
     return path.replace(/([?&]resourceVersion=)(\d+)/, (_, name, revision) => {
@@ -142,6 +144,7 @@ export class Flow implements Exchange {
     if (ban !== undefined && ban.writes === writes && path.includes(`/${ban.resource}`)) {
       return forbidden(writes ? "patch" : "list", ban.resource);
     }
+    if (!this.#options.weather.offersStreams && path.includes("sendInitialEvents=true")) return offersNoStreams;
     return this.#fault === undefined ? undefined : refusalOf(this.#fault, method, this.#options.random);
   }
 

@@ -41,6 +41,13 @@ export function forbidden(verb: string, resource: string): Refusal {
   return refuse(403, "Forbidden", `${resource} is forbidden: User "wave" cannot ${verb} resource "${resource}"`);
 }
 
+/** What a server answers that can send lists in pages only. */
+export const offersNoStreams: Refusal = refuse(
+  422,
+  "Invalid",
+  "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+);
+
 function refuse(status: number, reason: string | undefined, message: string): Refusal {
   return { status, headers: {}, body: new StatusError(status, reason, message, {}).body() };
 }

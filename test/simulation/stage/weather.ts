@@ -86,6 +86,8 @@ export class Weather {
   readonly processes: readonly ProcessFault[];
   readonly servers: readonly ServerFault[];
   readonly calmAt: number;
+  /** Whether the server can send lists as the beginning of a watch, as those since 1.27 can; else they come in pages. */
+  readonly offersStreams: boolean;
   /** Milliseconds on the way where nothing is wrong. */
   readonly #latencyMs: number;
   #calm = false;
@@ -100,6 +102,7 @@ export class Weather {
     this.processes = some(processFaults, random.pick([0, 0.25, 0.5]));
     this.servers = some(serverFaults, random.pick([0, 0.3, 0.6]));
     this.#latencyMs = random.pick([0.3, 1, 1, 5]);
+    this.offersStreams = random.chance(0.75);
     this.#storms = Array.from({ length: random.whole(1, 5) }, () => {
       const from = random.between(0, options.calmAt);
       const to = Math.min(options.calmAt, from + random.between(500, 20_000));
@@ -123,7 +126,8 @@ export class Weather {
       return `${replica} ${(from / 1000).toFixed(1)}-${(to / 1000).toFixed(1)}s x${strength}`;
     });
     const faults = [...this.#requests, ...this.#watches, ...this.processes, ...this.servers];
-    return `faults: ${faults.join(" ")}; storms: ${storms.join(", ")}`;
+    const lists = this.offersStreams ? "" : "lists come in pages; ";
+    return `${lists}faults: ${faults.join(" ")}; storms: ${storms.join(", ")}`;
   }
 
   /** Milliseconds that something needs from one machine to another. */
