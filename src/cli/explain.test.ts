@@ -68,6 +68,7 @@ describe("wave explain", () => {
         { ...page, reads: "existence", keys: [], optional: false, state: "present", absentKeys: [] },
         { ...page, reads: "files", keys: ["index.html"], optional: true, state: "present", absentKeys: ["index.html"] },
       ],
+      tooLarge: null,
       missing: [],
       unread: [],
       warnings: [],
