@@ -57,7 +57,7 @@ export class RememberedViews {
   }
 }
 
-/** A digest is a slice of those of its whole object, which V8 would keep for it. */
+/** A digest is a slice of those of its whole object, which V8 would keep for it. A Buffer would cost more than it saves. */
 function copy(digest: string | undefined): string | undefined {
-  return digest && Buffer.from(digest, "latin1").toString("latin1");
+  return digest && String.fromCharCode(...Array.from(digest, (character) => character.charCodeAt(0)));
 }
