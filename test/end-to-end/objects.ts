@@ -74,6 +74,11 @@ const collections: Record<string, string> = {
 /** Makes a namespace. */
 export async function makeNamespace(cluster: Cluster, name: string): Promise<Namespace> {
   await cluster.api("POST", "/api/v1/namespaces", { metadata: { name } });
+  return namespaceAs(cluster, name);
+}
+
+/** A namespace that is there, for whoever `cluster` is connected as. */
+export function namespaceAs(cluster: Cluster, name: string): Namespace {
   const collection = (kind: string) => (collections[kind] ?? "").replace("NAMESPACE", name);
   const merge = async (path: string, patch: unknown) => {
     await cluster.api("PATCH", path, patch, "application/merge-patch+json");

@@ -1,0 +1,133 @@
+import { expect, it, onTestFinished } from "vitest";
+import { reads } from "../admission/admitted.ts";
+import { readAuditLog } from "../control-plane/control-plane.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts";
+import { recordedHash } from "../end-to-end/state.ts";
+import { besieged, during, expectPeace } from "./siege.ts";
+import { stranger } from "./stranger.ts";
+
+const dryRun = "?dryRun=All";
+const noPods = { spec: { replicas: 0 } };
+
+describeOnControlPlane("admission, which a tenant can ask and everybody in the cluster can reach,", (cluster) => {
+  void cluster;
+  const siege = besieged({ webhooks: true });
+  let made = 0;
+
+  /** A workload of the victim's gets its hash at its creation, as on any day. */
+  async function isAdmitted(): Promise<void> {
+    const { namespace } = siege().victim;
+    const name = `created-${made++}`;
+    await namespace.create(workload(name, reads("app"), noPods));
+    expect(await recordedHash(siege().cluster, "victim", "Deployment", name)).toMatch(/^v2/);
+  }
+
+  /** What Wave read since `from`, by the API server's own record. */
+  async function readsSince(from: Date): Promise<readonly string[]> {
+    const { cluster: admin } = siege();
+    // What is asked after everything else is in the record last.
+    const mark = `mark-${made++}`;
+    await admin.api("GET", `/api/v1/namespaces/${mark}/configmaps/${mark}`).catch(() => {});
+    const since = await until("the audit log to be written", async () => {
+      const events = readAuditLog(admin.auditLog);
+      return events.some(({ objectRef }) => objectRef?.name === mark) ? events : undefined;
+    });
+    return since
+      .filter(({ verb, userAgent }) => verb === "get" && userAgent?.startsWith("wave/"))
+      .filter(({ objectRef }) => objectRef?.resource === "secrets" || objectRef?.resource === "configmaps")
+      .filter(({ requestReceivedTimestamp }) => new Date(requestReceivedTimestamp) >= from)
+      .map(({ objectRef }) => `${objectRef?.namespace}/${objectRef?.name}`);
+  }
+
+  it("answers nobody who does not know its path, and takes no memory for them", async () => {
+    const nobody = stranger(siege().webhookPort);
+    onTestFinished(nobody.close);
+    const object = workload("spy", reads("app"));
+    const asked = { uid: "1", operation: "CREATE", kind: { group: "apps", version: "v1", kind: "Deployment" } };
+    const review = JSON.stringify({
+      apiVersion: "admission.k8s.io/v1",
+      kind: "AdmissionReview",
+      request: { ...asked, namespace: "victim", name: "spy", object },
+    });
+    const outcome = await during(siege(), async () => {
+      for (const path of ["/mutate", "/mutate-apps-v1-deployment", "/mutate/", `/mutate/${"0".repeat(32)}`, "/"]) {
+        expect([0, 404], path).toContain(await nobody.post(path, review));
+      }
+      const garbage = `[${"{},".repeat(2_700_000)}{}]`;
+      await Promise.all(Array.from({ length: 4 }, () => nobody.post("/mutate", garbage)));
+    });
+    expectPeace(outcome);
+  });
+
+  it("goes on while strangers hold 400 connections, and requests that they never finish", async () => {
+    const nobody = stranger(siege().webhookPort);
+    onTestFinished(nobody.close);
+    const head =
+      "POST /mutate HTTP/1.1\r\nhost: wave\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\n\r\n";
+    const unfinished = head + "[".repeat(7_999_999);
+    const outcome = await during(siege(), async () => {
+      await Promise.all(Array.from({ length: 400 }, () => nobody.linger()));
+      await Promise.all(Array.from({ length: 16 }, () => nobody.linger(unfinished)));
+      for (let i = 0; i < 5; i++) await isAdmitted();
+    });
+    expectPeace(outcome);
+  });
+
+  it("reads nothing that was not granted, and no more than 64 objects for one review", async () => {
+    const { tenant, cluster: admin } = siege();
+    const elsewhere = await makeNamespace(admin, "elsewhere");
+    await elsewhere.secret("s-0", { key: "secret" });
+    const from = new Date();
+    const foreign = Array.from({ length: 12_000 }, (_, i) => `elsewhere/s-${i}`).join(",");
+    const own = Array.from({ length: 3_000 }, (_, i) => `own-${i}`).join(",");
+    const outcome = await during(siege(), async () => {
+      for (const annotation of [foreign, own]) {
+        const annotations = { "wave.pusher.com/extra-secrets": annotation };
+        const object = workload("greedy", { containers: [container] }, { annotations, ...noPods });
+        await tenant.cluster.api("POST", `${workloadPath("tenant", "Deployment")}${dryRun}`, object);
+      }
+      await isAdmitted();
+    });
+    expectPeace(outcome);
+    const read = await readsSince(from);
+    expect(read.filter((name) => name.startsWith("elsewhere/"))).toEqual([]);
+    expect(read.filter((name) => name.startsWith("tenant/")).length).toBeLessThanOrEqual(64);
+  });
+
+  it("is not held up by an annotation that the API server will refuse afterwards for its length", async () => {
+    const { tenant } = siege();
+    const outcome = await during(siege(), async () => {
+      for (let i = 0; i < 5; i++) {
+        const annotations = { [`wave.pusher.com/${"x".repeat(500_000)}`]: "" };
+        const object = workload("long", { containers: [container] }, { annotations, ...noPods });
+        const created = tenant.cluster.api("POST", workloadPath("tenant", "Deployment"), object);
+        await expect(created).rejects.toThrow(/422/);
+      }
+      await isAdmitted();
+    });
+    expectPeace(outcome);
+  });
+
+  it("lets every held Pod go, also where the owners of others are made up", async () => {
+    const { tenant, victim, cluster: admin } = siege();
+    const held = { schedulerName: "wave.pusher.com/invalid", containers: [container] };
+    for (const kind of ["constructor", "__proto__", "StatefulSet"]) {
+      const owner = { apiVersion: "apps/v1", kind, name: "toString", uid: "0", controller: true };
+      const metadata = { name: `made-up-${kind.toLowerCase().replaceAll("_", "x")}`, ownerReferences: [owner] };
+      await tenant.cluster.api("POST", "/api/v1/namespaces/tenant/pods", { metadata, spec: held });
+    }
+    const spec = { replicas: 1, serviceName: "none", podManagementPolicy: "OrderedReady" };
+    await victim.namespace.create(workload("late", reads("late"), { kind: "StatefulSet", spec }));
+    const pod = () => admin.api("GET", "/api/v1/namespaces/victim/pods/late-0");
+    await until("its Pod to be held", pod);
+    const outcome = await during(siege(), async () => {
+      await victim.namespace.configMap("late", { a: "1" });
+      await until("its Pod to run", async () =>
+        ((await pod()).status as { phase?: string }).phase === "Running" ? true : undefined,
+      );
+    });
+    expectPeace(outcome);
+  });
+});
