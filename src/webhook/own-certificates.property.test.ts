@@ -231,10 +231,10 @@ describe("own certificates", () => {
           expect(cluster.registeredToken(), "the path is not put right").toBeDefined();
         },
       ),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: 20, endOnFailure: true },
     );
     // The property is about rotations, so there must have been some.
     expect(rotations).toBeGreaterThan(2);
     expect(paths).toBeGreaterThan(2);
-  }, 60_000);
+  }, 120_000);
 });
