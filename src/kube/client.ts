@@ -7,7 +7,6 @@ import { type Connections, createConnections } from "./connections.ts";
 import type { Credential } from "./credentials.ts";
 import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
-import { inSlices } from "./in-slices.ts";
 import { withoutBulk } from "./large-json.ts";
 import { type Opened, open } from "./open-request.ts";
 import { codeOf, failureOf } from "./request-failure.ts";
@@ -171,7 +170,7 @@ function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: Abo
   return {
     async *[Symbol.asyncIterator]() {
       try {
-        yield* inSlices(opened.response.body);
+        yield* opened.response.body as AsyncIterable<Buffer>;
         if (!opened.response.isComplete()) throw brokenOff();
       } catch (error) {
         throw failureOf(error, info, guard, signal);
