@@ -139,6 +139,19 @@ describe("the caches", () => {
     expect(announced).toEqual([[], ["DaemonSet/ns/web"], []]);
   });
 
+  it("do not look into a workload again of which nothing changed that Wave reads, such as its status", async () => {
+    const { fake, caches, workloadChanges, lines } = start();
+    const feed = fake.feed("daemonsets");
+    const object = deployment("web", ["a"]);
+    await feed.list(object);
+    expect(workloadChanges).toHaveLength(1);
+    // Of the same generation, so that nobody finds out that there is nothing in it.
+    await feed.push({ type: "apply", object: { ...object, spec: {} } });
+    expect(lines.filter(({ level }) => level === "warn")).toEqual([]);
+    expect(workloadChanges).toHaveLength(1);
+    expect([...caches.workloadsReading("ConfigMap/ns/a")]).toEqual(["DaemonSet/ns/web"]);
+  });
+
   it("are synced when every kind was listed, tell so once, and stay so", async () => {
     const { fake, caches, clock, lines, controller } = start();
     let synced = false;

@@ -172,12 +172,12 @@ describe("the connection to an API server with HTTP/2", () => {
     expect(asked).toBe(1);
   });
 
-  it("has room for 4 MB of a watch that nobody reads at the moment, and short requests still get through", async () => {
+  it("has room for 1 MB of a watch that nobody reads at the moment, and short requests still get through", async () => {
     const written = Promise.withResolvers<void>();
     const server = await http2Server((stream, path, headers) => {
       if (path !== "/watch") return ok(stream, path, headers);
       stream.respond({ ":status": 200 });
-      stream.write(Buffer.alloc(4_000_000, " "), () => written.resolve());
+      stream.write(Buffer.alloc(1_000_000, " "), () => written.resolve());
     });
     const client = clientFor(server.port);
     const stream = await client.stream(get("/watch"));

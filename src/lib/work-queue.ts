@@ -36,7 +36,8 @@ export class WorkQueue {
   readonly #running = new Map<string, Turn | undefined>();
   /** How many keys of each flow are with a worker. */
   readonly #runningOf = new Map<string, number>();
-  readonly #takers = new FifoTakers();
+  /** Whoever waits in `next`, in the order in which they came. */
+  readonly #takers = new Set<(key: string | undefined) => void>();
   #timer: { readonly due: number; readonly cancel: () => void } | undefined;
   #closed = false;
 
@@ -76,7 +77,7 @@ export class WorkQueue {
     if (this.#closed) return Promise.resolve(undefined);
     this.#wakeDue();
     const key = this.#take();
-    return key === undefined ? this.#takers.wait() : Promise.resolve(key);
+    return key === undefined ? new Promise((resolve) => this.#takers.add(resolve)) : Promise.resolve(key);
   }
 
   /** Gives a key back that `next` gave out. */
@@ -101,7 +102,8 @@ export class WorkQueue {
     this.#heap.reset([]);
     this.#next.clear();
     this.#ready.clear();
-    while (this.#takers.size > 0) this.#takers.give(undefined);
+    for (const taker of this.#takers) taker(undefined);
+    this.#takers.clear();
   }
 
   #ask(turn: Turn): void {
@@ -141,10 +143,11 @@ export class WorkQueue {
   }
 
   #serveTakers(): void {
-    while (this.#takers.size > 0) {
+    for (const taker of this.#takers) {
       const key = this.#take();
       if (key === undefined) return;
-      this.#takers.give(key);
+      this.#takers.delete(taker);
+      taker(key);
     }
   }
 
@@ -188,26 +191,6 @@ export class WorkQueue {
       this.#heap.pop();
     }
     return undefined;
-  }
-}
-
-/** Whoever waits for a key, in the order in which they came. */
-class FifoTakers {
-  readonly #waiting = new Set<(key: string | undefined) => void>();
-
-  get size(): number {
-    return this.#waiting.size;
-  }
-
-  wait(): Promise<string | undefined> {
-    return new Promise((resolve) => this.#waiting.add(resolve));
-  }
-
-  give(key: string | undefined): void {
-    const [first] = this.#waiting;
-    if (first === undefined) return;
-    this.#waiting.delete(first);
-    first(key);
   }
 }
 
