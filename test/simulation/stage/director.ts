@@ -38,6 +38,7 @@ export class Director {
     if (!waveFirst) this.#startAll();
     void this.#live(world);
     void this.#suffer();
+    this.#brew();
     await scheduler.sleep(0);
   }
 
@@ -89,6 +90,16 @@ export class Director {
         (what) => trace.line("world", () => what),
         (error: unknown) => violated(`the world broke: ${error instanceof Error ? error.stack : String(error)}`),
       );
+    }
+  }
+
+  #brew(): void {
+    const { scheduler, weather } = this.#options;
+    for (const { from, replica } of weather.storms) {
+      scheduler.after(from - scheduler.now, () => {
+        const hit = this.replicas.filter(({ machine }) => replica === undefined || replica === machine);
+        for (const { network } of hit) network.storm();
+      });
     }
   }
 

@@ -5,9 +5,10 @@ import type { Json } from "../../../src/sandbox/json.ts";
 import { expired } from "../../../src/sandbox/status-error.ts";
 import type { Writer } from "../record.ts";
 import type { Cluster } from "./cluster.ts";
+import { pathAsTaken } from "./path-as-taken.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
-import { forbidden, offersNoStreams, type Refusal, refusalOf } from "./refusals.ts";
+import { type Ban, banned, offersNoStreams, type Refusal, refusalOf } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 import { WatchLine } from "./watch-line.ts";
@@ -25,12 +26,6 @@ export interface NetworkOptions {
   readonly trace: Trace;
   /** The term that the process says it has now. */
   readonly term: () => number | undefined;
-}
-
-/** What RBAC refuses for a while. */
-export interface Ban {
-  readonly resource: string;
-  readonly writes: boolean;
 }
 
 /** The way that a request takes. */
@@ -80,6 +75,14 @@ export class Flow implements Exchange {
     this.#finish(error);
   }
 
+  /** A storm begins: it may hit a watch that has gone well until now. */
+  storm(): void {
+    const { weather, replica, scheduler } = this.#options;
+    const faults = this.#line === undefined ? new Set<WatchFault>() : weather.watchFaults(replica, scheduler.now);
+    if (faults.size > 0) this.#trace(() => `meets ${[...faults].join(" ")}`);
+    this.#line?.afflict(faults);
+  }
+
   /** Nothing is wrong any more: what would never be answered is reset. */
   calm(): void {
     if (this.#fault === "hangs" || this.#line?.isSilent) this.fail(new Error("the connection was reset"));
@@ -119,33 +122,20 @@ export class Flow implements Exchange {
     // An etcd that did not answer in time may have stored the write.
     if (refusal !== undefined && !(fault === "etcd500" && random.chance(0.5))) return this.#back(refusal);
     const { method, headers, body } = this.#request;
-    const reply = await cluster.answer({ method, path: this.#path(), headers, body: parsed(body) }, writer);
+    const { forgotten } = cluster.server.registry.storage;
+    const path = pathAsTaken(this.#request.path, { doubled: this.#faults.has("doubled"), forgotten, random });
+    const reply = await cluster.answer({ method, path, headers, body: parsed(body) }, writer);
     if (fault === "answerLost") process.enter(() => this.fail(new Error("the connection was reset")));
     else this.#back(refusal ?? reply);
   }
 
-  /** The path as the server takes it: a watch that is doubled begins where it was some writes before. */
-  #path(): string {
-    const { path } = this.#request;
-    const { cluster, random } = this.#options;
-    // However many a client asks for at most, pages may be smaller.
-    if (path.includes("limit=")) return path.replace(/([?&]limit=)\d+/, `$1${random.pick([2, 5, 500])}`);
-    if (!this.#faults.has("doubled")) return path;
-    const { forgotten } = cluster.server.registry.storage;
-    return path.replace(/([?&]resourceVersion=)(\d+)/, (_, name, revision) => {
-      return name + Math.max(1, forgotten, Number(revision) - random.whole(1, 8));
-    });
-  }
-
   #refusal(): Refusal | undefined {
+    const { weather, random } = this.#options;
     const { method, path } = this.#request;
-    const { ban } = this.#way;
-    const writes = method !== "GET";
-    if (ban !== undefined && ban.writes === writes && path.includes(`/${ban.resource}`)) {
-      return forbidden(writes ? "patch" : "list", ban.resource);
-    }
-    if (!this.#options.weather.offersStreams && path.includes("sendInitialEvents=true")) return offersNoStreams;
-    return this.#fault === undefined ? undefined : refusalOf(this.#fault, method, this.#options.random);
+    const verdict = banned(method, path, this.#way.ban);
+    if (verdict !== undefined) return verdict;
+    if (!weather.offersStreams && path.includes("sendInitialEvents=true")) return offersNoStreams;
+    return this.#fault === undefined ? undefined : refusalOf(this.#fault, method, random);
   }
 
   #back(reply: Reply): void {
@@ -182,7 +172,8 @@ export class Flow implements Exchange {
       end: () => void body.push(null),
       fail: (error: Error) => this.fail(error),
     };
-    this.#line = new WatchLine({ ...this.#options, faults: this.#faults, reader });
+    this.#line = new WatchLine({ ...this.#options, reader });
+    this.#line.afflict(this.#faults);
     const forgotten = this.#faults.has("expired") && /[?&]resourceVersion=[1-9]/.test(this.#request.path);
     if (forgotten && random.chance(0.5)) {
       this.#line.send(JSON.stringify({ type: "ERROR", object: expired("too old resource version").body() }));

@@ -1,6 +1,7 @@
 import type { Connections } from "../../../src/kube/connections.ts";
 import type { Transport } from "../../../src/kube/transport.ts";
-import { type Ban, Flow, type NetworkOptions } from "./flow.ts";
+import { Flow, type NetworkOptions } from "./flow.ts";
+import type { Ban } from "./refusals.ts";
 
 /** What a process has instead of TCP and TLS: a connection to the API server in virtual time, on which things go wrong. */
 export class Network {
@@ -67,6 +68,11 @@ export class Network {
   /** Ends a partition. */
   heal(): void {
     this.#partitioned = false;
+  }
+
+  /** A storm begins. */
+  storm(): void {
+    for (const flow of [...this.#flows]) flow.storm();
   }
 
   /** Nothing is wrong from now on. */

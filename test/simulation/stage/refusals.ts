@@ -36,9 +36,18 @@ export function refusalOf(fault: RequestFault, method: string, random: Random): 
   }
 }
 
-/** What RBAC answers. */
-export function forbidden(verb: string, resource: string): Refusal {
-  return refuse(403, "Forbidden", `${resource} is forbidden: User "wave" cannot ${verb} resource "${resource}"`);
+/** What RBAC refuses for a while. */
+export interface Ban {
+  readonly resource: string;
+  readonly writes: boolean;
+}
+
+/** What RBAC answers to a request that is refused for a while; undefined where it is not. */
+export function banned(method: string, path: string, ban: Ban | undefined): Refusal | undefined {
+  const writes = method !== "GET";
+  if (ban === undefined || ban.writes !== writes || !path.includes(`/${ban.resource}`)) return undefined;
+  const message = `${ban.resource} is forbidden: User "wave" cannot ${writes ? "patch" : "list"} resource "${ban.resource}"`;
+  return refuse(403, "Forbidden", message);
 }
 
 /** What a server answers that can send lists in pages only. */

@@ -1,6 +1,6 @@
 import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
 import { judge } from "../judge.ts";
-import type { Recording } from "../record.ts";
+import type { Recording, WaveSettings } from "../record.ts";
 import { createWorld } from "../world.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
@@ -58,7 +58,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     trace.line("", () => JSON.stringify(settings));
     const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, violated };
     const director = new Director(stage, machines);
-    const play = director.play(world, () => install(cluster, settings.webhooks, settings.namespaces));
+    const play = director.play(world, () => install(cluster, settings, random.chance(0.8)));
     play.catch((error: unknown) =>
       violated(`the stage broke: ${error instanceof Error ? error.stack : String(error)}`),
     );
@@ -80,9 +80,14 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   }
 }
 
-/** What the chart installs. */
-async function install({ api }: Cluster, webhooks: boolean, namespaces: readonly string[] | undefined): Promise<void> {
+/** What the chart installs; `before`: and what a Wave that ran here before has left, so that none has to wait to lead. */
+async function install({ api }: Cluster, { webhooks, namespaces }: WaveSettings, before: boolean): Promise<void> {
   await api.request("POST", "/api/v1/namespaces", { body: { metadata: { name: waveNamespace } } });
+  if (before) {
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${waveNamespace}/leases`;
+    const spec = { holderIdentity: "", leaseDurationSeconds: 1, leaseTransitions: 0 };
+    await api.request("POST", leases, { body: { metadata: { name: "wave" }, spec } });
+  }
   if (!webhooks) return;
   const clientConfig = { service: { name: "wave", namespace: waveNamespace } };
   const body = webhookConfiguration({ name: "wave", clientConfig, namespaces });

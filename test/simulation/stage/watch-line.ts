@@ -20,7 +20,6 @@ export interface WatchLineOptions {
   readonly weather: Weather;
   readonly random: Random;
   readonly process: SimulatedProcess;
-  readonly faults: ReadonlySet<WatchFault>;
   readonly reader: WatchReader;
 }
 
@@ -31,10 +30,11 @@ export interface WatchLineOptions {
 export class WatchLine implements LineSink {
   readonly #options: WatchLineOptions;
   readonly #queue: { readonly at: number; readonly text: string | undefined }[] = [];
+  readonly #faults = new Set<WatchFault>();
   /** How much later than usual lines come. */
-  readonly #lateMs: number;
+  #lateMs = 0;
   /** After so many lines that wait the server gives up. */
-  readonly #backlog: number;
+  #backlog = 1_000;
   #lastAt = 0;
   #listing = true;
   #scheduled = false;
@@ -45,18 +45,24 @@ export class WatchLine implements LineSink {
 
   constructor(options: WatchLineOptions) {
     this.#options = options;
-    const { faults, random, scheduler } = options;
-    this.#lateMs = faults.has("late") ? random.pick([200, 1_000, 3_000, 8_000, 20_000]) : 0;
-    this.#backlog = faults.has("tooSlow") ? random.whole(1, 6) : 1_000;
-    const later = (run: () => void) => scheduler.after(random.exponential(8_000), () => this.#over || run());
+  }
+
+  /** From now on this goes wrong with it, too. */
+  afflict(faults: ReadonlySet<WatchFault>): void {
+    const { random, scheduler, weather } = this.#options;
+    for (const fault of faults) this.#faults.add(fault);
+    if (faults.has("late")) this.#lateMs = random.pick([200, 1_000, 3_000, 8_000, 20_000]);
+    if (faults.has("tooSlow")) this.#backlog = random.whole(1, 6);
+    const later = (run: () => void) => {
+      scheduler.after(random.exponential(8_000), () => this.#over || weather.isCalm || run());
+    };
     if (faults.has("cut")) later(() => this.#fail(new Error("the connection was reset")));
     if (faults.has("ended")) later(() => this.end());
-    if (faults.has("silent")) {
-      later(() => {
-        this.#silent = true;
-      });
-    }
     if (faults.has("expired")) later(() => this.#expire());
+    if (!faults.has("silent")) return;
+    later(() => {
+      this.#silent = true;
+    });
   }
 
   /** Whether its reader waits for what never comes. */
@@ -65,12 +71,12 @@ export class WatchLine implements LineSink {
   }
 
   send(line: string): void {
-    const { faults, scheduler, weather, random } = this.#options;
+    const { scheduler, weather, random } = this.#options;
     if (this.#over) return;
     const bookmark = line.startsWith('{"type":"BOOKMARK"');
-    if (bookmark && !line.includes("initial-events-end") && faults.has("noBookmarks")) return;
+    if (bookmark && !line.includes("initial-events-end") && this.#faults.has("noBookmarks")) return;
     if (bookmark) this.#listing = false;
-    const slowly = this.#listing && faults.has("slowList") ? random.exponential(300) : 0;
+    const slowly = this.#listing && this.#faults.has("slowList") ? random.exponential(300) : 0;
     const late = weather.isCalm ? 0 : this.#lateMs;
     this.#lastAt = Math.max(this.#lastAt + slowly, scheduler.now + weather.latency() + late);
     this.#queue.push({ at: this.#lastAt, text: `${line}\n` });

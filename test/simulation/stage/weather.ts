@@ -66,7 +66,8 @@ export type ProcessFault = (typeof processFaults)[number];
 /** Something that may go wrong with the API server itself. */
 export type ServerFault = (typeof serverFaults)[number];
 
-interface Storm {
+/** A time in which much goes wrong. */
+export interface Storm {
   readonly from: number;
   readonly to: number;
   /** Whom it hits; undefined: all. */
@@ -80,7 +81,7 @@ interface Storm {
  */
 export class Weather {
   readonly #random: Random;
-  readonly #storms: readonly Storm[];
+  readonly storms: readonly Storm[];
   readonly #requests: readonly RequestFault[];
   readonly #watches: readonly WatchFault[];
   readonly processes: readonly ProcessFault[];
@@ -103,7 +104,7 @@ export class Weather {
     this.servers = some(serverFaults, random.pick([0, 0.3, 0.6]));
     this.#latencyMs = random.pick([0.3, 1, 1, 5]);
     this.offersStreams = random.chance(0.75);
-    this.#storms = Array.from({ length: random.whole(1, 5) }, () => {
+    this.storms = Array.from({ length: random.whole(1, 5) }, () => {
       const from = random.between(0, options.calmAt);
       const to = Math.min(options.calmAt, from + random.between(500, 20_000));
       const replica = random.chance(0.4) ? undefined : random.pick(options.replicas);
@@ -122,7 +123,7 @@ export class Weather {
 
   /** What of this is there, for the trace. */
   describe(): string {
-    const storms = this.#storms.map(({ from, to, replica = "all", strength }) => {
+    const storms = this.storms.map(({ from, to, replica = "all", strength }) => {
       return `${replica} ${(from / 1000).toFixed(1)}-${(to / 1000).toFixed(1)}s x${strength}`;
     });
     const faults = [...this.#requests, ...this.#watches, ...this.processes, ...this.servers];
@@ -149,7 +150,7 @@ export class Weather {
   #strength(replica: string, now: number): number {
     if (this.#calm) return 0;
     let strength = 0.01;
-    for (const storm of this.#storms) {
+    for (const storm of this.storms) {
       if (now < storm.from || now >= storm.to) continue;
       if (storm.replica === undefined || storm.replica === replica) strength = Math.max(strength, storm.strength);
     }
