@@ -55,6 +55,8 @@ export function judgeEnd({ history, settings }: Recording): readonly string[] {
 
   function isHeldWrongly(pod: StoredObject): boolean {
     const { schedulerName } = (pod.spec ?? {}) as { readonly schedulerName?: string };
+    // Without webhooks Wave may not delete Pods.
+    if (!settings.webhooks) return false;
     if (schedulerName !== gateScheduler || pod.metadata.deletionTimestamp !== undefined) return false;
     const workload = ownerOf(pod);
     if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;

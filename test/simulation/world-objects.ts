@@ -141,14 +141,18 @@ export function someExtras(dice: Dice, shape: Shape, own: string): Readonly<Reco
 /** A workload of this kind to be created. */
 export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: string, name: string): Json {
   const optIn = dice.chance(0.9) ? { "wave.pusher.com/update-on-config-change": "true" } : {};
+  // What an earlier Wave, or a backup, left behind; somebody may have taken its annotation away.
+  const gated = dice.chance(0.05);
+  const note = gated && dice.chance(0.5) ? { "wave.pusher.com/scheduling-disabled": "default-scheduler" } : {};
+  const scheduler = gated ? { schedulerName: "wave.pusher.com/invalid" } : {};
   const labels = { app: name };
   return {
     apiVersion: "apps/v1",
     kind,
-    metadata: { name, namespace, annotations: { ...optIn, ...someExtras(dice, shape, namespace) } },
+    metadata: { name, namespace, annotations: { ...optIn, ...note, ...someExtras(dice, shape, namespace) } },
     spec: {
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: somePodSpec(dice, shape) },
+      template: { metadata: { labels }, spec: { ...somePodSpec(dice, shape), ...scheduler } },
       ...someStrategy(dice, kind),
     },
   };
