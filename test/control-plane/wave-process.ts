@@ -13,6 +13,8 @@ export interface WaveProcess {
   readonly metrics: () => Promise<string>;
   /** What /readyz answers now. */
   readonly readyz: () => Promise<string>;
+  /** Where it serves metrics and probes, on 127.0.0.1. */
+  readonly ports: { readonly metrics: number; readonly probes: number };
   /** Ends it and resolves with its exit code (null where a signal ended it). */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
@@ -85,6 +87,7 @@ export async function startWave(args: readonly string[]): Promise<WaveProcess> {
     log,
     metrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
     readyz: async () => (await fetch(`http://127.0.0.1:${probePort}/readyz`)).text(),
+    ports: { metrics: metricsPort, probes: probePort },
     stop: (signal = "SIGTERM") => {
       child.kill(signal);
       return exited;
