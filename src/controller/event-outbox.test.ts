@@ -100,6 +100,15 @@ describe("the outbox of Events", () => {
     expect([sent, dropped, outbox.waiting]).toEqual([["a", "c (x3)"], ["newer"], 0]);
   });
 
+  it("does not count Events of an object for one that was made anew under its name", async () => {
+    const { outbox, sent, arriveAll } = start();
+    const anew = { ...event("a", "new") };
+    for (const message of ["under way", "old"]) outbox.post(event("a", message));
+    outbox.post({ ...anew, regarding: { ...anew.regarding, uid: "2" } });
+    await arriveAll();
+    expect(sent).toEqual(["under way", "new", "old"]);
+  });
+
   it("keeps 4,096 Events, and loses those of the namespace that has most", async () => {
     const { outbox, sent, dropped, arriveAll } = start({ writesWait: yes });
     outbox.post(event("web", "first", "loud"));

@@ -95,6 +95,7 @@ export class EventOutbox {
   }
 }
 
-function keyOf({ regarding: { namespace, kind, name }, reason }: ObjectEvent): string {
-  return `${namespace}/${kind}/${name}/${reason}`;
+/** By uid: what was told of an object is no news of one that was made anew under its name. */
+function keyOf({ regarding: { namespace, kind, name, uid }, reason }: ObjectEvent): string {
+  return `${namespace}/${kind}/${name}/${uid}/${reason}`;
 }
