@@ -18,6 +18,12 @@ describe("messages", () => {
     expect(describeMissing([db], "other")).toBe('Secret "shop/db"');
   });
 
+  it("let no name steer the terminal in which an Event is read, nor turn the direction of its text", () => {
+    const name = "\u001b[31m\u009b31m\u202e\u2028\u{e0041}";
+    const message = describeWaiting([{ ...db, name }], "shop");
+    expect(message).toBe('waiting for Secret "\\u001b[31m\\u{9b}31m\\u{202e}\\u{2028}\\u{e0041}"');
+  });
+
   it("stay short enough for an Event whatever is missing", () => {
     const name = "n".repeat(60);
     const missing = Array.from({ length: 100 }, (_, i) => ({ ...db, name: `${name}${i % 20}`, key: `k${i}` }));

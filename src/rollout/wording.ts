@@ -1,9 +1,13 @@
 /** How many characters of what somebody wrote a message shows. */
 const mostShown = 80;
 
-/** What somebody wrote, in quotation marks, on one line and cut to 80 characters. */
+/**
+ * What somebody wrote, in quotation marks, on one line and cut to 80 characters. Nothing in it steers a terminal or turns
+ * the direction of what follows: Events are read in terminals, too.
+ */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`);
+  const json = JSON.stringify(text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`);
+  return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 /** A count for a person: `4,998`. */

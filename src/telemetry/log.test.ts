@@ -40,7 +40,7 @@ describe("a JSON logger", () => {
         const lines: string[] = [];
         loggerInto(lines).error(message, { value });
         expect(lines).toHaveLength(1);
-        expect(lines[0]).toMatch(/^[^\p{Cc}\u2028\u2029]*\n$/u);
+        expect(lines[0]).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
         expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: message, value });
       }),
     );
@@ -64,9 +64,14 @@ describe("a text logger", () => {
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
         const lines: string[] = [];
         loggerInto(lines, { format: "text" }).info(message, { value });
-        expect(lines[0]).toMatch(/^[^\p{Cc}\u2028\u2029]*\n$/u);
+        expect(lines[0]).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
       }),
-      { examples: [["a\nb", "\u001b[31m"]] },
+      {
+        examples: [
+          ["a\nb", "\u001b[31m"],
+          ["\u202egol", "\u{e0041}"],
+        ],
+      },
     );
   });
 

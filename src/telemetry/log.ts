@@ -83,11 +83,16 @@ function textLine(time: string, level: LogLevel, message: string, fields: LogFie
 /** Quoted as in JSON where the value alone would not show where it ends. */
 function quote(value: string | number | boolean): string {
   const text = String(value);
-  return /^[^\s"=\p{Cc}\u2028\u2029]+$/u.test(text) ? text : escapeControls(JSON.stringify(text));
+  return /^[^\s"=\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u.test(text) ? text : escapeControls(JSON.stringify(text));
 }
 
+/** Also the characters that show nothing and turn the direction of what follows (Cf). */
 function escapeControls(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) =>
-    character === "\n" ? "\\n" : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => (character === "\n" ? "\\n" : escaped(character)));
+}
+
+/** As JSON escapes it: each of its UTF-16 units. */
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }
