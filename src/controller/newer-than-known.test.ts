@@ -311,6 +311,17 @@ describe("a Secret that the lists leave out", () => {
     expect(asked("PATCH")).toEqual([]);
   });
 
+  it("is not looked for where no Secret can be called so", async () => {
+    const { cluster, start, asked } = await empty();
+    const volumes = [{ name: "v", secret: { secretName: "../x" } }];
+    await cluster.create(deployments, workload("reader", { containers: [{ name: "main", image: "nginx" }], volumes }));
+    const leader = start();
+    await leader.list(isRelease);
+    await leader.lead();
+    expect(asked("GET").filter((request) => request.startsWith("GET secrets"))).toEqual([]);
+    expect(leader.events.map(({ message }) => message).join()).toContain(`until there is Secret "../x"`);
+  });
+
   it("is looked for once a minute where it does not exist, however often its workload is planned", async () => {
     const { cluster, start, asked } = await empty();
     await cluster.create(deployments, workload("reader", reading));

@@ -104,4 +104,11 @@ describe("objectsToRead", () => {
     expect(objectsToRead(object, defaultPolicy)).toEqual([mine, db]);
     expect(objectsToRead(object, { ...defaultPolicy, crossNamespace: "none" })).toEqual([mine]);
   });
+
+  it("names nothing that no object can be called, as a volume may", () => {
+    const names = ["a/b", "../x?y#z", "a b", "%2e%2e", "A_b", "x".repeat(254), "fine.name-1"];
+    const volumes = names.map((secretName, i) => ({ name: `v${i}`, secret: { secretName } }));
+    const fine = { kind: "Secret", namespace: "default", name: "fine.name-1" };
+    expect(objectsToRead(workload({ pod: { volumes } }), defaultPolicy)).toEqual([fine]);
+  });
 });

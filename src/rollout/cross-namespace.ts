@@ -1,6 +1,7 @@
 import { sharedWith } from "./annotations.ts";
 import { type Config, isSharedWith } from "./digest.ts";
 import { describeObject } from "./messages.ts";
+import { isObjectName } from "./object-name.ts";
 import type { Policy } from "./policy.ts";
 import { type ConfigName, configKey, type Reference } from "./references.ts";
 import type { Lookup } from "./view.ts";
@@ -75,9 +76,14 @@ function unshared({ namespace }: Workload, found: Config | undefined, policy: Po
   return `not there, or without the annotation ${sharedWith}: "${namespace}"`;
 }
 
-/** Every object that must be looked up to plan a workload, each once: a caller that reads live reads these. */
+/**
+ * Every object that must be looked up to plan a workload, each once: a caller that reads live reads these. What no object
+ * can be called is not among them, so that nobody's text becomes a path.
+ */
 export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
-  const readable = workload.references.filter((reference) => forbidden(workload, reference, policy) === undefined);
+  const readable = workload.references.filter(
+    (reference) => isObjectName(reference.name) && forbidden(workload, reference, policy) === undefined,
+  );
   const byName = new Map(
     readable.map((reference) => {
       const { kind, namespace, name } = reference;

@@ -1,4 +1,5 @@
 import { extraConfigMaps, extraSecrets } from "./annotations.ts";
+import { isNamespaceName, isObjectName } from "./object-name.ts";
 import type { ConfigKind, Reference } from "./references.ts";
 import type { Warning } from "./warning.ts";
 import { counted, enumerated, quoted } from "./wording.ts";
@@ -60,16 +61,11 @@ function entriesOf(annotation = ""): readonly string[] {
     .filter((entry) => entry !== "");
 }
 
-// https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
-const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-// Written so that each character can be taken in one way only: then no text is slow to refuse.
-const subdomain = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/;
-
 function parseEntry(entry: string, own: string): { readonly namespace: string; readonly name: string } | undefined {
   const slash = entry.indexOf("/");
   const namespace = slash === -1 ? own : entry.slice(0, slash);
   const name = entry.slice(slash + 1);
-  const valid = (slash === -1 || label.test(namespace)) && name.length <= 253 && subdomain.test(name);
+  const valid = (slash === -1 || isNamespaceName(namespace)) && isObjectName(name);
   return valid ? { namespace, name } : undefined;
 }
 
