@@ -1,5 +1,5 @@
 import type { ApiServer } from "./api-server.ts";
-import type { Json, JsonObject } from "./json.ts";
+import { isObject, type Json, type JsonObject } from "./json.ts";
 import { pathDocument } from "./non-resource-paths.ts";
 import { representationOf, watchRepresentation } from "./representation.ts";
 import { isTrue, parseTarget, type Target, verbOf } from "./request-info.ts";
@@ -100,8 +100,21 @@ function watchReply(
       storage,
       { resource, namespace, query },
       { clock, random, bookmarkMs },
-      { send: (event) => sink.send(JSON.stringify(represent(event))), end: () => sink.end() },
+      { send: (event) => sink.send(lineOf(represent(event))), end: () => sink.end() },
     );
   };
   return { type: "watch", start };
+}
+
+/** The text of an object that was sent once: what is stored never changes in place, and every watch sends the same. */
+const texts = new WeakMap<object, string>();
+
+function lineOf({ type, object }: JsonObject): string {
+  if (!isObject(object)) return JSON.stringify({ type, object });
+  let text = texts.get(object);
+  if (text === undefined) {
+    text = JSON.stringify(object);
+    texts.set(object, text);
+  }
+  return `{"type":${JSON.stringify(type)},"object":${text}}`;
 }

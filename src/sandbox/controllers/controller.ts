@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { sameJson } from "../json.ts";
 import type { ApiObject } from "../object.ts";
 import { type Registry, update, type WriteOptions } from "../registry.ts";
 import type { SandboxResource } from "../resources.ts";
@@ -114,6 +115,8 @@ export function writeStatus(
   status: ApiObject["status"],
 ): void {
   const { namespace, name } = object.metadata;
+  const live = registry.storage.get(resource, namespace, name);
+  if (live === undefined || sameJson(live.status, status)) return;
   update(registry, resource, namespace, name, { ...object, status }, { ...controllerManager, subresource: "status" });
 }
 
