@@ -132,9 +132,25 @@ describe("Pods that an opened gate still holds", () => {
     await clock.advance(0);
     held.onWorkloadChange({ ...opened, after: opened.before });
     held.onWorkloadChange({ ...opened, before: opened.after });
-    held.onWorkloadChange({ ...opened, before: undefined });
+    held.onWorkloadChange({ ...opened, before: { ...opened.after, generation: 1 } });
+    held.onWorkloadChange({ ...opened, before: undefined, after: { ...opened.after, generation: 1 } });
     await clock.advance(600_000);
     expect(asked).toHaveLength(1);
+    await end();
+  });
+
+  it("are looked for where a gate may have been closed and opened between two states that were seen", async () => {
+    const { asked, held, clock, end } = start([], undefined);
+    await clock.advance(0);
+    held.onWorkloadChange({ ...opened, before: undefined });
+    await clock.advance(600_000);
+    expect(asked).toHaveLength(2);
+    held.onWorkloadChange({ ...opened, before: opened.after, after: { ...opened.after, generation: 4 } });
+    await clock.advance(600_000);
+    expect(asked).toHaveLength(3);
+    held.onWorkloadChange({ ...opened, before: { ...opened.after, uid: "another", generation: 1 } });
+    await clock.advance(600_000);
+    expect(asked).toHaveLength(4);
     await end();
   });
 

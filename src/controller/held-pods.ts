@@ -58,9 +58,9 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
   let look: Look | undefined;
   return {
     onWorkloadChange({ before, after }) {
-      // One that has opted out is in no cache once its gate is open.
-      if (before === undefined || before.kind === "Deployment" || !isGated(before)) return;
-      if (after === undefined || !isGated(after)) look?.ask(before.namespace);
+      const { kind, namespace } = after ?? before ?? {};
+      if (kind === undefined || kind === "Deployment" || namespace === undefined) return;
+      if (mayHaveOpened(before, after)) look?.ask(namespace);
     },
     async run(leadership) {
       look = new Look(options, leadership);
@@ -68,6 +68,18 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
       look = undefined;
     },
   };
+}
+
+/**
+ * Whether a gate was opened, or may have been closed and opened between two states that were seen: a watch that was cut
+ * for a while, or a list, shows only the last one. Each is an edit of the spec, which raises the generation.
+ */
+function mayHaveOpened(before: Workload | undefined, after: Workload | undefined): boolean {
+  // One that has opted out is in no cache once its gate is open.
+  if (after === undefined) return before !== undefined && isGated(before);
+  if (isGated(after)) return false;
+  const seen = before?.uid === after.uid ? before : undefined;
+  return (seen !== undefined && isGated(seen)) || after.generation - (seen?.generation ?? 0) > 1;
 }
 
 /** One term's looking for such Pods. */
