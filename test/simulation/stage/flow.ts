@@ -88,8 +88,8 @@ export class Flow implements Exchange {
     if (this.#fault === "hangs" || this.#line?.isSilent) this.fail(new Error("the connection was reset"));
   }
 
-  /** Nobody is there any more to hear of it. */
-  abandon(): void {
+  /** Nothing more can come of it. */
+  #end(): void {
     this.#over = true;
     this.#line?.close();
     this.#onOver();
@@ -97,7 +97,7 @@ export class Flow implements Exchange {
 
   #finish(error: Error): void {
     if (this.#over) return;
-    this.abandon();
+    this.#end();
     if (this.#body === undefined) this.#answer.reject(error);
     else this.#body.destroy(error);
   }
@@ -158,7 +158,7 @@ export class Flow implements Exchange {
     this.#body = new Readable({ read: () => {} });
     this.#body.push(truncated ? text.subarray(0, Math.floor(text.length / 2)) : text);
     this.#body.push(null);
-    this.abandon();
+    this.#end();
     const headers = { "content-type": "application/json", ...("headers" in reply ? reply.headers : {}) };
     this.#answer.resolve({ status, headers, body: this.#body, isComplete: () => !truncated });
   }
@@ -197,7 +197,7 @@ export class Flow implements Exchange {
 
   #trace(what: () => string): void {
     const { trace, process } = this.#options;
-    trace.line(process.name, () => `${this.#request.method} ${this.#request.path} ${what()}`);
+    if (!process.isDead) trace.line(process.name, () => `${this.#request.method} ${this.#request.path} ${what()}`);
   }
 }
 

@@ -85,7 +85,7 @@ export class Network {
   /** What the process was sending may still arrive; nothing comes back. */
   die(): void {
     this.#closed = true;
-    for (const flow of [...this.#flows]) flow.abandon();
+    this.break("the process is gone");
   }
 
   #open(): Promise<void> {

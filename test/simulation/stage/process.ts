@@ -18,7 +18,8 @@ export class SimulatedProcess {
   /** How fast its monotonic clock goes. */
   readonly #rate: number;
   readonly #bornAt: number;
-  #state: "running" | Pause | "dead" = "running";
+  #state: "running" | Pause = "running";
+  #dead = false;
   #pausedAt = 0;
   /** For how long its monotonic clock stood still. */
   #suspendedMs = 0;
@@ -48,7 +49,7 @@ export class SimulatedProcess {
   }
 
   get isDead(): boolean {
-    return this.#state === "dead";
+    return this.#dead;
   }
 
   /** When it stood still, in true time. */
@@ -58,8 +59,9 @@ export class SimulatedProcess {
 
   /** Brings something in from outside. */
   enter(event: () => void): void {
+    if (this.#dead) return;
     if (this.#state === "running") event();
-    else if (this.#state !== "dead") this.#inbox.push(event);
+    else this.#inbox.push(event);
   }
 
   /** Moves its wall clock alone. */
@@ -76,7 +78,7 @@ export class SimulatedProcess {
 
   /** Goes on. What fell due and what arrived meanwhile comes now, timers or network first. */
   resume(timersFirst: boolean): void {
-    if (this.#state !== "stopped" && this.#state !== "suspended") return;
+    if (this.#state === "running") return;
     const ms = this.#scheduler.now - this.#pausedAt;
     this.#pauses.push([this.#pausedAt, this.#scheduler.now]);
     if (this.#state === "suspended") {
@@ -89,14 +91,13 @@ export class SimulatedProcess {
     this.#inbox = [];
     const late = timersFirst ? [...timers, ...inbox] : [...inbox, ...timers];
     // Each in a turn of its own, and none if it stands still again before.
-    for (const event of late) this.#scheduler.after(0, () => this.enter(event));
+    for (const event of late) this.#scheduler.after(0, () => (this.#dead ? event() : this.enter(event)));
   }
 
-  /** All is lost that it knew. */
+  /** Nothing reaches it any more. Its timers go on, so that all that waits in it comes to an end. */
   kill(): void {
-    this.#state = "dead";
-    this.#timers = [];
-    this.#inbox = [];
+    this.resume(true);
+    this.#dead = true;
   }
 
   #local(): number {
@@ -109,7 +110,7 @@ export class SimulatedProcess {
     const due = this.#local() + Math.max(1, ms);
     let cancelled = false;
     const ring = () => {
-      if (cancelled || this.#state === "dead") return;
+      if (cancelled) return;
       if (this.#state !== "running") {
         this.#timers.push(ring);
         return;

@@ -86,11 +86,12 @@ export class Replica {
     this.process.resume(timersFirst);
   }
 
-  /** SIGKILL. */
+  /** SIGKILL. What is left of it here hears and says nothing any more, and is told to stop so that it can be forgotten. */
   crash(): void {
     this.#over("crashed");
     this.process.kill();
     this.network.die();
+    this.#stop.abort(new Error("SIGKILL"));
   }
 
   /** SIGTERM; resolves when it has ended, in virtual time. */
@@ -128,9 +129,10 @@ export class Replica {
       });
       await runAssembly(assembly, { log, over, fail: (error) => failed.abort(error) });
       failed.signal.throwIfAborted();
-      if (!this.#stop.signal.aborted) violated(`${name} ended although nobody told it to`);
+      if (!this.isOver && !this.#stop.signal.aborted) violated(`${name} ended although nobody told it to`);
     } catch (error) {
-      violated(`${name} ended with ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      if (!this.isOver)
+        violated(`${name} ended with ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     }
     this.#over("stopped");
     this.process.kill();
@@ -140,6 +142,7 @@ export class Replica {
     const { trace, violated } = this.#options;
     const { name } = this.process;
     const line = (level: string) => (message: string, fields?: LogFields) => {
+      if (this.isOver) return;
       trace.line(name, () => `${level} ${message} ${JSON.stringify(fields ?? {})}`);
       if (message.startsWith("bug")) violated(`${name} says ${message} ${JSON.stringify(fields ?? {})}`);
     };

@@ -24,6 +24,9 @@ export interface Outcome {
 /** How long everything has to become right once nothing goes wrong any more. */
 const calmMs = 30_000;
 
+/** Kubernetes kills a Pod that has not ended so long after it was told to stop. */
+const stopMs = 30_000;
+
 /**
  * Plays one seed from beginning to end: whole replicas of Wave against an API server in memory, in virtual time. The same
  * seed always plays the same. `write` gets a line for everything that happens.
@@ -72,7 +75,10 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const { reviews } = webhooks;
     const recording: Recording = { seed, settings, history, reviews, lives: director.lives, calmAt, endAt };
     violations.push(...emptied(director.replicas), ...judge(recording));
-    director.end();
+    director.stop();
+    await scheduler.runUntil(endAt + stopMs);
+    const late = director.replicas.filter(({ isOver }) => !isOver).map(({ process: { name } }) => name);
+    violations.push(...late.map((name) => `${name} has not ended ${stopMs} ms after it was told to`));
     cluster.server.stop();
     return { recording, violations, events: scheduler.happened };
   } finally {
