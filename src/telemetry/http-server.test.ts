@@ -158,6 +158,26 @@ describe("the probes", () => {
     expect(await answer("/readyz")).toEqual([200, "ok"]);
   });
 
+  it("answer one request of a connection at a time, and end one that does not wait for its answer", async () => {
+    let asked = 0;
+    const { port } = new URL(await probes({ count: () => void asked++ }));
+    const ask = "GET /readyz HTTP/1.1\r\nhost: a\r\n\r\n";
+    const impatient = connect({ host: "127.0.0.1", port: Number(port) });
+    impatient.resume().on("error", () => {}); // it may be reset
+    const ended = new Promise((resolve) => impatient.once("close", resolve));
+    impatient.write(ask.repeat(500));
+    await ended;
+    expect(asked).toBe(1);
+
+    const patient = connect({ host: "127.0.0.1", port: Number(port) });
+    for (const _ of [1, 2, 3]) {
+      const answer = new Promise((resolve) => patient.once("data", resolve));
+      patient.write(ask);
+      expect(String(await answer)).toContain("200 OK");
+    }
+    patient.destroy();
+  });
+
   it("keep readiness and health apart", async () => {
     const url = await probes({ caches: () => "no" }, { leader: () => undefined });
     expect((await fetch(`${url}/readyz`)).status).toBe(503);

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
 import type { MetricsRegistry } from "./metrics.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 /** A server that listens. */
 export interface HttpEndpoint {
@@ -115,7 +116,10 @@ async function serve({ name, flag, address, registry }: Served, route: Route): P
   if (where === undefined) throw new Error(`${address} is not an address such as :8080 or 127.0.0.1:8080 (${flag})`);
   // Not by an import statement: that reads every export of node:http, of which WebSocket loads undici: 13 MiB resident.
   const { createServer } = process.getBuiltinModule("node:http");
-  const server = createServer(limits, (request, response) => answer(request, response, route));
+  const server = createServer(
+    limits,
+    oneAtATime((request, response) => answer(request, response, route)),
+  );
   const dropped = registry.counter(
     "wave_http_connections_dropped_total",
     "Connections to metrics and probes that were closed because there were too many.",

@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import { listenError, parseBindAddress } from "../telemetry/bind-address.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { oneAtATime } from "../telemetry/one-at-a-time.ts";
 import { connectionLimits, maxBodyBytes } from "./admission-budget.ts";
 import type { Served } from "./certificate-source.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
@@ -75,7 +76,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   const connections = new Connections(options.connections ?? connectionLimits, clock);
   const reader = new ReviewReader();
   server.on("connection", (socket) => socket instanceof Socket && connections.add(socket));
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+  const onRequest = oneAtATime((request, response) => {
     if (!carriesToken(request.url ?? "", tokens)) return turnAway(server, response, unknownPath);
     connections.asking(request.socket);
     response.once("close", () => connections.answered(request.socket));
@@ -83,7 +84,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     if (refused !== undefined) return turnAway(server, response, refused);
     if (request.headers.expect !== undefined) response.writeContinue();
     void answer(request, response, server, reader, options);
-  };
+  });
   // Without a listener Node.js would ask for the body at once.
   server.on("request", onRequest).on("checkContinue", onRequest);
   server.on("tlsClientError", (error) => log.debug("a TLS handshake failed", { error: errorText(error) }));

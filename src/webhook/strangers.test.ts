@@ -155,6 +155,14 @@ describe("a stranger", () => {
 });
 
 describe("reviews", () => {
+  it("of one connection come one after the other: the next one before the answer ends it", async () => {
+    const socket = await apiServer();
+    socket.resume();
+    socket.write(asked().repeat(50));
+    await vi.waitFor(() => expect(socket.readableEnded || socket.destroyed).toBe(true), soon);
+    expect(reviews).toBeLessThanOrEqual(1);
+  });
+
   it("that are large are read one at a time, those that wait not at all, while small ones go on", async () => {
     await server.close();
     const go = Promise.withResolvers<void>();
