@@ -1,8 +1,8 @@
 import { simulate } from "./stage/run.ts";
 
 /** One line for a person, with the command that shows all of it; undefined where nothing is wrong. */
-export async function failureOf(seed: number): Promise<string | undefined> {
-  const { violations } = await simulate(seed);
+export async function failureOf(seed: number, write?: (line: string) => void): Promise<string | undefined> {
+  const { violations } = await simulate(seed, write);
   if (violations.length === 0) return undefined;
   const told = violations.slice(0, 5).map((violation) => `\n  ${violation}`);
   return `seed ${seed} (npm run simulate -- --seed ${seed} --trace): ${violations.length} violations${told.join("")}`;
