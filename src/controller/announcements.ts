@@ -3,13 +3,14 @@ import { describeMissing } from "../rollout/messages.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
+import type { ToldPlan } from "./outcome.ts";
 
 /** An Event without the object that it is about. */
 export type Announcement = Omit<ObjectEvent, "regarding">;
 
 /** What stands against a workload as long as its plan is this one: what is missing, and what was not understood. */
 export function standingAnnouncements({ namespace }: Workload, plan: RolloutPlan): readonly Announcement[] {
-  const warnings = plan.warnings.map(({ reason, message }): Announcement => ({ type: "Warning", reason, message }));
+  const warnings = warningAnnouncements(plan);
   if (plan.outcome !== "waiting") return warnings;
   const missing = describeMissing(plan.missing, namespace);
   const waiting: Announcement =
@@ -23,8 +24,13 @@ export function standingAnnouncements({ namespace }: Workload, plan: RolloutPlan
   return [waiting, ...warnings];
 }
 
+/** What was not understood. */
+export function warningAnnouncements({ warnings }: ToldPlan): readonly Announcement[] {
+  return warnings.map(({ reason, message }) => ({ type: "Warning", reason, message }));
+}
+
 /** What is told of a write that succeeded; `waitedFor` is what was missing before, as far as that is known. */
-export function writtenAnnouncement(before: Workload, plan: RolloutPlan, waitedFor: string | undefined): Announcement {
+export function writtenAnnouncement(before: Workload, plan: ToldPlan, waitedFor: string | undefined): Announcement {
   const waited = waitedFor === undefined ? "" : `waited for ${waitedFor}; `;
   if (hasGate(before)) return { type: "Normal", reason: "SchedulingEnabled", message: waited + plan.reason };
   if (plan.outcome === "roll") {

@@ -3,7 +3,14 @@ import type { Clock } from "../lib/clock.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload } from "../rollout/workload.ts";
-import { type Announcement, refusedAnnouncement, standingAnnouncements, writtenAnnouncement } from "./announcements.ts";
+import {
+  type Announcement,
+  refusedAnnouncement,
+  standingAnnouncements,
+  warningAnnouncements,
+  writtenAnnouncement,
+} from "./announcements.ts";
+import type { ToldPlan } from "./outcome.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
 /** Events live for an hour by default (`--event-ttl` of the API server): what still holds is told again before. */
@@ -31,13 +38,13 @@ export class Announcer {
   /** A plan that asks for no write. */
   settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan): void {
     const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
-    this.#stand(record, workload, plan, waitingFor);
+    this.#stand(record, workload, standingAnnouncements(workload, plan), waitingFor);
   }
 
   /** A plan that was written. */
-  written(record: WorkloadRecord, before: Workload, plan: RolloutPlan): void {
+  written(record: WorkloadRecord, before: Workload, plan: ToldPlan): void {
     this.#tell(before, writtenAnnouncement(before, plan, record.standing?.waitingFor));
-    this.#stand(record, before, plan, undefined);
+    this.#stand(record, before, warningAnnouncements(plan), undefined);
   }
 
   /** A write that was refused. Told each time, because the time between two tries grows: its Event counts them. */
@@ -45,9 +52,13 @@ export class Announcer {
     this.#tell(workload, refusedAnnouncement(message));
   }
 
-  #stand(record: WorkloadRecord, workload: Workload, plan: RolloutPlan, waitingFor: string | undefined): void {
+  #stand(
+    record: WorkloadRecord,
+    workload: Workload,
+    announcements: readonly Announcement[],
+    waitingFor: string | undefined,
+  ): void {
     const { clock, random } = this.#options;
-    const announcements = standingAnnouncements(workload, plan);
     const now = clock.monotonic();
     const before = record.standing !== undefined && now < record.standing.tellAgainAt ? record.standing : undefined;
     for (const announcement of announcements) {

@@ -1,6 +1,9 @@
 import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload } from "../rollout/workload.ts";
 
+/** What is told of a plan, without what Pods see by it: that may be thousands of keys. */
+export type ToldPlan = Pick<RolloutPlan, "outcome" | "reason" | "warnings">;
+
 /** How one run of the reconciler for one workload ended. The controller maps each to queue, Events, metrics and log. */
 export type Outcome =
   /** The plan asks for no write. */
@@ -8,7 +11,7 @@ export type Outcome =
   /** There is something to write, but no turn for it now: the workload is in line, and planned again with its turn. */
   | { readonly type: "paced" }
   /** The plan was written; `before` is the workload that it was made from. */
-  | { readonly type: "written"; readonly before: Workload; readonly plan: RolloutPlan }
+  | { readonly type: "written"; readonly before: Workload; readonly plan: ToldPlan }
   /** The workload does not exist any more, or does not concern Wave. */
   | { readonly type: "gone" }
   /** The workload kept changing while it was planned. */

@@ -6,7 +6,7 @@ import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome, ToldPlan } from "./outcome.ts";
 import type { RememberedViews } from "./remembered-views.ts";
 import { isWatched, noteCaughtUp, noteWritten, perhapsLeftOut } from "./watched.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
@@ -82,7 +82,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
         workload = result.newest;
         break;
       case "unavailable":
-        if (result.uncertain) record.uncertain = { before: workload, plan };
+        if (result.uncertain) record.uncertain = { before: workload, hash: hashOf(plan), plan: told(plan) };
         return { ...result, workload };
       case "refused":
         return { ...result, workload };
@@ -132,11 +132,9 @@ function settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan, 
   const { uncertain } = record;
   record.uncertain = undefined;
   if (plan.outcome === "unchanged") {
-    // The write of which no answer came did arrive: it is told of now.
-    if (uncertain !== undefined && hashOf(uncertain.plan) === plan.view.hash) {
-      return written(record, uncertain.before, uncertain.plan, views);
-    }
     views.remember(record, plan.view);
+    // The write of which no answer came did arrive: it is told of now.
+    if (uncertain?.hash === plan.view.hash) return { type: "written", before: uncertain.before, plan: uncertain.plan };
   }
   return { type: "settled", workload, plan };
 }
@@ -144,7 +142,11 @@ function settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan, 
 function written(record: WorkloadRecord, before: Workload, plan: RolloutPlan, views: Views): Outcome {
   record.uncertain = undefined;
   if ("view" in plan) views.remember(record, plan.view);
-  return { type: "written", before, plan };
+  return { type: "written", before, plan: told(plan) };
+}
+
+function told({ outcome, reason, warnings }: RolloutPlan): ToldPlan {
+  return { outcome, reason, warnings };
 }
 
 function hashOf(plan: RolloutPlan): string | undefined {

@@ -1,6 +1,6 @@
 import type { ConfigView } from "../rollout/hash.ts";
-import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload } from "../rollout/workload.ts";
+import type { ToldPlan } from "./outcome.ts";
 import type { WorkloadState } from "./rollout-metrics.ts";
 
 /**
@@ -24,7 +24,7 @@ export interface WorkloadRecord {
   /** What it was last seen to see, so that a roll can say what changed. */
   view: ConfigView | undefined;
   /** The write of which no answer came. */
-  uncertain: { readonly before: Workload; readonly plan: RolloutPlan } | undefined;
+  uncertain: { readonly before: Workload; readonly hash: string | undefined; readonly plan: ToldPlan } | undefined;
   /** What was recorded on it when the caches were last seen to stand for that; undefined where they never were. */
   caughtUpWith: string | undefined;
   /** The Secrets that the lists may leave out and that did not exist when they were looked for; not to be looked for until. */
