@@ -48,10 +48,14 @@ export function createLiveReads(options: {
       const found = new Map<string, Config | undefined>();
       const left = objectsToRead(workload, policy)
         .filter((object) => mayRead(object, workload.namespace))
-        .map(configKey)
-        .values();
+        .map(configKey);
       const readOn = async () => {
-        for (const key of left) found.set(key, await read(key));
+        try {
+          for (let key = left.pop(); key !== undefined; key = left.pop()) found.set(key, await read(key));
+        } catch (error) {
+          left.length = 0; // nobody waits for the others any more
+          throw error;
+        }
       };
       await Promise.all(Array.from({ length: atOnce }, readOn));
       return (kind, namespace, name) => found.get(configKey({ kind, namespace, name }));
