@@ -3,8 +3,8 @@ import { sharedReads } from "../cache/shared-reads.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isForbidden, isNotFound } from "../kube/errors.ts";
-import { objectsToRead } from "../rollout/cross-namespace.ts";
-import { type Config, isSharedWith } from "../rollout/digest.ts";
+import { objectsGranted } from "../rollout/cross-namespace.ts";
+import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
@@ -37,18 +37,10 @@ export function createLiveReads(options: {
   const { client, policy, cached, signal } = options;
   const read = sharedReads((key) => readConfig(client, parseConfigKey(key), timeoutMs, signal));
 
-  const mayRead = ({ kind, namespace, name }: ConfigName, by: string): boolean => {
-    if (namespace === by || policy.crossNamespace === "any") return true;
-    const known = cached(kind, namespace, name);
-    return known !== undefined && isSharedWith(known, by);
-  };
-
   return {
     lookup: async (workload) => {
       const found = new Map<string, Config | undefined>();
-      const left = objectsToRead(workload, policy)
-        .filter((object) => mayRead(object, workload.namespace))
-        .map(configKey);
+      const left = objectsGranted(workload, cached, policy).map(configKey);
       const readOn = async () => {
         try {
           for (let key = left.pop(); key !== undefined; key = left.pop()) found.set(key, await read(key));

@@ -35,9 +35,7 @@ export function grantedReferences(workload: Workload, lookup: Lookup, policy: Po
   const references: Reference[] = [];
   const refused = new Map<string, Refused>();
   const mayLearn = (config: Config) =>
-    config.namespace === workload.namespace ||
-    policy.crossNamespace === "any" ||
-    isSharedWith(config, workload.namespace);
+    needsNoGrant(workload, config, policy) || isSharedWith(config, workload.namespace);
   // A plan looks an object up several times, and the list of those that it is shared with may be long.
   const learnt = new Map<Config, boolean>();
   const shared: Lookup = (kind, namespace, name) => {
@@ -76,9 +74,26 @@ function unshared({ namespace }: Workload, found: Config | undefined, policy: Po
   return `not there, or without the annotation ${sharedWith}: "${namespace}"`;
 }
 
+/** An object of its own namespace, or any object where the policy says so. */
+function needsNoGrant({ namespace }: Workload, object: ConfigName, policy: Policy): boolean {
+  return object.namespace === namespace || policy.crossNamespace === "any";
+}
+
 /**
- * Every object that must be looked up to plan a workload, each once: a caller that reads live reads these. What no object
- * can be called is not among them, so that nobody's text becomes a path.
+ * Of the objects that must be looked up to plan a workload those that may be read for it: of another namespace only what
+ * `cached` knows to be shared with it, so that nobody makes Wave read what was not granted.
+ */
+export function objectsGranted(workload: Workload, cached: Lookup, policy: Policy): readonly ConfigName[] {
+  return objectsToRead(workload, policy).filter((object) => {
+    if (needsNoGrant(workload, object, policy)) return true;
+    const known = cached(object.kind, object.namespace, object.name);
+    return known !== undefined && isSharedWith(known, workload.namespace);
+  });
+}
+
+/**
+ * Every object that must be looked up to plan a workload, each once, granted or not. What no object can be called is not
+ * among them, so that nobody's text becomes a path.
  */
 export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
   const readable = workload.references.filter(

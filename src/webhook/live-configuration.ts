@@ -3,8 +3,8 @@ import { sharedReads } from "../cache/shared-reads.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError, ConnectionError, isForbidden } from "../kube/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { objectsToRead } from "../rollout/cross-namespace.ts";
-import { type Config, isSharedWith } from "../rollout/digest.ts";
+import { objectsGranted } from "../rollout/cross-namespace.ts";
+import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
@@ -42,15 +42,9 @@ export function liveConfiguration({ client, policy, cached, clock }: LiveConfigu
     return turns.run(by, () => readConfig(client, parseConfigKey(key), readTimeoutMs));
   });
 
-  const mayRead = (object: ConfigName, by: string): boolean => {
-    if (object.namespace === by || policy.crossNamespace === "any") return true;
-    const known = cached(object.kind, object.namespace, object.name);
-    return known !== undefined && isSharedWith(known, by);
-  };
-
   return async (workload) => {
     const by = workload.namespace;
-    const objects = objectsToRead(workload, policy).filter((object) => mayRead(object, by));
+    const objects = objectsGranted(workload, cached, policy);
     if (objects.length > maxObjects) {
       throw new UnreadError(`it references ${objects.length} objects, and admission reads ${maxObjects} at most`);
     }
