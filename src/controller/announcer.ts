@@ -1,4 +1,5 @@
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import { hash } from "node:crypto";
+import { cut, type ObjectEvent } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
@@ -15,6 +16,9 @@ import type { WorkloadRecord } from "./workload-record.ts";
 
 /** Events live for an hour by default (`--event-ttl` of the API server): what still holds is told again before. */
 const tellAgainMs = 45 * 60_000;
+
+/** How many bytes of what a workload waits for are kept, to be told when it has waited. */
+const longestWaitingFor = 300;
 
 /** What an {@link Announcer} works with. */
 export interface AnnouncerOptions {
@@ -70,7 +74,7 @@ export class Announcer {
     }
     const told = announcements.map((each) => identity(workload, each));
     const tellAgainAt = before?.tellAgainAt ?? now + tellAgainMs * (1 - random() / 10);
-    record.standing = { told, waitingFor, tellAgainAt };
+    record.standing = { told, waitingFor: waitingFor && cut(waitingFor, longestWaitingFor), tellAgainAt };
   }
 
   #tell({ kind, namespace, name, uid }: Workload, announcement: Announcement): void {
@@ -79,5 +83,5 @@ export class Announcer {
 }
 
 function identity({ uid }: Workload, { reason, message }: Announcement): string {
-  return `${uid} ${reason} ${message}`;
+  return hash("sha256", `${uid} ${reason} ${message}`, "base64");
 }

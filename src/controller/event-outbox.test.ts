@@ -109,6 +109,13 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(["under way", "new", "old"]);
   });
 
+  it("keeps no more of a message than can be sent", async () => {
+    const { outbox, sent, arriveAll } = start({ writesWait: yes });
+    outbox.post(event("web", "é".repeat(5_000)));
+    await arriveAll();
+    expect(Buffer.byteLength(sent[0] ?? "")).toBeLessThanOrEqual(1024);
+  });
+
   it("keeps 4,096 Events, and loses those of the namespace that has most", async () => {
     const { outbox, sent, dropped, arriveAll } = start({ writesWait: yes });
     outbox.post(event("web", "first", "loud"));

@@ -1,4 +1,4 @@
-import type { EventRecorder, ObjectEvent } from "../kube/event-recorder.ts";
+import { cut, type EventRecorder, longestMessage, type ObjectEvent } from "../kube/event-recorder.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 
 /** An API server takes an Event in the time of two thirds of a PATCH: while workloads wait, one at a time is enough. */
@@ -43,7 +43,9 @@ export class EventOutbox {
   }
 
   /** Accepts an Event. The write that it tells of has succeeded. */
-  post(event: ObjectEvent): void {
+  post(posted: ObjectEvent): void {
+    // Before it waits: people name objects by as many characters as they like.
+    const event = { ...posted, message: cut(posted.message, longestMessage) };
     const key = keyOf(event);
     const before = this.#waiting.get(key);
     if (before !== undefined && before.event.message !== event.message) this.#options.onDropped("newer");

@@ -44,8 +44,12 @@ export interface Newer {
 
 /** What stands against a workload as long as its plan says so, such as something missing. */
 export interface Standing {
-  /** Its Events, by uid, reason and message: a workload that was made anew under the same name has heard nothing yet. */
+  /**
+   * Digests of its Events, by uid, reason and message: a workload that was made anew under the same name has heard
+   * nothing yet.
+   */
   readonly told: readonly string[];
+  /** The beginning of what is missing. */
   readonly waitingFor: string | undefined;
   /** When it is told again, before the Events expire. */
   readonly tellAgainAt: number;

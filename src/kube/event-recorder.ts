@@ -23,9 +23,12 @@ export interface ObjectEvent {
   readonly type: "Normal" | "Warning";
   /** CamelCase. */
   readonly reason: string;
-  /** Cut at 1,024 bytes. Never holds a value of a ConfigMap or Secret. */
+  /** Cut at {@link longestMessage}. Never holds a value of a ConfigMap or Secret. */
   readonly message: string;
 }
+
+/** How many bytes of a message the API server takes. */
+export const longestMessage = 1024;
 
 /** Writes core/v1 Events. */
 export interface EventRecorder {
@@ -176,7 +179,7 @@ function bodyOf(event: ObjectEvent, count: number, { clock, component, instance 
     involvedObject: { ...reference, ...(regarding.namespace && { namespace: regarding.namespace }) },
     type,
     reason,
-    message: cut(message, 1024),
+    message: cut(message, longestMessage),
     source: { component },
     reportingComponent: component,
     reportingInstance: instance,
@@ -198,8 +201,8 @@ function timestamp(clock: Clock): string {
   return `${new Date(clock.wall()).toISOString().slice(0, 19)}Z`;
 }
 
-/** At most `bytes` bytes of UTF-8, which is what the API server allows, with a mark where something is cut off. */
-function cut(message: string, bytes: number): string {
+/** A text as at most `bytes` bytes of UTF-8, with a mark where something is cut off. What is cut is a copy. */
+export function cut(message: string, bytes: number): string {
   const encoded = Buffer.from(message);
   if (encoded.length <= bytes) return message;
   return `${encoded.toString("utf8", 0, bytes - 6).replace(/\uFFFD$/, "")}…`;
