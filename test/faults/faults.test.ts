@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Cluster, connect } from "../control-plane/cluster.ts";
+import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { createDice, randomFrom } from "../simulation/dice.ts";
+import { judgeEnd } from "../simulation/judge-end.ts";
+import { createWorld } from "../simulation/world.ts";
+import { shapes } from "../simulation/world-scenarios.ts";
+import { type Replica, startReplicas, stopReplicas } from "./replicas.ts";
+import { apiOf, storedIn } from "./stored.ts";
+import { createWeather, faults } from "./weather.ts";
+
+/** WAVE_FAULTS_SECONDS=300 makes it longer, WAVE_FAULTS_SEED repeats the choices of an earlier run. */
+const seconds = Number(process.env.WAVE_FAULTS_SECONDS ?? 30);
+const seed = Number(process.env.WAVE_FAULTS_SEED ?? Date.now() % 1_000_000);
+/** Faults between two looks at what came of it. */
+const perRound = 5;
+const say = (line: string) => process.stderr.write(`faults: ${line}\n`);
+
+describeOnControlPlane("while requests, connections and the API server itself fail", () => {
+  // An API server that is killed would disturb the other suites.
+  let plane: ControlPlane;
+  let cluster: Cluster;
+  let replicas: readonly Replica[] = [];
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    cluster = connect(plane);
+  });
+  afterAll(async () => {
+    await stopReplicas(replicas);
+    cluster?.close();
+    await plane?.stop();
+  });
+
+  it(
+    "people change things at random, and 10 s after the last fault every workload carries the right hash, again and again",
+    async () => {
+      say(`WAVE_FAULTS_SEED=${seed}`);
+      const stored = storedIn(cluster, [...new Set(shapes.flatMap(({ namespaces }) => namespaces))]);
+      const world = createWorld({ api: apiOf(cluster), random: randomFrom(seed), sleep, history: stored.history });
+      const { settings } = world;
+      say(JSON.stringify(settings));
+      await stored.look();
+      await world.start();
+      replicas = await startReplicas(plane, settings);
+      const weather = createWeather({ plane, replicas, dice: createDice(randomFrom(seed + 1)), say });
+
+      /** Somebody changes something all the time; while the API server is away nobody can. */
+      const editUntil = async (over: AbortSignal) => {
+        let steps = 0;
+        while (!over.aborted) {
+          const there = await stored.look().then(
+            () => true,
+            () => false,
+          );
+          if (!there) await sleep(100);
+          for (let i = 0; there && i < 10 && !over.aborted; i++, steps++) await world.step();
+        }
+        return steps;
+      };
+      const right = async () => {
+        await stored.look();
+        const wrong = judgeEnd({ ...recording, settings, history: stored.history });
+        if (wrong.length > 0) throw new Error(wrong.join("\n"));
+        return true;
+      };
+
+      const end = performance.now() + seconds * 1_000;
+      for (let round = 0; round * perRound < faults.length || performance.now() < end; round++) {
+        const over = new AbortController();
+        const storm = weather.storm(perRound).finally(() => over.abort());
+        const [steps] = await Promise.all([editUntil(over.signal), storm]);
+        await until(
+          "the API server to be back",
+          async () => (await cluster.kubectl(["get", "--raw=/readyz"])) === "ok",
+        );
+        const calm = performance.now();
+        await until("every workload to be right", right, 10_000);
+        say(`calm: ${steps} changes, all right after ${((performance.now() - calm) / 1_000).toFixed(1)} s`);
+      }
+      const restarts = await watchRestarts(replicas);
+      say(`watches begun again: ${JSON.stringify(restarts)}`);
+      // Wave's watches have met all of it, also that the API server has forgotten where they were.
+      expect(Object.keys(restarts).toSorted()).toEqual(["connection", "ended", "gone", "refused"]);
+    },
+    (seconds + 240) * 1_000,
+  );
+});
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** How often watches of all replicas were begun again, by reason. */
+async function watchRestarts(replicas: readonly Replica[]): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { wave } of replicas) {
+    const series = (await wave.metrics()).matchAll(/^wave_watch_restarts_total\{.*reason="(\w+)"\} (\d+)/gm);
+    for (const [, reason = "", count] of series) counts[reason] = (counts[reason] ?? 0) + Number(count);
+  }
+  return counts;
+}
+
+const recording = { seed, reviews: [], lives: [], calmAt: 0, endAt: 0 };

@@ -1,0 +1,79 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { ControlPlane } from "../control-plane/control-plane.ts";
+import { freePort, startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+import { startTcpProxy, type TcpProxy } from "../high-availability/tcp-proxy.ts";
+import type { WaveSettings } from "../simulation/record.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+
+/** A replica of Wave, and the way from it to the API server: its network, then who answers in the API server's name. */
+export interface Replica {
+  readonly wave: WaveProcess;
+  readonly network: TcpProxy;
+  readonly proxy: FaultProxy;
+}
+
+/** Two replicas with leader election; where the world wants webhooks, the first has them. */
+export async function startReplicas(plane: ControlPlane, settings: WaveSettings): Promise<readonly Replica[]> {
+  const folder = mkdtempSync(join(tmpdir(), "wave-faults-"));
+  const kubeconfig = readFileSync(plane.kubeconfig, "utf8");
+  const server = kubeconfig.match(/server: "(https:[^"]+)"/)?.[1] ?? "";
+  const certificates = join(dirname(plane.kubeconfig), "certificates");
+  const [certificate, key] = ["apiserver.crt", "apiserver.key"].map((name) =>
+    readFileSync(join(certificates, name), "utf8"),
+  ) as [string, string];
+  const replicas: Replica[] = [];
+  for (const name of ["a", "b"]) {
+    const proxy = await startFaultProxy({ server: new URL(server), certificate, key });
+    const network = await startTcpProxy(proxy.url);
+    const file = join(folder, name);
+    writeFileSync(file, kubeconfig.replace(server, `https://127.0.0.1:${network.port}`));
+    const webhooks = settings.webhooks && name === "a" ? await webhookFlags() : [];
+    replicas.push({
+      proxy,
+      network,
+      wave: await startWave([`--kubeconfig=${file}`, ...flagsOf(settings), ...webhooks]),
+    });
+  }
+  rmSync(folder, { recursive: true });
+  return replicas;
+}
+
+/** Ends them. */
+export async function stopReplicas(replicas: readonly Replica[]): Promise<void> {
+  await Promise.all(replicas.map(({ wave }) => wave.stop("SIGKILL")));
+  for (const { network, proxy } of replicas) {
+    network.close();
+    proxy.close();
+  }
+}
+
+function flagsOf({ namespaces, crossNamespace, schedulingGate, updateRate, updateBurst }: WaveSettings) {
+  return [
+    ...(namespaces === undefined ? [] : [`--namespaces=${namespaces.join(",")}`]),
+    `--cross-namespace=${crossNamespace}`,
+    `--scheduling-gate=${schedulingGate}`,
+    `--update-rate=${updateRate}`,
+    `--update-burst=${updateBurst}`,
+    // What a trigger forgets must not be found by looking at everything again.
+    "--sync-period=0",
+    "--leader-election",
+    // A leader outlives most faults, because the next one plans everything anew; and its Lease ends well before 10 s.
+    "--leader-election-namespace=default",
+    "--leader-election-lease-duration=6s",
+    "--leader-election-renew-deadline=5s",
+    "--leader-election-retry-period=1s",
+    "--log-format=json",
+  ];
+}
+
+async function webhookFlags(): Promise<readonly string[]> {
+  const port = await freePort();
+  return [
+    "--enable-webhooks",
+    `--webhook-bind-address=127.0.0.1:${port}`,
+    `--webhook-url=https://127.0.0.1:${port}`,
+    "--webhook-service-name=faults",
+  ];
+}
