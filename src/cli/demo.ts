@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { isatty } from "node:tty";
 import { systemClock } from "../lib/clock.ts";
+import { quoted } from "../rollout/wording.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
@@ -12,7 +13,7 @@ import { observe } from "./demo/observer.ts";
 import { openNamespace, openSandbox, type Stage } from "./demo/stage.ts";
 import { tellStory } from "./demo/story.ts";
 import { parseFlags } from "./parse-flags.ts";
-import { quoted, UsageError } from "./usage-error.ts";
+import { UsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { choice, dnsLabel, text } from "./flag-types.ts";
+import { isDnsLabel } from "../rollout/dns-name.ts";
+import { choice, text } from "./flag-types.ts";
 import { runFlags } from "./run-flags.ts";
 
 const policy = "What the Wave that runs was told";
@@ -9,7 +10,7 @@ export const explainFlags = {
     group: "Workload",
     short: "n",
     placeholder: "NAME",
-    form: dnsLabel,
+    form: isDnsLabel,
     allowed: "a name of lower-case letters, digits and dashes",
     shownDefault: "the context's, else default",
     help: "Namespace of the workload.",

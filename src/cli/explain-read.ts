@@ -1,10 +1,10 @@
+import { readConfig } from "../cache/live-configs.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isForbidden, isNotFound } from "../kube/errors.ts";
-import { type Resource, resourcePath, resources } from "../kube/resources.ts";
-import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
-import { type ConfigKind, type ConfigName, configKey } from "../rollout/references.ts";
+import { isForbidden } from "../kube/errors.ts";
+import type { Config } from "../rollout/digest.ts";
+import { isDnsSubdomain } from "../rollout/dns-name.ts";
+import { type ConfigName, configKey } from "../rollout/references.ts";
 import { errorText } from "../telemetry/error-text.ts";
-import { dnsSubdomain } from "./flag-types.ts";
 
 /** An object as it was found a moment ago. Its values are gone: a Config has digests only. */
 export type ReadConfig =
@@ -16,31 +16,22 @@ export type ReadConfig =
 /** What was read, by the key that `configKey` gives. */
 export type ReadConfigs = ReadonlyMap<string, ReadConfig>;
 
-const configResources: Readonly<Record<ConfigKind, Resource>> = {
-  ConfigMap: resources.configMaps,
-  Secret: resources.secrets,
-};
-
 /** Reads each object, all at once, as it is stored now. Never rejects: what cannot be read says why. */
 export async function readConfigs(
   client: Pick<ApiClient, "request">,
   objects: readonly ConfigName[],
 ): Promise<ReadConfigs> {
-  const read = async (object: ConfigName) => [configKey(object), await readConfig(client, object)] as const;
+  const read = async (object: ConfigName) => [configKey(object), await readOne(client, object)] as const;
   return new Map(await Promise.all(objects.map(read)));
 }
 
-async function readConfig(
-  client: Pick<ApiClient, "request">,
-  { kind, namespace, name }: ConfigName,
-): Promise<ReadConfig> {
+async function readOne(client: Pick<ApiClient, "request">, object: ConfigName): Promise<ReadConfig> {
   // A pod spec may name what no object can be called, for example with dots and slashes that would change the path.
-  if (!dnsSubdomain.test(name)) return { state: "absent" };
-  const path = resourcePath(configResources[kind], { namespace, name });
+  if (!isDnsSubdomain(object.name)) return { state: "absent" };
   try {
-    return { state: "present", config: toConfig(kind, await client.request<ConfigObject>({ method: "GET", path })) };
+    const config = await readConfig(client, object);
+    return config === undefined ? { state: "absent" } : { state: "present", config };
   } catch (error) {
-    if (isNotFound(error)) return { state: "absent" };
     return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
   }
 }

@@ -1,3 +1,4 @@
+import { isDnsLabel, isDnsSubdomain } from "../rollout/dns-name.ts";
 import { parseBindAddress } from "../telemetry/bind-address.ts";
 import { formatDuration, parseDuration } from "./duration.ts";
 
@@ -45,16 +46,21 @@ export function text<D extends string | undefined = undefined>(
     readonly default?: D;
     readonly shownDefault?: string;
     readonly allowed?: string;
-    readonly form?: RegExp;
+    readonly form?: (value: string) => boolean;
   },
 ): Flag<string | D> {
-  const { form = /./s, allowed = "a text of at least one character", shownDefault = row.default, ...rest } = row;
+  const {
+    form = (value) => value !== "",
+    allowed = "a text of at least one character",
+    shownDefault = row.default,
+    ...rest
+  } = row;
   return {
     ...rest,
     default: row.default as D,
     shownDefault,
     allowed,
-    parse: (value) => (form.test(value) ? value : undefined),
+    parse: (value) => (form(value) ? value : undefined),
   };
 }
 
@@ -132,11 +138,6 @@ export function bindAddress(row: Row & { readonly default: string; readonly orOf
   };
 }
 
-/** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-label-names */
-export const dnsLabel = /^(?!.{64})[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-/** https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
-export const dnsSubdomain = /^(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
 /** Names of namespaces, separated by commas, each once. Undefined: all. */
 export function namespaces(row: Row): Flag<readonly string[] | undefined> {
   return {
@@ -147,7 +148,7 @@ export function namespaces(row: Row): Flag<readonly string[] | undefined> {
     allowed: "a comma-separated list of names of namespaces, such as web,shop",
     parse: (value) => {
       const names = value.split(",").map((name) => name.trim());
-      return names.every((name) => dnsLabel.test(name)) ? [...new Set(names)].sort() : undefined;
+      return names.every(isDnsLabel) ? [...new Set(names)].sort() : undefined;
     },
   };
 }
@@ -162,7 +163,7 @@ export function namespacedName(row: Row): Flag<{ readonly namespace: string; rea
     allowed: "a namespace and a name, such as wave-system/wave-hash-key",
     parse: (value) => {
       const [namespace = "", name = "", ...rest] = value.split("/");
-      return rest.length === 0 && dnsLabel.test(namespace) && dnsSubdomain.test(name) ? { namespace, name } : undefined;
+      return rest.length === 0 && isDnsLabel(namespace) && isDnsSubdomain(name) ? { namespace, name } : undefined;
     },
   };
 }

@@ -1,6 +1,7 @@
+import { quoted } from "../rollout/wording.ts";
 import type { Flag } from "./flag-types.ts";
 import { nearest } from "./nearest.ts";
-import { quoted, UsageError } from "./usage-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** A command's flags by their names, without dashes. */
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;

@@ -1,11 +1,10 @@
+import { isDnsLabel, isDnsSubdomain } from "../rollout/dns-name.ts";
 import { logFormats, logLevels } from "../telemetry/log.ts";
 import {
   bindAddress,
   bool,
   choice,
   count,
-  dnsLabel,
-  dnsSubdomain,
   duration,
   httpsOrigin,
   namespacedName,
@@ -109,7 +108,7 @@ export const runFlags = {
   "webhook-service-name": text({
     group: admission,
     placeholder: "NAME",
-    form: dnsLabel,
+    form: isDnsLabel,
     allowed: name,
     default: "wave-webhook",
     help: "The Service through which the API server calls the webhooks; its names go into the certificate.",
@@ -132,7 +131,7 @@ export const runFlags = {
   "leader-election-id": text({
     group: election,
     placeholder: "NAME",
-    form: dnsSubdomain,
+    form: isDnsSubdomain,
     allowed: name,
     default: "wave",
     help: "Name of the Lease.",
@@ -140,7 +139,7 @@ export const runFlags = {
   "leader-election-namespace": text({
     group: election,
     placeholder: "NAME",
-    form: dnsLabel,
+    form: isDnsLabel,
     allowed: name,
     shownDefault: "the Pod's",
     help: "Namespace of the Lease.",

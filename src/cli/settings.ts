@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { mistakeInTimings } from "../manager/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../manager/settings.ts";
+import { quoted } from "../rollout/wording.ts";
 import { type Environment, type FlagValues, type Given, parseFlags } from "./parse-flags.ts";
 import { runFlags } from "./run-flags.ts";
-import { quoted, UsageError } from "./usage-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** What `wave run` was asked to do. */
 export type RunRequest =

@@ -1,7 +1,8 @@
+import { quoted } from "../rollout/wording.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Command, Terminal } from "./command.ts";
 import { nearest } from "./nearest.ts";
-import { quoted, UsageError } from "./usage-error.ts";
+import { UsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
 interface CommandRow {

@@ -1,7 +1,8 @@
 import { type Resource, resources } from "../kube/resources.ts";
+import { isDnsSubdomain } from "../rollout/dns-name.ts";
+import { quoted } from "../rollout/wording.ts";
 import type { WorkloadKind } from "../rollout/workload.ts";
-import { dnsSubdomain } from "./flag-types.ts";
-import { quoted, UsageError } from "./usage-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Which workload a person means, but for its namespace. */
 export interface WorkloadArgument {
@@ -33,7 +34,7 @@ export function parseWorkloadArgument(positionals: readonly string[]): WorkloadA
   if (row === undefined) throw unknownKind(kindName, name);
   if (name === undefined || name === "")
     throw new UsageError(`name one ${row.kind}, such as ${row.kind.toLowerCase()}/web`);
-  if (!dnsSubdomain.test(name)) throw new UsageError(`${quoted(name)} is not a name that a ${row.kind} can have`);
+  if (!isDnsSubdomain(name)) throw new UsageError(`${quoted(name)} is not a name that a ${row.kind} can have`);
   return { kind: row.kind, resource: row.resource, name };
 }
 
@@ -43,7 +44,7 @@ function withoutGroup(name: string): string {
 }
 
 function unknownKind(kind: string, name: string | undefined): UsageError {
-  if (name === undefined && dnsSubdomain.test(kind))
+  if (name === undefined && isDnsSubdomain(kind))
     return new UsageError(`${quoted(kind)}: say of which kind it is, such as deployment/${kind}`);
   return new UsageError(`Wave rolls no ${quoted(kind)}, only a deployment, statefulset or daemonset`);
 }

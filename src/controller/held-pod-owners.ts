@@ -3,6 +3,7 @@ import type { Caches } from "../cache/caches.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
+import { isDnsSubdomain } from "../rollout/dns-name.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
 import { type WorkloadKind, type WorkloadName, workloadKey } from "../rollout/workload.ts";
 import { workloadPath } from "./workload-resource.ts";
@@ -24,9 +25,6 @@ type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
 
 const ownerKinds: readonly WorkloadKind[] = ["StatefulSet", "DaemonSet"];
 
-/** What a workload can be named, so that nothing else becomes part of a path. An owner reference is anybody's text. */
-const workloadName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-
 /** Reads owners only where the cache does not tell already that their gate is closed. */
 export function createHeldPodOwners(
   client: Pick<ApiClient, "request">,
@@ -46,7 +44,9 @@ export function createHeldPodOwners(
         const { namespace = "" } = pod.metadata;
         const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
         const kind = ownerKinds.find((known) => known === reference?.kind);
-        if (reference === undefined || kind === undefined || !workloadName.test(reference.name)) return "held";
+        if (reference === undefined || kind === undefined) return "held";
+        // It is anybody's text, and would become part of a path.
+        if (!isDnsSubdomain(reference.name)) return "held";
         const name = { kind, namespace, name: reference.name };
         const key = workloadKey(name);
         const cached = caches.workload(key);

@@ -1,5 +1,5 @@
 import type { Caches } from "../cache/caches.ts";
-import { isObjectName } from "../rollout/object-name.ts";
+import { isDnsSubdomain } from "../rollout/dns-name.ts";
 import type { Lookup, RolloutPlan } from "../rollout/plan.ts";
 import { type ConfigName, configKey } from "../rollout/references.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -58,7 +58,7 @@ export function perhapsLeftOut(
   const all = missing.every(
     (object) =>
       object.kind === "Secret" &&
-      isObjectName(object.name) &&
+      isDnsSubdomain(object.name) &&
       object.namespace === namespace &&
       cached(object.kind, object.namespace, object.name) === undefined,
   );

@@ -1,7 +1,7 @@
 import { sharedWith } from "./annotations.ts";
 import { type Config, isSharedWith } from "./digest.ts";
+import { isDnsSubdomain } from "./dns-name.ts";
 import { describeObject } from "./messages.ts";
-import { isObjectName } from "./object-name.ts";
 import type { Policy } from "./policy.ts";
 import { type ConfigName, configKey, type Reference } from "./references.ts";
 import type { Lookup } from "./view.ts";
@@ -97,7 +97,7 @@ export function objectsGranted(workload: Workload, cached: Lookup, policy: Polic
  */
 export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
   const readable = workload.references.filter(
-    (reference) => isObjectName(reference.name) && forbidden(workload, reference, policy) === undefined,
+    (reference) => isDnsSubdomain(reference.name) && forbidden(workload, reference, policy) === undefined,
   );
   const byName = new Map(
     readable.map((reference) => {

@@ -1,5 +1,5 @@
 import { extraConfigMaps, extraSecrets } from "./annotations.ts";
-import { isNamespaceName, isObjectName } from "./object-name.ts";
+import { isDnsLabel, isDnsSubdomain } from "./dns-name.ts";
 import type { ConfigKind, Reference } from "./references.ts";
 import type { Warning } from "./warning.ts";
 import { counted, enumerated, quoted } from "./wording.ts";
@@ -65,7 +65,7 @@ function parseEntry(entry: string, own: string): { readonly namespace: string; r
   const slash = entry.indexOf("/");
   const namespace = slash === -1 ? own : entry.slice(0, slash);
   const name = entry.slice(slash + 1);
-  const valid = (slash === -1 || isNamespaceName(namespace)) && isObjectName(name);
+  const valid = (slash === -1 || isDnsLabel(namespace)) && isDnsSubdomain(name);
   return valid ? { namespace, name } : undefined;
 }
 
