@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../lib/clock.ts";
 import { isDnsLabel, isDnsSubdomain } from "../rollout/dns-name.ts";
 import { parseBindAddress } from "../telemetry/bind-address.ts";
 import { formatDuration, parseDuration } from "./duration.ts";
@@ -78,8 +79,8 @@ export function choice<const C extends string, D extends C | undefined>(
   };
 }
 
-/** A timer beyond this many milliseconds would fire at once (setTimeout's limit), so no duration may be longer. */
-const longestMs = 596 * 3_600_000;
+/** The whole hours that a timer can count. */
+const longestMs = Math.floor(longestTimerMs / 3_600_000) * 3_600_000;
 
 /** A duration in Go's form, in milliseconds. At least `minMs`, or 0 where `zero` tells what that means. */
 export function duration(row: Row & { readonly default: number; minMs: number; zero?: string }): Flag<number> {
@@ -89,7 +90,7 @@ export function duration(row: Row & { readonly default: number; minMs: number; z
     ...rest,
     placeholder: "DURATION",
     shownDefault: formatDuration(row.default),
-    allowed: `a duration from ${formatDuration(minMs)} to 596h, such as 1500ms, 5m or 1h30m${off}`,
+    allowed: `a duration from ${formatDuration(minMs)} to ${formatDuration(longestMs)}, such as 1500ms, 5m or 1h30m${off}`,
     parse: (value) => {
       const ms = parseDuration(value);
       if (ms === 0 && zero !== undefined) return 0;

@@ -1,3 +1,4 @@
+import { defaultElectionTimings } from "../manager/lease.ts";
 import { isDnsLabel, isDnsSubdomain } from "../rollout/dns-name.ts";
 import { logFormats, logLevels } from "../telemetry/log.ts";
 import {
@@ -146,19 +147,19 @@ export const runFlags = {
   }),
   "leader-election-lease-duration": duration({
     group: election,
-    default: 15_000,
+    default: defaultElectionTimings.leaseDurationMs,
     minMs: 1000,
     help: "How long the others wait for a leader that says nothing.",
   }),
   "leader-election-renew-deadline": duration({
     group: election,
-    default: 10_000,
+    default: defaultElectionTimings.renewDeadlineMs,
     minMs: 100,
     help: "How long a leader tries to renew before it stops leading.",
   }),
   "leader-election-retry-period": duration({
     group: election,
-    default: 2000,
+    default: defaultElectionTimings.retryPeriodMs,
     minMs: 10,
     help: "How long to wait between tries to acquire or renew.",
   }),

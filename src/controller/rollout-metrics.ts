@@ -6,9 +6,8 @@ import type { DroppedBecause } from "./event-outbox.ts";
 /** What came of planning a workload, as `wave_rollouts_total` counts it. */
 export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "unavailable";
 
+const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored", "overBudget"] as const;
 /** What a workload is, as `wave_workloads` counts it; "pending" has something to write that was not written yet. */
-export const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored", "overBudget"] as const;
-/** One of {@link workloadStates}. */
 export type WorkloadState = (typeof workloadStates)[number];
 
 /** What a workload is whose plan asks for no write. */

@@ -1,10 +1,7 @@
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, longestTimerMs } from "../lib/clock.ts";
 import { FairQueue, type Priority } from "../lib/fair-queue.ts";
 import type { TokenBucket } from "../lib/token-bucket.ts";
 import { namespaceOf } from "../rollout/workload.ts";
-
-/** The longest delay that setTimeout can count. */
-const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Who may write when, by `--update-rate` and `--update-burst`. A turn is taken when a worker is about to write, never
@@ -81,7 +78,7 @@ export class Turns {
       this.#onGiven(key);
     }
     if (this.#line.size === 0) return;
-    const ms = Math.min(maxTimerMs, Math.ceil(this.#tokens.waitMs));
+    const ms = Math.min(longestTimerMs, Math.ceil(this.#tokens.waitMs));
     this.#cancelTimer = this.#clock.timer(ms, () => this.#giveOut());
   }
 }

@@ -22,7 +22,7 @@ export type WriteFailure =
   | {
       readonly type: "unavailable";
       readonly message: string;
-      /** Before that it is of no use to try again; at most {@link longestRetryAfterMs}. */
+      /** Before that it is of no use to try again; at most a minute. */
       readonly retryAfterMs: number;
       readonly uncertain: boolean;
     };
@@ -31,7 +31,7 @@ export type WriteFailure =
  * A Retry-After is heeded no longer than this. The API server asks for seconds; what asks for a day is something in
  * between, and would stop Wave for a day.
  */
-export const longestRetryAfterMs = 60_000;
+const longestRetryAfterMs = 60_000;
 
 /** Tells what a failed request to write `workload` means. Throws `error` itself where it comes from no server: a bug. */
 export function writeFailure(error: unknown, workload: Workload): WriteFailure {

@@ -8,6 +8,9 @@ export interface Clock {
   readonly timer: (ms: number, callback: () => void) => () => void;
 }
 
+/** The longest time that setTimeout can count, in milliseconds: a longer one would fire at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** The machine's own clocks and timers. */
 export const systemClock: Clock = {
   wall: () => Date.now(),

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import { type Clock, longestTimerMs } from "./clock.ts";
 import { DelayHeap } from "./delay-heap.ts";
 import { FairQueue, type Priority } from "./fair-queue.ts";
 
@@ -11,9 +11,6 @@ interface Turn {
   readonly due: number;
   urgency: Urgency;
 }
-
-/** The longest delay that setTimeout can count. */
-const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Keys that wait for a worker, in the manner of client-go's workqueue
@@ -166,7 +163,7 @@ export class WorkQueue {
     const first = this.#firstDelayed();
     if (first === undefined || (this.#timer !== undefined && this.#timer.due <= first.due)) return;
     this.#timer?.cancel();
-    const ms = Math.min(maxTimerMs, Math.ceil(first.due - this.#clock.monotonic()));
+    const ms = Math.min(longestTimerMs, Math.ceil(first.due - this.#clock.monotonic()));
     const cancel = this.#clock.timer(ms, () => {
       this.#timer = undefined;
       this.#wakeDue();

@@ -1,5 +1,6 @@
 import type { LogFormat, LogLevel } from "../telemetry/log.ts";
 import type { SecretName } from "./hash-key-secret.ts";
+import type { ElectionTimings } from "./lease.ts";
 
 /** How admission webhooks are served. */
 export interface WebhookSettings {
@@ -13,14 +14,11 @@ export interface WebhookSettings {
   readonly url: URL | undefined;
 }
 
-/** How one replica of several is chosen to write. Durations in milliseconds. */
-export interface LeaderElectionSettings {
+/** How one replica of several is chosen to write. */
+export interface LeaderElectionSettings extends ElectionTimings {
   /** Name of the Lease. */
   readonly id: string;
   readonly namespace: string;
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
 }
 
 /** Everything that `wave run` was told, checked. */

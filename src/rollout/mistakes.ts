@@ -6,6 +6,7 @@ import {
   sharedWith,
   workloadAnnotations,
 } from "./annotations.ts";
+import { editDistance } from "./edit-distance.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, waveNames } from "./wave-annotations.ts";
 import { counted, quoted } from "./wording.ts";
@@ -56,18 +57,4 @@ function nearest(name: string): string | undefined {
   const written = workloadAnnotations.map((known) => ({ known, distance: editDistance(name, known) }));
   const best = written.reduce((one, other) => (other.distance < one.distance ? other : one));
   return best.distance <= (best.known.length - annotationPrefix.length) / 3 ? best.known : undefined;
-}
-
-/** How many letters must be added, removed or replaced to turn one text into the other (Levenshtein). */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -30,9 +30,6 @@ export type OptIn =
   | { readonly state: "out" }
   | { readonly state: "unclear"; readonly value: string };
 
-/** An annotation that was not understood. */
-export type Mistake = Warning;
-
 /** All that Wave needs to know of a workload; what caches keep. */
 export interface Workload extends WorkloadName {
   /** "" while it is being created and has none yet. */
@@ -62,7 +59,8 @@ export interface Workload extends WorkloadName {
   readonly schedulerName: string | undefined;
   /** The scheduler to restore, from the annotation of the scheduling gate; undefined where there is none. */
   readonly disabledScheduler: string | undefined;
-  readonly mistakes: readonly Mistake[];
+  /** What of its annotations was not understood. */
+  readonly mistakes: readonly Warning[];
 }
 
 /** The key of a workload in stores and queues: `Deployment/namespace/name`. */
@@ -167,7 +165,7 @@ function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined && deletionTimestamp !== null;
 }
 
-function mistakesOf(annotations: Annotations, template: Annotations, optIn: OptIn): readonly Mistake[] {
+function mistakesOf(annotations: Annotations, template: Annotations, optIn: OptIn): readonly Warning[] {
   return [
     ...annotationMistakes(annotations, template),
     ...(optIn.state === "in" ? extraReferences(annotations, "").mistakes : []),
