@@ -356,7 +356,7 @@ describe("what changed while nobody led", () => {
     await next.lead();
     const requests = cluster.asked;
     expect(requests.filter((request) => request.startsWith("PATCH"))).toHaveLength(301);
-    // At most two for each round of its 32 workers, and not one for each workload.
+    // At most two for each round of the 32 workers that one namespace may occupy, and not one for each workload.
     expect(requests.filter((request) => request.startsWith("GET")).length).toBeLessThan(60);
   });
 });

@@ -118,14 +118,24 @@ describe("WorkQueue under any interleaving", () => {
     );
   });
 
-  it("takes 20,000 keys in and gives them out in well under a second", async () => {
-    const queue = new WorkQueue({ clock: new FakeClock(), flowOf: (each) => each.slice(-2) });
-    const from = performance.now();
-    for (let i = 0; i < 20_000; i++) queue.add(`key-${i}`, { delayMs: i % 2 });
-    for (let i = 0; i < 20_000; i++) queue.add(`key-${i}`, { urgency: "low" });
-    let taken = 0;
-    for (; queue.depth > 0; taken++) queue.done((await queue.next()) ?? "");
-    expect(taken).toBe(20_000);
-    expect(performance.now() - from).toBeLessThan(1000);
+  it("takes sixteen times as many keys in and gives them out in about sixteen times the time", async () => {
+    const costOf = async (keys: number) => {
+      const queue = new WorkQueue({ clock: new FakeClock(), flowOf: () => "" });
+      const from = performance.now();
+      for (let i = 0; i < keys; i++) queue.add(`key-${i}`, { delayMs: i % 2 });
+      for (let i = 0; i < keys; i++) queue.add(`key-${i}`, { urgency: "low" });
+      let taken = 0;
+      for (; queue.depth > 0; taken++) queue.done((await queue.next()) ?? "");
+      expect(taken).toBe(keys);
+      return performance.now() - from;
+    };
+    // The least of some runs: what else runs on the machine only adds.
+    const leastOf = async (keys: number) => {
+      const costs: number[] = [];
+      while (costs.length < 5) costs.push(await costOf(keys));
+      return Math.min(...costs);
+    };
+    // Linear is 16, quadratic 256.
+    expect((await leastOf(16_000)) / (await leastOf(1_000))).toBeLessThan(60);
   });
 });
