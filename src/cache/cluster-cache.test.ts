@@ -67,6 +67,50 @@ afterEach(() => {
   for (const controller of started.splice(0)) controller.abort();
 });
 
+describe("a namespace that is beyond its budget", () => {
+  const named = (i: number) => Array.from({ length: 990 }, (_, j) => `m-${i}-${j}`);
+  const extra = (i: number) => ({ ...optIn, "wave.pusher.com/extra-configmaps": named(i).join(",") });
+  const greedy = (i: number, more: object = {}) => {
+    const { metadata, spec } = deployment(`w${i}`, [], extra(i));
+    return { metadata: { ...metadata, ...more }, spec };
+  };
+
+  it("has the rest of its workloads kept by their names alone, and others theirs in full", async () => {
+    const { fake, caches, metrics, configChanges } = start();
+    for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) await fake.feed(each).list();
+    await fake.feed("deployments").list(...Array.from({ length: 200 }, (_, i) => greedy(i)));
+    const references = (i: number) => caches.workload(`Deployment/ns/w${i}`)?.references.length;
+    expect(references(0)).toBe(990);
+    expect(references(199)).toBe(0);
+    expect(caches.workload("Deployment/ns/w199")?.excess).toEqual({ budget: "namespace", count: 19 });
+    expect([...caches.workloadsReading("ConfigMap/ns/m-199-0")]).toEqual([]);
+    const kept = Array.from({ length: 200 }, (_, i) => references(i) ?? 0).reduce((sum, count) => sum + count);
+    expect(kept).toBeGreaterThan(25_000);
+    expect(kept).toBeLessThan(32_000);
+    expect(metrics.render()).toContain(`wave_cache_left_out_objects ${200 - kept / 990}\n`);
+
+    const wide = Object.fromEntries(Array.from({ length: 4_000 }, (_, i) => [`key-${i}`, ""]));
+    await fake.feed("configmaps").push({ type: "apply", object: configMap("wide", wide) });
+    expect(configChanges.at(-1)?.after).toMatchObject({ keys: [], excess: { budget: "namespace", count: 19 } });
+    const elsewhere = configMap("wide", wide, { namespace: "other" });
+    await fake.feed("configmaps").push({ type: "apply", object: elsewhere });
+    expect(configChanges.at(-1)?.after?.keys).toHaveLength(4_000);
+  });
+
+  it("has them again when there is room, at their next event or list", async () => {
+    const { fake, caches, metrics } = start();
+    for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) await fake.feed(each).list();
+    await fake.feed("deployments").list(...Array.from({ length: 60 }, (_, i) => greedy(i)));
+    expect(caches.workload("Deployment/ns/w59")?.excess?.budget).toBe("namespace");
+    for (let i = 0; i < 35; i++) await fake.feed("deployments").push({ type: "delete", object: greedy(i) });
+    await fake.feed("deployments").push({ type: "apply", object: greedy(59, { resourceVersion: "2" }) });
+    expect(caches.workload("Deployment/ns/w59")?.references).toHaveLength(990);
+    await fake.feed("deployments").list(...Array.from({ length: 25 }, (_, i) => greedy(35 + i)));
+    expect(caches.workload("Deployment/ns/w58")?.references).toHaveLength(990);
+    expect(metrics.render()).toContain("wave_cache_left_out_objects 0\n");
+  });
+});
+
 describe("the caches", () => {
   it("hold digests of configuration and workloads with the index of what these read", async () => {
     const { fake, caches } = start();

@@ -5,6 +5,7 @@ import type { ConfigKind } from "../rollout/references.ts";
 import { parseWorkloadKey, type Workload, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import { Allotments } from "./allotments.ts";
 import { configCaches } from "./config-caches.ts";
 import type { ListListener, Watch } from "./kind-cache.ts";
 import { ReferenceIndex } from "./reference-index.ts";
@@ -66,8 +67,9 @@ export interface CachesOptions {
 export function cachesOver(watch: Watch, options: CachesOptions): Caches {
   const { clock, log, metrics } = options;
   const index = new ReferenceIndex();
-  const configs = configCaches(options);
-  const workloads = workloadCaches(options, index);
+  const allotments = new Allotments();
+  const configs = configCaches(options, allotments);
+  const workloads = workloadCaches(options, index, allotments);
   const kinds = [...Object.values(configs), ...Object.values(workloads)];
   const gate = new SyncGate();
   const served = new ServedNamespaces(
@@ -75,6 +77,7 @@ export function cachesOver(watch: Watch, options: CachesOptions): Caches {
     kinds.map(({ kind }) => kind),
   );
   countObjects(metrics, kinds);
+  countLeftOut(metrics, allotments);
   countUnserved(metrics, served);
 
   const allWorkloads = () =>
@@ -146,6 +149,14 @@ function countUnserved(metrics: MetricsRegistry, served: ServedNamespaces): void
     "Namespaces of --namespaces that cannot be listed, so that nothing is decided there.",
   );
   gauge.collect(() => gauge.set(served.failures));
+}
+
+function countLeftOut(metrics: MetricsRegistry, allotments: Allotments): void {
+  const gauge = metrics.gauge(
+    "wave_cache_left_out_objects",
+    "Objects that the caches hold by their name alone, because their namespace is beyond its budget.",
+  );
+  gauge.collect(() => gauge.set(allotments.leftOut));
 }
 
 function countObjects(

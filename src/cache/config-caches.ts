@@ -1,9 +1,10 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { type Resource, resources } from "../kube/resources.ts";
-import { type Config, type ConfigObject, sameConfig, toConfig } from "../rollout/digest.ts";
+import { type Config, type ConfigObject, sameConfig, toConfig, withoutKeys } from "../rollout/digest.ts";
 import type { ConfigKind } from "../rollout/references.ts";
 import { sharedString } from "../rollout/shared-string.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { Allotments } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
 import { SharedLists } from "./shared-lists.ts";
 import type { StoreChange } from "./store.ts";
@@ -21,7 +22,7 @@ type ConfigCache = KindCache<KubeObject & ConfigObject, Config>;
 const withoutHelmReleases = "type!=helm.sh/release.v1";
 
 /** The caches of ConfigMaps and Secrets, which hold digests. One whose data is as it was costs its SHA-256 alone. */
-export function configCaches(options: Options): Readonly<Record<ConfigKind, ConfigCache>> {
+export function configCaches(options: Options, allotments: Allotments): Readonly<Record<ConfigKind, ConfigCache>> {
   const { namespaces, log, onConfigChange } = options;
   const shared = new SharedLists();
   const cache = (kind: ConfigKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
@@ -32,10 +33,15 @@ export function configCaches(options: Options): Readonly<Record<ConfigKind, Conf
       transform: (object, held) => {
         const config = toConfig(kind, object);
         if (held !== undefined && sameConfig(held, config)) return held;
-        return { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
+        const slim = { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
+        return allotments.take(held, slim, (count) => withoutKeys(slim, { budget: "namespace", count }));
       },
       same: sameConfig,
-      onChange: onConfigChange,
+      onChange: (change) => {
+        if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
+        onConfigChange(change);
+      },
+      listAgain: () => allotments.hasRoomAnywhere,
       log,
     });
   return {

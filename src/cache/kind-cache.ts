@@ -11,6 +11,8 @@ export interface Watched {
   /** All namespaces where it is absent. */
   readonly namespace?: string;
   readonly fieldSelector?: string;
+  /** See {@link ListWatchOptions.listAgain}. */
+  readonly listAgain?: () => boolean;
 }
 
 /** Lists and watches for ever; ends when `signal` is aborted. */
@@ -24,6 +26,8 @@ export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOpt
   readonly namespaces: readonly string[] | undefined;
   /** See {@link runReflector}. */
   readonly transform: Transform<O, T>;
+  /** See {@link Watched.listAgain}. */
+  readonly listAgain: () => boolean;
   readonly log: Logger;
 }
 
@@ -71,11 +75,11 @@ export class KindCache<O extends KubeObject, T> {
 
   /** The runs of its reflectors, each of which ends with the signal. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
-    const { resource, fieldSelector, transform, log } = this.#options;
+    const { resource, fieldSelector, transform, listAgain, log } = this.#options;
     return Array.from(this.#stores, ([name, store]) => {
       const namespace = name === "" ? {} : { namespace: name };
       const selector = fieldSelector === undefined ? {} : { fieldSelector };
-      const events = watch<O>({ resource, ...namespace, ...selector }, signal);
+      const events = watch<O>({ resource, ...namespace, ...selector, listAgain }, signal);
       return runReflector({
         kind: this.kind,
         events,

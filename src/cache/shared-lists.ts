@@ -12,13 +12,18 @@ export class SharedLists {
 
   /** The same strings in the same order, the same list for all who ask where it is short. */
   list(texts: readonly string[]): readonly string[] {
-    if (texts.length > longest.strings) return texts;
+    if (!mayBeShared(texts)) return texts;
     const key = texts.join("\n");
-    if (key.length > longest.characters) return texts;
     const shared = this.#lists.get(key);
     if (shared?.length === texts.length && shared.every((text, index) => text === texts[index])) return shared;
     if (this.#lists.size >= mostLists) this.#lists.clear();
     this.#lists.set(key, texts);
     return texts;
   }
+}
+
+/** Whether a list is short enough to be shared. */
+export function mayBeShared(texts: readonly string[]): boolean {
+  if (texts.length > longest.strings) return false;
+  return texts.reduce((sum, text) => sum + text.length + 1, -1) <= longest.characters;
 }

@@ -9,8 +9,10 @@ import {
   type Workload,
   type WorkloadKind,
   type WorkloadObject,
+  withoutReferences,
 } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { type Allotments, isLeftOut } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
 import type { ReferenceIndex } from "./reference-index.ts";
 import type { StoreChange } from "./store.ts";
@@ -25,9 +27,14 @@ interface Options {
 type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
 /** The caches of the workloads that concern Wave; `index` follows what they read. */
-export function workloadCaches(options: Options, index: ReferenceIndex): Readonly<Record<WorkloadKind, WorkloadCache>> {
+export function workloadCaches(
+  options: Options,
+  index: ReferenceIndex,
+  allotments: Allotments,
+): Readonly<Record<WorkloadKind, WorkloadCache>> {
   const { namespaces, log, onWorkloadChange } = options;
   const onChange = (change: StoreChange<Workload>) => {
+    if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
     index.set(change.key, change.after?.references.map(configKey) ?? []);
     onWorkloadChange(change);
   };
@@ -36,12 +43,15 @@ export function workloadCaches(options: Options, index: ReferenceIndex): Readonl
       resource,
       namespaces,
       transform: (object, held) => {
-        if (held !== undefined && isMadeOf(held, object)) return held;
+        const mayFitNow = isLeftOut(held) && allotments.hasRoom(held?.namespace ?? "");
+        if (held !== undefined && !mayFitNow && isMadeOf(held, object)) return held;
         const workload = toWorkload(kind, object);
-        return concernsWave(workload) ? workload : undefined;
+        if (!concernsWave(workload)) return undefined;
+        return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
       same: sameWorkload,
       onChange,
+      listAgain: () => allotments.hasRoomAnywhere,
       log,
     });
   return {

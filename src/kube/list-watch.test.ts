@@ -12,6 +12,7 @@ import {
   event,
   failure,
   follow,
+  followWith,
   goesOn,
   last,
   listing,
@@ -49,6 +50,18 @@ describe("a list-watch", () => {
     expect(told).toEqual(["init", "initApply x", "initDone", "apply y", `apply ${last}`]);
     expect(asked).toMatchObject([listing, watching("6"), watching("30")]);
     expect(asked[1]).not.toHaveProperty("sendInitialEvents");
+  });
+
+  it("lists again where it is asked to when the server ends a watch", async () => {
+    const wanted = [true, false];
+    const { asked, told } = await followWith(
+      { listAgain: () => wanted.shift() ?? false },
+      ends(added("x", "1"), endOfList("5")),
+      ends(added("x", "1"), endOfList("7")),
+      goesOn(added(last, "8")),
+    );
+    expect(told).toEqual(["init", "initApply x", "initDone", "init", "initApply x", "initDone", `apply ${last}`]);
+    expect(asked).toMatchObject([listing, listing, watching("7")]);
   });
 
   it("begins a list anew that broke before its end, whatever the objects in it", async () => {

@@ -76,6 +76,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
       count(restarts, resource, "ended");
       if (livedLong()) failures = 0;
       else await pause(context, undefined, ++failures);
+      if (options.listAgain?.()) state = { at: "start" };
     } catch (error) {
       if (signal.aborted) return;
       if (state.at === "start" && initial === "stream" && offersNoStreams(error)) {

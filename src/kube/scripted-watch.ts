@@ -7,7 +7,7 @@ import { listWatch } from "./list-watch.ts";
 import { resources } from "./resources.ts";
 import { clientOf } from "./test-client.ts";
 import { serveHttp } from "./test-server.ts";
-import type { ReflectorEvent } from "./watch-context.ts";
+import type { ListWatchOptions, ReflectorEvent } from "./watch-context.ts";
 
 /** A server whose answers to a list-watch a test writes down. Only tests import this file. */
 
@@ -67,7 +67,10 @@ export const last = "last";
 const hurriedClock: Clock = { ...systemClock, timer: (ms, callback) => systemClock.timer(ms / 100, callback) };
 
 /** What a list-watch asks a server that gives these answers one after the other, what it tells, and what it logs. */
-export async function follow(...answers: Answer[]) {
+export const follow = (...answers: Answer[]) => followWith({}, ...answers);
+
+/** As {@link follow}, with options of the list-watch. */
+export async function followWith(options: Pick<ListWatchOptions, "listAgain">, ...answers: Answer[]) {
   const asked: Record<string, string>[] = [];
   const server = await serveHttp((request, response) => {
     asked.push(Object.fromEntries(new URL(request.url ?? "", "http://server").searchParams));
@@ -94,6 +97,7 @@ export async function follow(...answers: Answer[]) {
     log,
     metrics,
     signal: stop.signal,
+    ...options,
   });
   for await (const each of events) {
     told.push(textOf(each));

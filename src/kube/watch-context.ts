@@ -31,6 +31,8 @@ export interface ListWatchOptions {
   readonly random?: () => number;
   /** Called whenever anything comes from the server, bookmarks included. */
   readonly heard?: (() => void) | undefined;
+  /** Asked when the server ends a watch, after minutes: whether to list everything again instead of going on. Default: no. */
+  readonly listAgain?: (() => boolean) | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -102,7 +102,7 @@ describe("a ConfigMap beyond its budget", () => {
     const binaryData = { logo: "" };
     const metadata = { namespace: "default", name: "large", annotations };
     const config = toConfig("ConfigMap", { metadata, data: keys(budgets.keysOfObject.most), binaryData });
-    expect(config.tooManyKeys).toBe(budgets.keysOfObject.most + 1);
+    expect(config.excess).toEqual({ budget: "keysOfObject", count: budgets.keysOfObject.most + 1 });
     expect([keysOf(config), config.digests]).toEqual([[], ""]);
     expect(isSharedWith(config, "shop")).toBe(true);
   });

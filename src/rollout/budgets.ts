@@ -40,6 +40,11 @@ export const budgets = {
     counts: "keys in one ConfigMap or Secret that it refers to",
     instead: "split that object, or put its keys into one file",
   },
+  namespace: {
+    most: 18,
+    counts: "MiB that Wave keeps of its namespace",
+    instead: "use several namespaces, or name fewer objects and keys in all of its workloads, ConfigMaps and Secrets",
+  },
 } as const satisfies Readonly<Record<string, Budget>>;
 
 /**

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
 import { sharedWith } from "./annotations.ts";
-import { budgets, mostSharedWithBytes } from "./budgets.ts";
+import { budgets, type Excess, mostSharedWithBytes } from "./budgets.ts";
 import type { ConfigKind, ConfigName } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 
@@ -24,8 +24,8 @@ export interface Config extends ConfigName {
   readonly binaryFrom: number;
   /** The SHA-256 of each value in the order of the keys, 32 bytes each, one byte a character. */
   readonly digests: string;
-  /** How many keys it has where these are more than the budget, so that none of them is kept. */
-  readonly tooManyKeys?: number;
+  /** The budget that it exceeds, itself or with all of its namespace, so that none of its keys is kept. */
+  readonly excess?: Pick<Excess, "budget" | "count">;
 }
 
 const digestLength = 32;
@@ -47,7 +47,7 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
   const grants = listed(annotations?.[sharedWith]);
   const count = countKeys(object.data) + countKeys(binary);
   if (count > budgets.keysOfObject.most) {
-    return { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", tooManyKeys: count };
+    return withoutKeys({ kind, namespace, name, sharedWith: grants }, { budget: "keysOfObject", count });
   }
   const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
   const [binaryKeys, binaryDigests] = digest(
@@ -65,6 +65,14 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
     binaryFrom: keys.length,
     digests: digests + binaryDigests,
   };
+}
+
+/** What is kept of an object beyond a budget: that it is there, and with whom it is shared. */
+export function withoutKeys(
+  { kind, namespace, name, sharedWith: grants }: Pick<Config, "kind" | "namespace" | "name" | "sharedWith">,
+  excess: Pick<Excess, "budget" | "count">,
+): Config {
+  return { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", excess };
 }
 
 /** The digest of a key's value; undefined where the object, or that part of it, has no such key. */

@@ -30,9 +30,9 @@ export function excessOf(references: readonly Reference[], lookup: Lookup): Exce
   let keys = 0;
   for (const reference of references) {
     const config = find(lookup, reference);
-    if (config?.tooManyKeys !== undefined) {
+    if (config?.excess !== undefined) {
       const { kind, namespace, name } = config;
-      return { budget: "keysOfObject", count: config.tooManyKeys, object: { kind, namespace, name } };
+      return { ...config.excess, object: { kind, namespace, name } };
     }
     keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
   }

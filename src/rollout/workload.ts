@@ -43,7 +43,10 @@ export interface Workload extends WorkloadName {
   readonly optIn: OptIn;
   /** What its Pods read, merged per object and way of reading, sorted; empty when it has not opted in. */
   readonly references: readonly Reference[];
-  /** The budget that it exceeds, so that its references are not known; undefined where it has not opted in. */
+  /**
+   * The budget that it exceeds, so that its references are not known; undefined where it has not opted in, unless it is
+   * the budget of its namespace.
+   */
   readonly excess: Excess | undefined;
   /** Its annotations that name other objects, as they are written; undefined where they are absent. */
   readonly extras: Extras;
@@ -113,6 +116,19 @@ export function isMadeOf(workload: Workload, { metadata }: WorkloadObject): bool
     isDeleting(metadata) === workload.deleting &&
     fingerprint(metadata.annotations ?? {}) === workload.annotations
   );
+}
+
+/** What is kept of a workload for which its namespace, of so many MiB, has no room. */
+export function withoutReferences(workload: Workload, mebibytes: number): Workload {
+  const short = (text: string | undefined) => (text !== undefined && text.length > mostKept ? undefined : text);
+  return {
+    ...workload,
+    references: [],
+    excess: { budget: "namespace", count: mebibytes },
+    extras: noExtras,
+    baseline: short(workload.baseline),
+    disabledScheduler: short(workload.disabledScheduler),
+  };
 }
 
 /** Whether nothing that Wave looks at differs between two states of one workload. */
