@@ -103,4 +103,19 @@ describe("Store", () => {
     expect([...store.values()]).toEqual([{ text: "2" }]);
     expect(changes.map(({ key }) => key)).toEqual(["ConfigMap/other/a", "ConfigMap/ns/a"]);
   });
+
+  it("has heard of everything up to what came last, of a list when it is complete, also where that is of an earlier day", () => {
+    const { store } = newStore();
+    store.beginList();
+    store.heard("7");
+    expect(store.heardUpTo).toBe(0);
+    store.endList();
+    store.heard("9");
+    expect(store.heardUpTo).toBe(9);
+    store.beginList();
+    store.heard("4");
+    expect(store.heardUpTo).toBe(9);
+    store.endList();
+    expect(store.heardUpTo).toBe(4);
+  });
 });

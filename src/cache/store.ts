@@ -50,7 +50,8 @@ export class Store<T> {
   }
 
   /**
-   * The highest resourceVersion of what is held or was deleted: nothing that happened before it is still to be heard of.
+   * The highest resourceVersion that the last list and the events since it brought: nothing that happened before it is still
+   * to be heard of. A list may set it back, as where the server's storage was restored from an earlier day.
    */
   get heardUpTo(): number {
     return this.#heardUpTo;
@@ -119,7 +120,7 @@ export class Store<T> {
     this.#held = after;
     this.#list = undefined;
     this.#synced = true;
-    this.#heardUpTo = Math.max(this.#heardUpTo, this.#listedUpTo);
+    this.#heardUpTo = this.#listedUpTo;
     if (before !== after) this.#announceDifferences(before, after);
   }
 
