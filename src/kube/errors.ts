@@ -66,5 +66,3 @@ export const isConflict = (error: unknown): error is ApiError =>
 export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
 /** 422: the object is not valid, or a `test` of a JSON Patch failed. */
 export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422);
-/** 429: the server asks to come back later. */
-export const isTooManyRequests = (error: unknown): error is ApiError => hasStatus(error, 429);

@@ -37,7 +37,7 @@ export interface ConfigurationOptions {
 }
 
 /** Of the only webhook in the configuration; users see it in errors of the API server. */
-export const webhookName = "workloads.wave.pusher.com";
+const webhookName = "workloads.wave.pusher.com";
 
 /**
  * True for a workload, as it is or as it was, that
