@@ -110,10 +110,9 @@ async function review(
     after = admitted(object);
     lookup = await read(after.workload);
   } catch (error) {
-    options.log.warn("cannot read what a workload references; it is let through unchanged", {
-      workload: `${kind} ${request.namespace}/${request.name}`,
-      error: errorText(error),
-    });
+    const { namespace, name } = request;
+    const fields = { kind, namespace, name, error: errorText(error) };
+    options.log.warn("cannot read what a workload references; it is let through unchanged", fields);
     // Without the cause: that is the API server's own words, and for the log.
     return passing(error instanceof Error ? error.message : "see Wave's log");
   }
