@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
-import type { MetricsRegistry } from "./metrics.ts";
+import type { Counter, MetricsRegistry } from "./metrics.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 /** A server that listens. */
@@ -101,6 +101,15 @@ function closeOldest(server: Server, onClosed: () => void): void {
   });
 }
 
+/** Counts connections that one of Wave's servers closed for want of room, by `server`. */
+export function droppedConnections(registry: MetricsRegistry): Counter {
+  return registry.counter(
+    "wave_http_connections_dropped_total",
+    "Connections that were closed because there were too many.",
+    ["server"],
+  );
+}
+
 type Route = (path: string, query: URLSearchParams) => Answer | undefined;
 
 interface Served {
@@ -120,11 +129,7 @@ async function serve({ name, flag, address, registry }: Served, route: Route): P
     limits,
     oneAtATime((request, response) => answer(request, response, route)),
   );
-  const dropped = registry.counter(
-    "wave_http_connections_dropped_total",
-    "Connections to metrics and probes that were closed because there were too many.",
-    ["server"],
-  );
+  const dropped = droppedConnections(registry);
   closeOldest(server, () => dropped.inc({ server: name }));
   const close = () =>
     new Promise<void>((resolve) => {

@@ -1,16 +1,16 @@
 /**
  * What one review, and all at one time, may cost. Far above what people have: a Deployment of 1,000 environment variables
- * takes 0.5 MiB and 30,000 values in an UPDATE, which brings it twice.
+ * takes 0.5 MiB and 12,000 values in an UPDATE, which brings it twice.
  */
 
-/**
- * The API server stores 1.5 MiB at most, and an UPDATE brings that twice. What was read waits for V8 to collect it, so that
- * a body takes about eight times its size of resident memory.
- */
+/** The API server stores 1.5 MiB at most, and an UPDATE brings that twice. */
 export const maxBodyBytes = 4 * 1024 * 1024;
 
-/** Values in its JSON, as `countValues` counts them; so many empty objects take 10 MiB. */
+/** Values in its JSON without managed fields, as `countValues` counts them; so many empty objects take 10 MiB. */
 export const maxValues = 125_000;
+
+/** Bytes of reviews that are parsed before what they left is collected; a collection takes some 15 ms. */
+export const collectAfterBytes = 4 * 1024 * 1024;
 
 /**
  * How many reviews are under way at one time, by their size: the first row whose bytes and values they do not exceed. Most

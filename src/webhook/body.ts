@@ -1,29 +1,22 @@
 import type { Readable } from "node:stream";
 
-/** A body, or that it was too large to be kept. */
-export type Body = { readonly state: "whole"; readonly bytes: Buffer } | { readonly state: "too large" };
-
 /**
- * Reads a body of at most `limit` bytes. One that is larger is read to its end and thrown away, so that the client sees
- * the answer instead of a broken connection; one that never ends is for the server's time limit to cut off. `length` is
- * what its head says, undefined where that says nothing: a body of known length is kept once and not in pieces.
- * @throws Error where the client hangs up.
+ * Reads a body into `into`, which has exactly its length, and returns that.
+ * @throws Error where the client hangs up, or sends more or less.
  */
-export function readBody(request: Readable, limit: number, length: number | undefined): Promise<Body> {
-  let bytes = Buffer.allocUnsafe(Math.min(length ?? pieceBytes, limit));
+export function readBody(request: Readable, into: Buffer): Promise<Buffer> {
   let size = 0;
-  const keep = (chunk: Buffer) => {
-    const end = size + chunk.length;
-    if (end <= limit && end > bytes.length) bytes = Buffer.concat([bytes.subarray(0, size)], Math.min(2 * end, limit));
-    if (end <= limit) chunk.copy(bytes, size);
-    size = end;
-  };
   // By events: a stream's iterator costs more to set up than a small body to read.
   return new Promise((resolve, reject) => {
+    const keep = (chunk: Buffer) => {
+      chunk.copy(into, size);
+      size += chunk.length;
+    };
     request.on("data", keep).once("error", reject);
-    request.once("end", () =>
-      resolve(size <= limit ? { state: "whole", bytes: bytes.subarray(0, size) } : { state: "too large" }),
-    );
+    request.once("end", () => {
+      if (size === into.length) resolve(into);
+      else reject(new Error(`the body has ${size} bytes instead of ${into.length}`));
+    });
     request.once("close", () => {
       if (!request.readableEnded) reject(new Error("the client hung up"));
     });

@@ -32,10 +32,13 @@ export class Connections {
   /** In the order in which they became idle. */
   readonly #idle = new Map<string, Connection>();
   readonly #asking = new Map<string, Connection>();
+  readonly #onDropped: () => void;
 
-  constructor(limits: ConnectionLimits, clock: Clock) {
+  /** `onDropped` is told of each that goes for want of room. */
+  constructor(limits: ConnectionLimits, clock: Clock, onDropped: () => void) {
     this.#limits = limits;
     this.#clock = clock;
+    this.#onDropped = onDropped;
   }
 
   /** A connection was made, before its handshake. */
@@ -45,6 +48,7 @@ export class Connections {
     this.#makeRoom();
     if (address === undefined || this.#size >= this.#limits.all) {
       socket.destroy();
+      this.#onDropped();
       return;
     }
     const cancel = this.#clock.timer(this.#limits.strangerMs, () => socket.destroy());
@@ -95,6 +99,7 @@ export class Connections {
     this.#idle.delete(end);
     connection?.cancel();
     connection?.socket.destroy();
+    this.#onDropped();
   }
 
   #leastWanted(): [string, Connection] | undefined {

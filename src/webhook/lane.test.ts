@@ -12,7 +12,7 @@ describe("a lane", () => {
         fc.array(fc.constantFrom("come", "leave", "give up"), { maxLength: 60 }),
         async (room, steps) => {
           const lane = new Lane(room);
-          const inside: (() => void)[] = [];
+          const inside: Disposable[] = [];
           const entered: number[] = [];
           const waiting: { readonly number: number; readonly giveUp: AbortController }[] = [];
           const gaveUp = new Set<number>();
@@ -22,18 +22,18 @@ describe("a lane", () => {
               const number = came++;
               const giveUp = new AbortController();
               waiting.push({ number, giveUp });
-              const enters = (leave: () => void) => {
+              const enters = (place: Disposable) => {
                 entered.push(number);
-                inside.push(leave);
+                inside.push(place);
               };
               lane.enter(giveUp.signal).then(enters, () => gaveUp.add(number));
-            } else if (step === "leave") inside.shift()?.();
+            } else if (step === "leave") inside.shift()?.[Symbol.dispose]();
             else waiting.findLast(({ number }) => !entered.includes(number))?.giveUp.abort();
             await tick();
             expect(inside.length).toBeLessThanOrEqual(room);
           }
           for (let left = 0; left < came; left++) {
-            inside.shift()?.();
+            inside.shift()?.[Symbol.dispose]();
             await tick();
           }
           expect(entered).toEqual(entered.toSorted((a, b) => a - b));
@@ -41,5 +41,20 @@ describe("a lane", () => {
         },
       ),
     );
+  });
+
+  it("has memory at each place, which the next one there has again, as much as anybody asked for", async () => {
+    const { signal } = new AbortController();
+    const lane = new Lane(1);
+    const first = await lane.enter(signal);
+    const memory = first.memory(100);
+    const waiting = lane.enter(signal);
+    first[Symbol.dispose]();
+    const second = await waiting;
+    expect(second.memory(60).buffer).toBe(memory.buffer);
+    expect(second.memory(60).length).toBe(60);
+    const more = second.memory(200);
+    second[Symbol.dispose]();
+    expect((await lane.enter(signal)).memory(100).buffer).toBe(more.buffer);
   });
 });

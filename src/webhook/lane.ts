@@ -1,44 +1,72 @@
-/** Lets so many through at once; the others wait in the order in which they came. */
+/**
+ * Lets so many through at once; the others wait in the order in which they came. Each place has memory of its own, which
+ * whoever takes it next has again: a buffer for each would be garbage that nobody collects in time.
+ */
 export class Lane {
   readonly #room: number;
-  #inside = 0;
-  readonly #waiting = new Set<() => void>();
+  #made = 0;
+  readonly #free: Place[] = [];
+  readonly #waiting = new Set<(place: Place) => void>();
 
   constructor(room: number) {
     this.#room = room;
   }
 
-  /** Resolves when it is its turn; the function that it gives must be called once at the end. Rejects when given up. */
-  async enter(signal: AbortSignal): Promise<() => void> {
+  /** Resolves with a place when it is its turn; that must be disposed of once. Rejects when given up. */
+  async enter(signal: AbortSignal): Promise<Place> {
     signal.throwIfAborted();
-    if (this.#inside < this.#room) this.#inside++;
-    else await this.#wait(signal);
-    return () => this.#leave();
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if (this.#made >= this.#room) return this.#wait(signal);
+    this.#made++;
+    const place: Place = new Place(() => this.#leave(place));
+    return place;
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+  #wait(signal: AbortSignal): Promise<Place> {
+    const { promise, resolve, reject } = Promise.withResolvers<Place>();
     const giveUp = () => {
       this.#waiting.delete(begin);
       reject(signal.reason);
     };
-    const begin = () => {
+    const begin = (place: Place) => {
       signal.removeEventListener("abort", giveUp);
-      resolve();
+      resolve(place);
     };
     signal.addEventListener("abort", giveUp, { once: true });
     this.#waiting.add(begin);
     return promise;
   }
 
-  #leave(): void {
+  #leave(place: Place): void {
     const [next] = this.#waiting;
     if (next === undefined) {
-      this.#inside--;
+      this.#free.push(place);
       return;
     }
-    // Its place is handed over, so that nobody who comes now gets in between.
+    // It is handed over, so that nobody who comes now gets in between.
     this.#waiting.delete(next);
-    next();
+    next(place);
+  }
+}
+
+/** A place in a lane. */
+class Place implements Disposable {
+  readonly #leave: () => void;
+  #memory = Buffer.alloc(0);
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
+  /** So many bytes, of unknown content, until the place is left or this is asked again. */
+  memory(length: number): Buffer {
+    if (this.#memory.length < length) this.#memory = Buffer.allocUnsafeSlow(length);
+    return this.#memory.subarray(0, length);
+  }
+
+  /** Leaves it to the next. */
+  [Symbol.dispose](): void {
+    this.#leave();
   }
 }

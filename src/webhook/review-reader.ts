@@ -1,11 +1,9 @@
-import type { IncomingMessage } from "node:http";
-import { lanes, maxBodyBytes, maxValues } from "./admission-budget.ts";
+import type { Readable } from "node:stream";
+import { withoutBulk } from "../kube/large-json.ts";
+import { collectAfterBytes, lanes, maxValues } from "./admission-budget.ts";
 import { countValues, readBody } from "./body.ts";
 import { Lane } from "./lane.ts";
 import { type AdmissionRequest, ReviewError, readReview } from "./review.ts";
-
-/** What came of a review, or that its body was too large to be read. */
-export type Read<T> = { readonly state: "read"; readonly value: T } | { readonly state: "too large" };
 
 /**
  * Reads reviews and keeps what all of them take of the memory within bounds: small ones go side by side, large ones after
@@ -13,53 +11,50 @@ export type Read<T> = { readonly state: "read"; readonly value: T } | { readonly
  */
 export class ReviewReader {
   readonly #lanes = lanes.map((row) => ({ ...row, lane: new Lane(row.atOnce) }));
+  readonly #collect: () => void;
+  /** Bytes since the last collection. */
+  #read = 0;
+
+  /** `collect` frees what earlier reviews left. Default: V8's own, where it is exposed. */
+  constructor(collect: () => void = globalThis.gc ?? (() => {})) {
+    this.#collect = collect;
+  }
 
   /**
-   * Calls `review` with what the body says; its place is held until that is done.
+   * Calls `review` with what the body of `length` bytes says, at most {@link maxBodyBytes}; its place is held until that is
+   * done.
    * @throws ReviewError where the body is no review, Error where the client hangs up.
    */
   async read<T>(
-    request: IncomingMessage,
+    request: Readable,
+    length: number,
     signal: AbortSignal,
     review: (asked: AdmissionRequest) => Promise<T>,
-  ): Promise<Read<T>> {
-    using places = new Places();
-    const asked = await this.#parse(request, signal, places);
-    return asked === undefined ? { state: "too large" } : { state: "read", value: await review(asked) };
-  }
-
-  /** Takes the places that the body needs, and lets go of its bytes; undefined where it is too large. */
-  async #parse(request: IncomingMessage, signal: AbortSignal, places: Places): Promise<AdmissionRequest | undefined> {
-    const given = request.headers["content-length"];
-    const length = given === undefined ? maxBodyBytes : Number(given);
-    const first = this.#laneOf(length, 0);
-    places.take(await first.enter(signal));
-    const body = await readBody(request, maxBodyBytes, given === undefined ? undefined : length);
-    if (body.state === "too large") return undefined;
-    const values = countValues(body.bytes, maxValues);
+  ): Promise<T> {
+    const lane = this.#laneOf(length, 0);
+    using place = await lane.enter(signal);
+    const bytes = withoutBulk(await readBody(request, place.memory(length)));
+    const values = countValues(bytes, maxValues);
     if (values > maxValues) throw new ReviewError(`the body has more than ${maxValues} values`);
     // On to a later lane only: who waits for one never holds what its own wait for.
-    const second = this.#laneOf(length, values);
-    if (second !== first) places.take(await second.enter(signal));
-    return readReview(body.bytes);
+    const later = this.#laneOf(length, values);
+    using _second = later === lane ? undefined : await later.enter(signal);
+    this.#collectBefore(bytes);
+    return await review(readReview(bytes));
+  }
+
+  /** V8 would look for it after many times as much: docs/adr/0007-memory.md. */
+  #collectBefore({ length }: Buffer): void {
+    if (this.#read + length > collectAfterBytes) {
+      this.#collect();
+      this.#read = 0;
+    }
+    this.#read += length;
   }
 
   #laneOf(length: number, values: number): Lane {
-    const fitting = this.#lanes.find((row) => length <= row.bytes && values <= row.values);
-    // What is larger than all of them is read to its end and thrown away.
-    return (fitting ?? this.#lanes[this.#lanes.length - 1])?.lane ?? new Lane(1);
-  }
-}
-
-/** What has to be left at the end. */
-class Places {
-  readonly #leave: (() => void)[] = [];
-
-  take(leave: () => void): void {
-    this.#leave.push(leave);
-  }
-
-  [Symbol.dispose](): void {
-    for (const leave of this.#leave) leave();
+    const row = this.#lanes.find(({ bytes, values: most }) => length <= bytes && values <= most);
+    if (row === undefined) throw new RangeError(`no lane is for ${length} bytes and ${values} values`);
+    return row.lane;
   }
 }

@@ -6,6 +6,7 @@ import { resourcePath, resources } from "../kube/resources.ts";
 import { systemClock } from "../lib/clock.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Lifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
 import type { Served } from "./certificate-source.ts";
@@ -56,6 +57,7 @@ async function startReplica(api: MemoryApi, clock: FakeClock): Promise<Replica> 
       // Its connections are real ones.
       clock: systemClock,
       log: silentLogger,
+      metrics: new MetricsRegistry(),
     });
     listening.resolve(server);
   };

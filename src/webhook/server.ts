@@ -4,12 +4,15 @@ import { type AddressInfo, Socket } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { listenError, parseBindAddress } from "../telemetry/bind-address.ts";
 import { errorText } from "../telemetry/error-text.ts";
+import { droppedConnections } from "../telemetry/http-server.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { oneAtATime } from "../telemetry/one-at-a-time.ts";
-import { connectionLimits, maxBodyBytes } from "./admission-budget.ts";
+import { connectionLimits } from "./admission-budget.ts";
 import type { Served } from "./certificate-source.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 import { carriesToken } from "./path-token.ts";
+import { refusal, reply, turnAway, unknownPath } from "./reply.ts";
 import { type AdmissionAnswer, type AdmissionRequest, ReviewError, writeReview } from "./review.ts";
 import { ReviewReader } from "./review-reader.ts";
 
@@ -43,6 +46,7 @@ export interface AdmissionServerOptions {
   readonly review: Reviewer;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: MetricsRegistry;
   /** Until a request must have arrived whole. Default 10,000. */
   readonly requestTimeoutMs?: number;
   /** Default: those of the budget. */
@@ -55,7 +59,7 @@ export interface AdmissionServerOptions {
  * @throws Error in one line where the address is taken or the certificate broken.
  */
 export async function serveAdmission(options: AdmissionServerOptions): Promise<AdmissionServer> {
-  const { address, clock, log, requestTimeoutMs = 10_000 } = options;
+  const { address, clock, log, metrics, requestTimeoutMs = 10_000 } = options;
   const bind = parseBindAddress(address);
   if (bind === undefined) throw new Error(`"${address}" is not an address such as :9443 (--webhook-bind-address)`);
   let { tokens } = options.served;
@@ -73,17 +77,26 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     // connection that is just ending, and a failed review lets the workload pass unchanged.
     keepAliveTimeout: 120_000,
   });
-  const connections = new Connections(options.connections ?? connectionLimits, clock);
+  const dropped = droppedConnections(metrics);
+  const onDropped = () => dropped.inc({ server: "webhook" });
+  const connections = new Connections(options.connections ?? connectionLimits, clock, onDropped);
+  const answers = metrics.counter(
+    "wave_webhook_requests_total",
+    "Requests to the webhook by the status of their answer.",
+    ["code"],
+  );
   const reader = new ReviewReader();
   server.on("connection", (socket) => socket instanceof Socket && connections.add(socket));
   const onRequest = oneAtATime((request, response) => {
+    response.once("finish", () => answers.inc({ code: String(response.statusCode) }));
     if (!carriesToken(request.url ?? "", tokens)) return turnAway(server, response, unknownPath);
     connections.asking(request.socket);
     response.once("close", () => connections.answered(request.socket));
-    const refused = refusal(request);
+    const length = Number(request.headers["content-length"]);
+    const refused = refusal(request, length);
     if (refused !== undefined) return turnAway(server, response, refused);
     if (request.headers.expect !== undefined) response.writeContinue();
-    void answer(request, response, server, reader, options);
+    void answer(request, length, response, server, reader, options);
   });
   // Without a listener Node.js would ask for the body at once.
   server.on("request", onRequest).on("checkContinue", onRequest);
@@ -122,6 +135,7 @@ function close(server: Server, connections: Connections, clock: Clock): Promise<
 
 async function answer(
   request: IncomingMessage,
+  length: number,
   response: ServerResponse,
   server: Server,
   reader: ReviewReader,
@@ -130,11 +144,10 @@ async function answer(
   const gone = new AbortController();
   response.once("close", () => gone.abort(new Error("the client hung up")));
   try {
-    const answered = await reader.read(request, gone.signal, async (review) =>
+    const text = await reader.read(request, length, gone.signal, async (review) =>
       writeReview(review.uid, await decide(review, options)),
     );
-    if (answered.state === "too large") return reply(server, response, tooLarge);
-    reply(server, response, { status: 200, text: answered.value, type: "application/json" });
+    reply(server, response, { status: 200, text, type: "application/json" });
   } catch (error) {
     if (error instanceof ReviewError) return reply(server, response, { status: 400, text: error.message });
     // The client hung up or was too slow: there is nobody to answer.
@@ -148,48 +161,9 @@ async function decide(review: AdmissionRequest, options: AdmissionServerOptions)
   try {
     return await options.review(review);
   } catch (error) {
-    const workload = `${review.kind.kind} ${review.namespace}/${review.name}`;
-    options.log.error("admission failed; the request is allowed unchanged", { workload, error: errorText(error) });
+    const { kind, namespace, name } = review;
+    const fields = { kind: kind.kind, namespace, name, error: errorText(error) };
+    options.log.error("admission failed; the request is allowed unchanged", fields);
     return { patch: undefined, warnings: ["Wave could not look at this and lets it pass; see Wave's log"] };
   }
-}
-
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-  readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const tooLarge: Reply = { status: 413, text: `the body is larger than ${maxBodyBytes} bytes` };
-const unknownPath: Reply = { status: 404, text: "no such path" };
-
-function refusal({ method, headers }: IncomingMessage): Reply | undefined {
-  if (method !== "POST") return { status: 405, text: "only POST is answered", headers: { Allow: "POST" } };
-  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== "application/json") return { status: 415, text: "the Content-Type must be application/json" };
-  return undefined;
-}
-
-/** Answers without a look at the body, which therefore ends the connection. */
-function turnAway(server: Server, response: ServerResponse, refused: Reply): void {
-  reply(server, response, { ...refused, headers: { ...refused.headers, Connection: "close" } });
-}
-
-function reply(
-  server: Server,
-  response: ServerResponse,
-  { status, text, type = "text/plain; charset=utf-8", headers }: Reply,
-): void {
-  const body = status === 200 ? text : `${text}\n`;
-  response.writeHead(status, {
-    "Content-Type": type,
-    "Content-Length": Buffer.byteLength(body),
-    "X-Content-Type-Options": "nosniff",
-    ...headers,
-    // While the server closes, a connection that was busy ends with its answer.
-    ...(server.listening ? {} : { Connection: "close" }),
-  });
-  // As a string: head and body then leave in one write.
-  response.end(body);
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../lib/clock.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { createAuthority, issueServingCertificate } from "./certificates.ts";
 import { type AdmissionServer, type AdmissionServerOptions, serveAdmission } from "./server.ts";
 
@@ -28,6 +29,7 @@ const asked = (body = review) => head(`/mutate/${token}`, Buffer.byteLength(body
 
 let server: AdmissionServer;
 let reviews: number;
+let metrics: MetricsRegistry;
 let sockets: Socket[];
 const start = async (change: Partial<AdmissionServerOptions> = {}) => {
   server = await serveAdmission({
@@ -39,12 +41,14 @@ const start = async (change: Partial<AdmissionServerOptions> = {}) => {
     },
     clock: systemClock,
     log: silentLogger,
+    metrics,
     connections: limits,
     ...change,
   });
 };
 beforeEach(async () => {
   reviews = 0;
+  metrics = new MetricsRegistry();
   sockets = [];
   await start();
 });
@@ -124,6 +128,7 @@ describe("a stranger", () => {
     expect(await ask(before)).toBe("HTTP/1.1 200");
     await vi.waitFor(() => expect(alive()).toBeLessThanOrEqual(limits.strangers + 11), soon);
     expect(reviews).toBe(12);
+    expect(metrics.render()).toMatch(/^wave_http_connections_dropped_total\{server="webhook"\} \d\d/m);
   });
 
   it("has a moment to ask, however slowly it sends", async () => {

@@ -102,6 +102,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
             review: createReviewer(options),
             clock,
             log,
+            metrics: options.metrics,
           });
         } catch (error) {
           listenFailure = error;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/telemetry/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
 import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
 import { webhookConfiguration } from "../../src/webhook/configuration.ts";
 import { pathWith, tokenOf } from "../../src/webhook/path-token.ts";
@@ -36,6 +37,7 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
       },
       clock: systemClock,
       log: silentLogger,
+      metrics: new MetricsRegistry(),
     });
     const caBundle = Buffer.from(authority.certificate.pem).toString("base64");
     const clientConfig = { url: `https://127.0.0.1:${server.port}${pathWith(tokenOf(authority))}`, caBundle };

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
+import { parseExposition } from "../../src/telemetry/parse-exposition.ts";
 import { reads } from "../admission/admitted.ts";
 import { readAuditLog } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -94,6 +95,36 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     const read = await readsSince(from);
     expect(read.filter((name) => name.startsWith("elsewhere/"))).toEqual([]);
     expect(read.filter((name) => name.startsWith("tenant/")).length).toBeLessThanOrEqual(64);
+  });
+
+  const env = (count: number, entry: (index: number) => object) => ({
+    env: Array.from({ length: count }, (_, index) => ({ name: `V${index}`, ...entry(index) })),
+  });
+  const secret = (index: number) => ({ secretKeyRef: { name: `s-${index}`, key: "x".repeat(100), optional: true } });
+  it.each([
+    ["1.4 MB in one text", "200", { args: ["x".repeat(1_400_000)] }],
+    ["a text of which each character takes two bytes", "200", { args: [`€${"x".repeat(2_700_000)}`] }],
+    ["a text that JSON makes six times as long", "200", { args: ["<".repeat(600_000)] }],
+    ["one that JSON makes too long", "413", { args: ["<".repeat(2_800_000)] }],
+    ["10,000 variables", "200", env(10_000, () => ({ value: "x".repeat(100) }))],
+    ["6,000 references", "200", env(6_000, (index) => ({ valueFrom: secret(index) }))],
+  ])("takes little memory by Deployments with %s, 20 at one time", async (_what, code, bulk) => {
+    const { tenant, wave } = siege();
+    const answers = async () => {
+      const { samples = [] } = parseExposition(await wave.metrics()).get("wave_webhook_requests_total") ?? {};
+      return samples.find(({ labels }) => labels.code === code)?.value ?? 0;
+    };
+    const before = await answers();
+    const object = workload("large", { containers: [{ ...container, ...bulk }] }, noPods);
+    const create = () => tenant.cluster.api("POST", `${workloadPath("tenant", "Deployment")}${dryRun}`, object);
+    const outcome = await during(siege(), async () => {
+      for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 20 }, create));
+    });
+    expect(await answers()).toBeGreaterThan(before);
+    expect(outcome.resident, "MiB resident").toBeLessThan(115);
+    // How soon the victim is served is up to the API server here, which has 60 such objects to read and to write again.
+    expect(outcome.edits).toBeGreaterThan(0);
+    expect(outcome.changesOfLeader, "changes of leader").toBe(0);
   });
 
   it("is not held up by an annotation that the API server will refuse afterwards for its length", async () => {
