@@ -244,6 +244,20 @@ describe("what is newer than a replica knows", () => {
     expect(asked("PATCH")).toHaveLength(1);
   });
 
+  it("is looked at again where the caches never tell: a list brings what they hold already", async () => {
+    const { cluster, leader, upgrade, hash, current, asked } = await steady();
+    await cluster.remove(configMaps, "web");
+    await upgrade(`v2:${"0".repeat(64)}`);
+    await leader.hear(deployments);
+    expect(asked("PATCH")).toEqual([]);
+    await cluster.create(configMaps, { metadata: { name: "web" }, data: { v: "0" } });
+    await leader.list();
+    await cluster.clock.advance(1_000);
+    await cluster.settled();
+    expect(asked("PATCH")).toEqual(["PATCH deployments/web"]);
+    expect(await hash()).toBe(await current());
+  });
+
   it("keeps a gate closed that somebody has asked for again, where the watch of StatefulSets is late", async () => {
     const { cluster, start, asked } = await empty();
     const optIn = (value: string) =>

@@ -4,14 +4,20 @@ import type { Workload } from "../rollout/workload.ts";
 /** What is told of a plan, without what Pods see by it: that may be thousands of keys. */
 export type ToldPlan = Pick<RolloutPlan, "outcome" | "reason" | "warnings">;
 
+/**
+ * The plan was made from what is stored, where the caches asked for a write. They need not tell when they have caught up:
+ * a list may bring what they hold already, which is no change. So the workload is to be planned again.
+ */
+type Ahead = true;
+
 /** How one run of the reconciler for one workload ended. The controller maps each to queue, Events, metrics and log. */
 export type Outcome =
   /** The plan asks for no write. */
-  | { readonly type: "settled"; readonly workload: Workload; readonly plan: RolloutPlan }
+  | { readonly type: "settled"; readonly workload: Workload; readonly plan: RolloutPlan; readonly ahead?: Ahead }
   /** There is something to write, but no turn for it now: the workload is in line, and planned again with its turn. */
   | { readonly type: "paced" }
   /** The plan was written; `before` is the workload that it was made from. */
-  | { readonly type: "written"; readonly before: Workload; readonly plan: ToldPlan }
+  | { readonly type: "written"; readonly before: Workload; readonly plan: ToldPlan; readonly ahead?: Ahead }
   /** The workload does not exist any more, or does not concern Wave. */
   | { readonly type: "gone" }
   /** The workload kept changing while it was planned. */

@@ -50,7 +50,8 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
     let plan = planRollout(workload, caches.lookup, policy, record.view);
     noteCaughtUp(record, workload, plan);
     const watched = isWatched(record, workload, plan, caches.heardUpTo);
-    if (patchFor(workload, plan) === undefined) {
+    const cachesAsk = patchFor(workload, plan) !== undefined;
+    if (!cachesAsk) {
       const leftOut = await isLeftOut(record, workload, plan, options);
       if (leftOut !== true) return leftOut === false ? settled(record, workload, plan, views) : leftOut;
     }
@@ -65,7 +66,8 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
     const patch = patchFor(workload, plan);
     if (patch === undefined) {
       giveBackTurn();
-      return settled(record, workload, plan, views);
+      const outcome = settled(record, workload, plan, views);
+      return cachesAsk ? { ...outcome, ahead: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
     const result = await writeUnlessAborted(client, workload, patch, leadership.abort);
@@ -128,7 +130,12 @@ async function writeUnlessAborted(...[client, workload, patch, abort]: Parameter
   }
 }
 
-function settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan, views: Views): Outcome {
+function settled(
+  record: WorkloadRecord,
+  workload: Workload,
+  plan: RolloutPlan,
+  views: Views,
+): Extract<Outcome, { readonly type: "settled" | "written" }> {
   const { uncertain } = record;
   record.uncertain = undefined;
   if (plan.outcome === "unchanged") {

@@ -41,8 +41,12 @@ export interface TermOptions {
   readonly random: () => number;
 }
 
-/** How long a workload waits after a failure, doubling with each. */
-const backoff = { baseMs: 200, maxMs: 300_000 };
+/**
+ * How long a workload waits after a failure, doubling with each up to this: what is refused stays so in most cases, but
+ * an API server that cannot answer, and caches that are behind, come back any moment.
+ */
+const baseMs = 200;
+const longestMs = { refused: 300_000, unavailable: 15_000 };
 
 /** How much of the workers one namespace may occupy: its writes may take as long as the webhooks that they pass. */
 const mostOfNamespace = 0.8;
@@ -169,7 +173,7 @@ export class Term {
       this.#conclude(key, record, outcome, seenAt);
     } catch (error) {
       this.#report.failed(key, record, error);
-      this.#tryAgain(key, record, seenAt);
+      this.#tryAgain(key, record, seenAt, longestMs.refused);
     }
   }
 
@@ -178,6 +182,10 @@ export class Term {
     switch (outcome.type) {
       case "settled":
       case "written":
+        if (outcome.ahead) {
+          this.#tryAgain(key, record, undefined, longestMs.unavailable);
+          return;
+        }
         this.#turns.drop(key);
         record.failures = 0;
         this.#tellAgain(key, record);
@@ -190,14 +198,16 @@ export class Term {
         this.#views.forget(record);
         this.#records.delete(key);
         return;
-      case "conflict":
       case "refused":
+        this.#tryAgain(key, record, seenAt, longestMs.refused);
+        return;
+      case "conflict":
       // Where the term goes on all the same nothing is lost, and where it is over the queue is closed.
       case "stopped":
-        this.#tryAgain(key, record, seenAt);
+        this.#tryAgain(key, record, seenAt, longestMs.unavailable);
         return;
       case "unavailable":
-        this.#tryAgain(key, record, seenAt, outcome.retryAfterMs);
+        this.#tryAgain(key, record, seenAt, longestMs.unavailable, outcome.retryAfterMs);
         return;
     }
   }
@@ -209,10 +219,11 @@ export class Term {
     this.#queue.add(key, { urgency: "low", delayMs });
   }
 
-  #tryAgain(key: string, record: WorkloadRecord, seenAt: number | undefined, atLeastMs = 0): void {
+  #tryAgain(key: string, record: WorkloadRecord, seenAt: number | undefined, maxMs: number, atLeastMs = 0): void {
     this.#turns.drop(key);
     record.seenAt = seenAt ?? record.seenAt;
-    const delayMs = Math.max(atLeastMs, backoffMs(record.failures++, { ...backoff, random: this.#options.random }));
+    const { random } = this.#options;
+    const delayMs = Math.max(atLeastMs, backoffMs(record.failures++, { baseMs, maxMs, random }));
     this.#queue.add(key, { urgency: priorityOf(record), delayMs });
   }
 }
