@@ -46,7 +46,9 @@ export function judgeEnd({ history, settings }: Recording): readonly string[] {
     }
     const { hash, missing } = standsFor(namedBy(workload, settings), find);
     if (missing) {
-      return hasGate(workload) && !settings.schedulingGate ? "gates are off, and something of one is left" : undefined;
+      // A note without the scheduler holds nobody; it goes with the next write.
+      const held = schedulerOf(workload) === gateScheduler;
+      return held && !settings.schedulingGate ? "gates are off, and its Pods are held" : undefined;
     }
     if (hasGate(workload)) return "nothing is missing, and something of the gate is left";
     if (hash === undefined || hash === recordedHash(workload)) return undefined;

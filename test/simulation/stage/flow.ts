@@ -49,6 +49,8 @@ export class Flow implements Exchange {
   #body: Readable | undefined;
   #line: WatchLine | undefined;
   #over = false;
+  /** It, or its answer, went where nothing passes. */
+  #swallowed = false;
 
   /** Sends it. `onOver` is called when nothing more can come of it. */
   constructor(options: NetworkOptions, way: Way, request: TransportRequest, onOver: () => void) {
@@ -85,7 +87,8 @@ export class Flow implements Exchange {
 
   /** Nothing is wrong any more: what would never be answered is reset. */
   calm(): void {
-    if (this.#fault === "hangs" || this.#line?.isSilent) this.fail(new Error("the connection was reset"));
+    const unanswered = this.#fault === "hangs" || this.#swallowed || this.#line?.isSilent;
+    if (unanswered) this.fail(new Error("the connection was reset"));
   }
 
   /** Nothing more can come of it. */
@@ -117,7 +120,7 @@ export class Flow implements Exchange {
   async #arrive(writer: Writer): Promise<void> {
     const { cluster, random, process } = this.#options;
     const fault = this.#fault;
-    if (!this.#way.passes) return;
+    if (this.#isSwallowed()) return;
     const refusal = this.#refusal();
     // An etcd that did not answer in time may have stored the write.
     if (refusal !== undefined && !(fault === "etcd500" && random.chance(0.5))) return this.#back(refusal);
@@ -127,6 +130,11 @@ export class Flow implements Exchange {
     const reply = await cluster.answer({ method, path, headers, body: parsed(body) }, writer);
     if (fault === "answerLost") process.enter(() => this.fail(new Error("the connection was reset")));
     else this.#back(refusal ?? reply);
+  }
+
+  #isSwallowed(): boolean {
+    this.#swallowed ||= !this.#way.passes;
+    return this.#swallowed;
   }
 
   #refusal(): Refusal | undefined {
@@ -140,13 +148,13 @@ export class Flow implements Exchange {
 
   #back(reply: Reply): void {
     const { scheduler, weather, process, random } = this.#options;
-    if (this.#fault === "hangs" || !this.#way.passes) return;
+    if (this.#fault === "hangs" || this.#isSwallowed()) return;
     const slowMs = this.#fault === "slow" && random.chance(0.5) ? random.between(0, 5_000) : 0;
     scheduler.after(weather.latency() + slowMs, () => process.enter(() => this.#answered(reply)));
   }
 
   #answered(reply: Reply): void {
-    if (this.#over || !this.#way.passes) return;
+    if (this.#over || this.#isSwallowed()) return;
     if ("type" in reply && reply.type === "watch") {
       this.#startWatch(reply);
       return;
