@@ -27,5 +27,9 @@ describe("the authorities of clients", () => {
     await expect(clientAuthorities(file)).rejects.toThrow(
       `${file} has no certificate in PEM (--webhook-client-ca-file)`,
     );
+    await writeFile(file, "-----BEGIN CERTIFICATE-----\nbm9uZQ==\n-----END CERTIFICATE-----\n");
+    await expect(clientAuthorities(file)).rejects.toThrow(
+      `${file} has a certificate that cannot be read (--webhook-client-ca-file)`,
+    );
   });
 });

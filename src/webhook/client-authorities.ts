@@ -3,7 +3,7 @@ import { readBundle, writeBundle } from "./pem.ts";
 
 /**
  * The certificates in the file of `--webhook-client-ca-file`, as one PEM text; undefined where no file is given.
- * @throws Error in one line where it cannot be read or has none.
+ * @throws Error in one line, which names the file and the flag, where it cannot be read or has none.
  */
 export async function clientAuthorities(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
@@ -11,7 +11,12 @@ export async function clientAuthorities(file: string | undefined): Promise<strin
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     throw failure("cannot be read", cause);
   });
-  const certificates = readBundle(text);
-  if (certificates.length === 0) throw failure("has no certificate in PEM");
-  return writeBundle(certificates);
+  let bundle: string;
+  try {
+    bundle = writeBundle(readBundle(text));
+  } catch (cause) {
+    throw failure("has a certificate that cannot be read", cause);
+  }
+  if (bundle === "") throw failure("has no certificate in PEM");
+  return bundle;
 }
