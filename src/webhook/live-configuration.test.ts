@@ -118,6 +118,22 @@ describe("what admission reads", () => {
     await reading;
   });
 
+  it("is not read any more once it is given up, however much waits for its turn", async () => {
+    const { api, clock, read } = scene();
+    const ends: (() => void)[] = [];
+    api.answer = () => new Promise((resolve) => ends.push(resolve));
+    const parts = [1, 2, 3].map((part) => read(workload("greedy", { secrets: many(64, `p${part}-`) })));
+    const givenUp = Promise.all(parts.map((part) => expect(part).rejects.toThrow("reading took too long")));
+    await clock.advance(3000);
+    await givenUp;
+    for (const end of ends.splice(0)) end();
+    await tick();
+    expect(api.paths).toHaveLength(32);
+    api.answer = async () => {};
+    await read(workload("greedy", { secrets: ["mine"] }));
+    expect(api.paths.slice(32)).toEqual(["/api/v1/namespaces/greedy/secrets/mine"]);
+  });
+
   it("fails in words that tell nothing of the API server, which are in the cause", async () => {
     const { api, read } = scene();
     const cause = new ConnectionError("get secrets/mine in shop: connect ECONNREFUSED 10.0.0.1:6443");
