@@ -439,6 +439,31 @@ describe("the controller", () => {
     expect(told).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
+  it("waits for Events a second and no longer when it is stopped: nobody else leads before", async () => {
+    const underWay: string[] = [];
+    const record = ({ reason }: ObjectEvent) => {
+      underWay.push(reason);
+      return new Promise<void>(() => {});
+    };
+    const { cluster, settled, lead } = await scene({ recorder: { record } });
+    const missing = { containers: [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "missing" } }] }] };
+    for (let index = 0; index < 40; index++) await cluster.create("Deployment", workload(`web-${index}`, missing));
+    await cluster.list();
+    const term = lead();
+    await vi.waitFor(() => expect(underWay).toHaveLength(4));
+    let stopped = false;
+    const stopping = term.stop().then(() => {
+      stopped = true;
+    });
+    await vi.waitFor(() => expect(underWay).toHaveLength(32));
+    await cluster.clock.advance(999);
+    await settled();
+    expect(stopped).toBe(false);
+    await cluster.clock.advance(1);
+    await stopping;
+    expect(underWay).toHaveLength(32);
+  });
+
   it("aborts the write in flight when its term is over, and tells of nothing", async () => {
     const { cluster, sandbox, patches, reasons, term } = await steady();
     sandbox.faults.add(patchesOf("web", { type: "blackHole" }));

@@ -26,7 +26,7 @@ export interface Controller {
   onPolicyChange(): void;
   /**
    * Works for one term: once all caches are synced, plans every workload once, and then those that a change concerns.
-   * After `leadership.stop` it takes nothing new, finishes the writes in flight and their Events, and resolves; after
+   * After `leadership.stop` it takes nothing new, finishes the writes in flight, tells of them for a second, and resolves; after
    * `leadership.abort` it aborts them and resolves at once. Can be called again for another term.
    */
   run(leadership: Leadership): Promise<void>;

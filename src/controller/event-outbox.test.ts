@@ -66,6 +66,18 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(messages);
   });
 
+  it("sends as many at once as there may be when all else is done, and forgets what waits when it is closed", async () => {
+    const { outbox, underWay, sent, arriveAll } = start({ writesWait: yes });
+    for (let index = 0; index < 100; index++) outbox.post(event(`web-${index}`));
+    expect(underWay).toHaveLength(1);
+    const draining = outbox.drained();
+    expect(underWay).toHaveLength(32);
+    outbox.close();
+    await arriveAll();
+    await draining;
+    expect([sent.length, outbox.waiting]).toEqual([32, 0]);
+  });
+
   it("is drained at once when nothing is under way", async () => {
     await expect(start().outbox.drained()).resolves.toBeUndefined();
   });

@@ -4,6 +4,8 @@ import { FairQueue } from "../lib/fair-queue.ts";
 /** An API server takes an Event in the time of two thirds of a PATCH: while workloads wait, one at a time is enough. */
 const sendersBesideWrites = 1;
 const sendersAlone = 4;
+/** When nothing else is done any more: as many as an API server on two cores gains by. */
+const sendersAtTheEnd = 32;
 
 /** How many Events may wait: of 1 KiB each, if somebody makes them as long as they get, this is 4 MiB. */
 const mostWaiting = 4_096;
@@ -32,6 +34,7 @@ export class EventOutbox {
   readonly #queue = new FairQueue((key) => key.slice(0, key.indexOf("/")));
   readonly #sending = new Set<string>();
   readonly #onDrained: (() => void)[] = [];
+  #atTheEnd = false;
 
   constructor(options: EventOutboxOptions) {
     this.#options = options;
@@ -56,8 +59,10 @@ export class EventOutbox {
     this.#begin();
   }
 
-  /** Resolves once every Event accepted so far has been sent or dropped. */
+  /** Resolves once every Event accepted so far has been sent or dropped, as fast as may be: nothing else is to be written. */
   drained(): Promise<void> {
+    this.#atTheEnd = true;
+    this.#begin();
     if (this.#sending.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onDrained.push(resolve));
   }
@@ -69,15 +74,19 @@ export class EventOutbox {
     this.#options.onDropped("full");
   }
 
+  get #senders(): number {
+    if (this.#atTheEnd) return sendersAtTheEnd;
+    return this.#options.writesWait() ? sendersBesideWrites : sendersAlone;
+  }
+
   /** As many at once as there may be now. */
   #begin(): void {
-    const senders = this.#options.writesWait() ? sendersBesideWrites : sendersAlone;
-    while (this.#sending.size < senders && this.#queue.size > 0) void this.#send();
+    while (this.#sending.size < this.#senders && this.#queue.size > 0) void this.#send();
   }
 
   /** Sends one Event and sees to the next. */
   async #send(): Promise<void> {
-    if (!this.#options.mayWrite()) return this.#forgetAll();
+    if (!this.#options.mayWrite()) return this.close();
     const key = this.#queue.take() ?? "";
     const next = this.#waiting.get(key);
     if (next === undefined) return;
@@ -91,7 +100,8 @@ export class EventOutbox {
     for (const resolve of this.#onDrained.splice(0)) resolve();
   }
 
-  #forgetAll(): void {
+  /** Forgets what waits. */
+  close(): void {
     this.#waiting.clear();
     this.#queue.clear();
   }

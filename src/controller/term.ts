@@ -48,6 +48,9 @@ export interface TermOptions {
 const baseMs = 200;
 const longestMs = { refused: 300_000, unavailable: 15_000 };
 
+/** How long the last Events are waited for when a term ends. */
+const tellingMs = 1_000;
+
 /** How much of the workers one namespace may occupy: its writes may take as long as the webhooks that they pass. */
 const mostOfNamespace = 0.8;
 
@@ -114,7 +117,7 @@ export class Term {
 
   /**
    * Plans every workload once and then those that are asked for. After `stop` nothing more is taken: resolves when the
-   * writes in flight and their Events are done. After `abort` they are aborted: resolves at once.
+   * writes in flight are done, and their Events or a second later. After `abort` they are aborted: resolves at once.
    */
   async run(): Promise<void> {
     const { leadership, workers, syncPeriodMs, clock } = this.#options;
@@ -129,7 +132,17 @@ export class Term {
     this.planAll();
     const resyncing = resync({ periodMs: syncPeriodMs, keys: () => this.#keys(), enqueue, clock, signal: over });
     await Promise.all([...Array.from({ length: workers }, () => this.#work()), resyncing]);
-    await Promise.race([this.#outbox.drained(), aborted(leadership.abort)]);
+    await this.#tellTheRest();
+  }
+
+  /** Nobody else leads before this has ended, and people may have made as many Events as can wait. */
+  async #tellTheRest(): Promise<void> {
+    const { leadership, clock } = this.#options;
+    const { promise: tooLong, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.timer(tellingMs, resolve);
+    await Promise.race([this.#outbox.drained(), aborted(leadership.abort), tooLong]);
+    cancel();
+    this.#outbox.close();
   }
 
   *#keys(): Iterable<string> {
