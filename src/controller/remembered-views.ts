@@ -3,7 +3,9 @@ import type { WorkloadRecord } from "./workload-record.ts";
 
 /** How many entries of views are remembered in all: of some 130 bytes each, 8 MiB. */
 const mostEntries = 65_536;
-/** A view that has more is not remembered, and fewer where all together are too many. */
+/** How many remain where there were too many. */
+const enoughEntries = 49_152;
+/** A view that has more is not remembered. */
 const longestView = 256;
 
 /**
@@ -14,6 +16,7 @@ const longestView = 256;
 export class RememberedViews {
   readonly #records: () => Iterable<WorkloadRecord>;
   readonly #onDropped: () => void;
+  /** Of a longer view there is room only below {@link enoughEntries}: those were the first to go. */
   #longest = longestView;
   #entries = 0;
 
@@ -32,29 +35,34 @@ export class RememberedViews {
   remember(record: WorkloadRecord, view: ConfigView): void {
     if (record.view?.hash === view.hash) return;
     this.forget(record);
-    if (view.entries.length > this.#longest) {
+    const { length } = view.entries;
+    if (length > longestView || (length > this.#longest && this.#entries + length > enoughEntries)) {
       this.#onDropped();
       return;
     }
     record.view = { hash: view.hash, entries: view.entries.map((entry) => ({ ...entry, digest: copy(entry.digest) })) };
-    this.#entries += view.entries.length;
-    while (this.#entries > mostEntries) this.#makeRoom();
+    this.#entries += length;
+    if (this.#entries > mostEntries) this.#makeRoom();
   }
 
   /** Remembers nothing of a workload. */
   forget(record: WorkloadRecord): void {
-    this.#entries -= record.view?.entries.length ?? 0;
+    this.#entries -= lengthOf(record);
     record.view = undefined;
   }
 
   #makeRoom(): void {
-    this.#longest = this.#longest >> 1;
-    for (const record of this.#records()) {
-      if ((record.view?.entries.length ?? 0) <= this.#longest) continue;
+    for (const record of [...this.#records()].sort((a, b) => lengthOf(b) - lengthOf(a))) {
+      if (this.#entries <= enoughEntries) return;
+      this.#longest = lengthOf(record) - 1;
       this.forget(record);
       this.#onDropped();
     }
   }
+}
+
+function lengthOf({ view }: WorkloadRecord): number {
+  return view?.entries.length ?? 0;
 }
 
 /** A digest is a slice of those of its whole object, which V8 would keep for it. A Buffer would cost more than it saves. */
