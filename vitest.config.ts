@@ -3,7 +3,14 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"] } },
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
+          // As long as a busy machine needs.
+          testTimeout: 60_000,
+        },
+      },
       {
         test: {
           name: "suites",

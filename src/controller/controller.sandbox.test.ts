@@ -1,7 +1,8 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApiClient } from "../kube/client.ts";
 import { ConnectionError } from "../kube/errors.ts";
 import type { ObjectEvent } from "../kube/event-recorder.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { type FaultAction, type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 import type { ControllerOptions } from "./controller.ts";
 import type { Leadership } from "./leadership.ts";
@@ -74,7 +75,7 @@ async function scene(options: Partial<ControllerOptions> & { readonly wrap?: (cl
     settled,
     patches: () => sent,
     patched: async (count: number) => {
-      await vi.waitFor(() => expect(answered().length).toBeGreaterThanOrEqual(count));
+      await eventually(() => expect(answered().length).toBeGreaterThanOrEqual(count));
       await settled();
     },
     hashOf: async (name: string) => {
@@ -234,7 +235,7 @@ describe("the controller", () => {
       await cluster.show("ConfigMap", "web");
       await patched(4);
       expect(await hashOf("free")).not.toBe(await hashOf("web"));
-      await vi.waitFor(() =>
+      await eventually(() =>
         expect(reasons().sort()).toEqual(["ConfigChanged", "ConfigHashAdded", "ConfigHashAdded", "RolloutFailed"]),
       );
       expect(cluster.events.find(({ reason }) => reason === "RolloutFailed")).toMatchObject({
@@ -318,7 +319,7 @@ describe("the controller", () => {
     await cluster.create("Deployment", workload("web", { containers: [{ name: "main", image: "nginx", envFrom }] }));
     await cluster.list();
     lead();
-    await vi.waitFor(() => expect(cluster.events).toHaveLength(1));
+    await eventually(() => expect(cluster.events).toHaveLength(1));
     await cluster.clock.advance(120_000);
     await settled();
     await cluster.create("Secret", { metadata: { name: "db" } });
@@ -340,7 +341,7 @@ describe("the controller", () => {
     await cluster.create("Deployment", workload("web"));
     await cluster.list();
     lead();
-    const told = (count: number) => vi.waitFor(() => expect(cluster.events).toHaveLength(count));
+    const told = (count: number) => eventually(() => expect(cluster.events).toHaveLength(count));
     await told(1);
     // 45 minutes less a tenth, by the random number of these tests.
     await cluster.clock.advance(40.5 * 60_000 - 1);
@@ -372,7 +373,7 @@ describe("the controller", () => {
     await cluster.create("Deployment", gated);
     await cluster.list();
     lead();
-    await vi.waitFor(() => expect(cluster.events).toHaveLength(1));
+    await eventually(() => expect(cluster.events).toHaveLength(1));
     await cluster.create("ConfigMap", { metadata: { name: "web" } });
     await cluster.show("ConfigMap", "web");
     await patched(1);
@@ -424,13 +425,13 @@ describe("the controller", () => {
     await cluster.create("Deployment", workload("late"));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
-    await vi.waitFor(() => expect(patches()).toEqual([200, 0]));
+    await eventually(() => expect(patches()).toEqual([200, 0]));
     await cluster.show("Deployment", "late");
     let stopped = false;
     const stopping = term.stop().then(() => {
       stopped = true;
     });
-    await vi.waitFor(() => expect(patches()).toEqual([200, 200]));
+    await eventually(() => expect(patches()).toEqual([200, 200]));
     await settled();
     expect(stopped).toBe(false);
     release.resolve();
@@ -450,12 +451,12 @@ describe("the controller", () => {
     for (let index = 0; index < 40; index++) await cluster.create("Deployment", workload(`web-${index}`, missing));
     await cluster.list();
     const term = lead();
-    await vi.waitFor(() => expect(underWay).toHaveLength(4));
+    await eventually(() => expect(underWay).toHaveLength(4));
     let stopped = false;
     const stopping = term.stop().then(() => {
       stopped = true;
     });
-    await vi.waitFor(() => expect(underWay).toHaveLength(32));
+    await eventually(() => expect(underWay).toHaveLength(32));
     await cluster.clock.advance(999);
     await settled();
     expect(stopped).toBe(false);
@@ -469,7 +470,7 @@ describe("the controller", () => {
     sandbox.faults.add(patchesOf("web", { type: "blackHole" }));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
-    await vi.waitFor(() => expect(patches()).toEqual([200, 0]));
+    await eventually(() => expect(patches()).toEqual([200, 0]));
     await term.abort();
     expect(patches()).toEqual([200, -1]);
     expect(reasons()).toEqual(["ConfigHashAdded"]);

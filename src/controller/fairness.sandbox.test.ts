@@ -1,5 +1,6 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApiClient } from "../kube/client.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
 import type { ControllerOptions } from "./controller.ts";
 import { fetchClient, TestCluster, workload } from "./test-cluster.ts";
@@ -36,7 +37,7 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
     cluster.close();
     await sandbox.close();
   });
-  const written = (count: number) => vi.waitFor(() => expect(patched.length).toBeGreaterThanOrEqual(count));
+  const written = (count: number) => eventually(() => expect(patched.length).toBeGreaterThanOrEqual(count));
   for (let count = 0; count < many + 1; count++) {
     await cluster.clock.advance(1_000_000);
     await written(count + 1);

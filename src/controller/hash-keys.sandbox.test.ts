@@ -1,5 +1,6 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { KubeObject } from "../kube/api-types.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import type { HashKeys } from "../rollout/hash-key.ts";
 import { testKeys } from "../rollout/test-keys.ts";
 import { defaultPolicy } from "../rollout/test-objects.ts";
@@ -39,7 +40,7 @@ async function scene(first: HashKeys, read?: () => Promise<void>) {
   const hashes = async () =>
     (await objects()).map(({ spec }) => spec?.template?.metadata?.annotations?.[configHash] ?? "none");
   const baselines = async () => (await objects()).map(({ metadata }) => metadata.annotations?.[configBaseline]);
-  await vi.waitFor(async () => expect((await hashes()).every((hash) => hash.startsWith("v2-"))).toBe(true));
+  await eventually(async () => expect((await hashes()).every((hash) => hash.startsWith("v2-"))).toBe(true));
   const show = async () => {
     for (const kind of ["ConfigMap", "Deployment", "StatefulSet"] as const) await cluster.show(kind, "web");
   };
@@ -73,7 +74,7 @@ describe("the controller, when keys change", () => {
     change(testKeys(2, 1));
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
-    await vi.waitFor(async () => expect((await hashes()).some((hash) => before.includes(hash))).toBe(false));
+    await eventually(async () => expect((await hashes()).some((hash) => before.includes(hash))).toBe(false));
     expect(await hashes()).toEqual(before.map(() => expect.stringContaining(`v2-${testKeys(2).current.id}:`)));
     expect(patches()).toBe(4);
     expect(cluster.events.map(({ reason }) => reason).slice(2)).toEqual(["ConfigChanged", "ConfigChanged"]);
@@ -84,7 +85,7 @@ describe("the controller, when keys change", () => {
     const { cluster, hashes, baselines, objects, change, show, patches } = await scene(testKeys(1));
     const [before, specs] = [await hashes(), (await objects()).map(({ spec }) => spec)];
     change(testKeys(3));
-    await vi.waitFor(async () => expect(await baselines()).not.toContain(undefined));
+    await eventually(async () => expect(await baselines()).not.toContain(undefined));
     await show();
     change(testKeys(3));
     await show();
@@ -95,7 +96,7 @@ describe("the controller, when keys change", () => {
     expect(told.map(({ regarding }) => regarding.kind).sort()).toEqual(["Deployment", "StatefulSet"]);
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
-    await vi.waitFor(async () => expect(await baselines()).toEqual([undefined, undefined]));
+    await eventually(async () => expect(await baselines()).toEqual([undefined, undefined]));
     expect((await hashes()).some((hash) => before.includes(hash))).toBe(false);
     expect(patches()).toBe(6);
   });
@@ -108,7 +109,7 @@ describe("the controller, when keys change", () => {
     });
     // This replica has fallen behind: it knows nothing of the key that the hashes are under.
     replica.change(testKeys(9));
-    await vi.waitFor(() => expect(reads).toBeGreaterThan(0));
+    await eventually(() => expect(reads).toBeGreaterThan(0));
     await replica.show();
     expect(await replica.baselines()).toEqual([undefined, undefined]);
     expect(replica.patches()).toBe(2);
@@ -122,12 +123,12 @@ describe("the controller, when keys change", () => {
       if (fails) throw new Error("cannot read the key of hashes: 503");
     });
     change(testKeys(9));
-    await vi.waitFor(() => expect(reads).toBe(2));
+    await eventually(() => expect(reads).toBe(2));
     await show();
     expect(patches()).toBe(2);
     expect(JSON.stringify(cluster.logged)).toContain("cannot read the key of hashes: 503");
     fails = false;
     await cluster.clock.advance(60_000);
-    await vi.waitFor(async () => expect(await baselines()).not.toContain(undefined));
+    await eventually(async () => expect(await baselines()).not.toContain(undefined));
   });
 });

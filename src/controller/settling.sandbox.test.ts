@@ -1,4 +1,5 @@
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { eventually } from "../lib/test-eventually.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
 import { soleLeadership } from "./leadership.ts";
 import { TestCluster, workload } from "./test-cluster.ts";
@@ -19,7 +20,7 @@ async function scene() {
     await sandbox.close();
   });
   const reasons = () => cluster.events.map(({ reason }) => reason);
-  await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
+  await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
   await cluster.show("Deployment", "web");
   const edit = async (a: string) => {
     await cluster.edit("ConfigMap", "web", { data: { a } });
@@ -42,7 +43,7 @@ describe("beside webhooks, an edit of configuration", () => {
     await pass(99);
     expect(reasons()).toEqual(["ConfigHashAdded"]);
     await pass(1);
-    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
     await pass(10_000);
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
@@ -51,10 +52,10 @@ describe("beside webhooks, an edit of configuration", () => {
     const { cluster, reasons } = await scene();
     await cluster.remove("ConfigMap", "web");
     await cluster.show("ConfigMap", "web");
-    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing"]));
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing"]));
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
-    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing", "ConfigChanged"]));
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing", "ConfigChanged"]));
   });
 
   it("settles to the end though its workload is scaled meanwhile", async () => {
@@ -66,7 +67,7 @@ describe("beside webhooks, an edit of configuration", () => {
     await pass(499);
     expect(reasons()).toEqual(["ConfigHashAdded"]);
     await pass(1);
-    await vi.waitFor(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
   });
 
   it("needs no rollout of its own where the pod template is changed within that second and admission hashes it", async () => {
@@ -74,12 +75,12 @@ describe("beside webhooks, an edit of configuration", () => {
     // The template that admission will make of the request: the controller is let to write its hash once, and undo it.
     await edit("2");
     await pass(1_000);
-    await vi.waitFor(() => expect(reasons()).toHaveLength(2));
+    await eventually(() => expect(reasons()).toHaveLength(2));
     await cluster.show("Deployment", "web");
     const second = await cluster.get("Deployment", "web");
     await edit("1");
     await pass(1_000);
-    await vi.waitFor(() => expect(reasons()).toHaveLength(3));
+    await eventually(() => expect(reasons()).toHaveLength(3));
     await cluster.show("Deployment", "web");
 
     await edit("2");

@@ -1,8 +1,9 @@
 import type { Secret } from "kubernetes-types/core/v1.d.ts";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { KubeObject } from "../kube/api-types.ts";
 import { clientOf } from "../kube/test-client.ts";
 import { systemClock } from "../lib/clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 import { rotateHashKey } from "./hash-key-secret.ts";
 import { HashKeysKeeper } from "./hash-keys.ts";
@@ -108,18 +109,18 @@ describe("the keys of hashes", () => {
     });
     const replica = start();
     expect(() => replica.keeper.known()).toThrow("not known yet");
-    await vi.waitFor(() => expect(replica.keeper.problem()).toContain("403"));
+    await eventually(() => expect(replica.keeper.problem()).toContain("403"));
     expect(replica.metrics.render()).toContain("wave_hash_key_problem 1\n");
     await replica.keeper.whenKnown(never);
     expect(replica.keeper.problem()).toBeUndefined();
-    await vi.waitFor(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
+    await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
   });
 
   it("are rotated once when somebody asks, by whichever replica, and all learn it", async () => {
     const replicas = await Promise.all([started(), started(), started()]);
     const [before] = replicas.map(({ keeper }) => keeper.known().current.id);
     await askForRotation();
-    await vi.waitFor(() => expect(replicas.map(({ changes }) => changes())).toEqual([1, 1, 1]));
+    await eventually(() => expect(replicas.map(({ changes }) => changes())).toEqual([1, 1, 1]));
     const { metadata, data } = await stored();
     expect(metadata.annotations ?? {}).not.toHaveProperty([rotateHashKey]);
     expect(Object.keys(data ?? {})).toEqual(["key", "previous"]);
@@ -134,7 +135,7 @@ describe("the keys of hashes", () => {
     const order = [ids(replica)[0]];
     for (let rotations = 1; rotations <= 3; rotations++) {
       await askForRotation();
-      await vi.waitFor(() => expect(replica.changes()).toBe(rotations));
+      await eventually(() => expect(replica.changes()).toBe(rotations));
       order.unshift(ids(replica)[0]);
     }
     expect(ids(replica)).toEqual([order[0], order[1], order.slice(2)]);
@@ -145,9 +146,9 @@ describe("the keys of hashes", () => {
     const made = [bytes(1), bytes(1), bytes(2), bytes(2), bytes(1), bytes(3)];
     const replica = await started(() => made.shift() ?? bytes(9));
     await askForRotation();
-    await vi.waitFor(() => expect(replica.changes()).toBe(1));
+    await eventually(() => expect(replica.changes()).toBe(1));
     await askForRotation();
-    await vi.waitFor(() => expect(replica.changes()).toBe(2));
+    await eventually(() => expect(replica.changes()).toBe(2));
     expect(made).toEqual([]);
   });
 
@@ -155,7 +156,7 @@ describe("the keys of hashes", () => {
     const replicas = await Promise.all([started(), started()]);
     const before = await stored();
     await admin.request({ method: "DELETE", path });
-    await vi.waitFor(async () => expect((await stored()).metadata.uid).not.toBe(before.metadata.uid));
+    await eventually(async () => expect((await stored()).metadata.uid).not.toBe(before.metadata.uid));
     expect((await stored()).data).toEqual(before.data);
     expect(replicas.map(({ changes }) => changes())).toEqual([0, 0]);
     const lines = replicas.flatMap((replica) => replica.lines);
@@ -173,7 +174,7 @@ describe("the keys of hashes", () => {
     await admin.request({ method: "DELETE", path });
     await create({ key: bytes(7) });
     undo();
-    await vi.waitFor(() => expect(replica.changes()).toBe(1));
+    await eventually(() => expect(replica.changes()).toBe(1));
     expect(ids(replica).slice(1)).toEqual([undefined, [before]]);
     expect((await stored()).data).toEqual({ key: bytes(7).toString("base64") });
   });
@@ -188,7 +189,7 @@ describe("the keys of hashes", () => {
     await create(data, labels);
     const before = await stored();
     const replica = start();
-    await vi.waitFor(() => expect(replica.keeper.problem()).toContain(message));
+    await eventually(() => expect(replica.keeper.problem()).toContain(message));
     expect(replica.keeper.problem()).not.toContain("\n");
     expect(replica.lines.join()).not.toContain(Object.values(data)[0]?.toString("base64").slice(0, 30));
     expect((await stored()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
@@ -201,12 +202,12 @@ describe("the keys of hashes", () => {
     const before = ids(replica);
     const { data } = await stored();
     await admin.request({ method: "PATCH", path, body: { data: { key: "AAAA" } } });
-    await vi.waitFor(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 1\n"));
+    await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 1\n"));
     expect(ids(replica)).toEqual(before);
     expect(replica.keeper.problem()).toBeUndefined();
     expect(replica.lines.filter((line) => line.includes("damaged"))).toHaveLength(1);
     await admin.request({ method: "PATCH", path, body: { data } });
-    await vi.waitFor(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
+    await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
     expect(ids(replica)).toEqual(before);
   });
 

@@ -1,9 +1,10 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { readRunRequest } from "../cli/settings.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import { fixedCredentials } from "../kube/credentials.ts";
 import { clientOf } from "../kube/test-client.ts";
 import { systemClock } from "../lib/clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { workloadObject } from "../rollout/test-objects.ts";
 import type { WorkloadObject } from "../rollout/workload.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
@@ -47,14 +48,14 @@ it("nothing is decided before the key of hashes is known, so that no hash withou
   });
 
   const writes = () => sandbox.requests.filter(({ verb }) => verb === "patch").length;
-  await vi.waitFor(() => expect(assembly.hashKeys?.problem()).toContain("403"));
-  await vi.waitFor(() => expect(assembly.caches.synced).toBe(true));
+  await eventually(() => expect(assembly.hashKeys?.problem()).toContain("403"));
+  await eventually(() => expect(assembly.caches.synced).toBe(true));
   expect(writes()).toBe(0);
   sandbox.faults.clear();
   const recorded = async () => {
     const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path: `${deployments}/web` });
     return object.spec?.template?.metadata?.annotations?.["wave.pusher.com/config-hash"];
   };
-  await vi.waitFor(async () => expect(await recorded()).toMatch(/^v2-/), { timeout: 5000 });
+  await eventually(async () => expect(await recorded()).toMatch(/^v2-/));
   expect(writes()).toBe(1);
 });
