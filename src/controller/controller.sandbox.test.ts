@@ -211,6 +211,21 @@ describe("the controller", () => {
     expect(reasons()).toEqual([]);
   });
 
+  it("lifts the gate of a workload that its namespace has no room for: nobody would see what it waits for come", async () => {
+    const { cluster, patched, lead } = await scene();
+    const names = (i: number) => Array.from({ length: 990 }, (_, j) => `m-${i}-${j}`).join(",");
+    for (let i = 0; i < 33; i++) {
+      await cluster.create("Deployment", workload(`w${i}`, {}, { "wave.pusher.com/extra-configmaps": names(i) }));
+    }
+    const gate = { "wave.pusher.com/scheduling-disabled": "mine", "wave.pusher.com/extra-configmaps": names(99) };
+    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, gate));
+    await cluster.list();
+    lead();
+    await patched(1);
+    const held = await cluster.get("StatefulSet", "held");
+    expect(held).toMatchObject({ spec: { template: { spec: { schedulerName: "mine" } } } });
+  });
+
   it("forgets a workload that turns out to be gone", async () => {
     const { cluster, patches, patched, reasons, settled } = await steady();
     await cluster.remove("Deployment", "web");

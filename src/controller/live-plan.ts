@@ -1,6 +1,6 @@
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy.ts";
-import type { Workload } from "../rollout/workload.ts";
+import { type Workload, withoutReferences } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Leadership } from "./leadership.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";
@@ -35,7 +35,10 @@ export async function planLive(
 ): Promise<Planned | Unplanned> {
   try {
     // The patch tests what other plans are made from. Opting in again raises no generation of some kinds.
-    const newest = cached.outcome === "cleanUp" ? await live.workload(workload) : workload;
+    const read = cached.outcome === "cleanUp" ? await live.workload(workload) : workload;
+    // Nobody would hear of the references of one that its namespace has no room for: it is not planned by them.
+    const newest =
+      read && workload.excess?.budget === "namespace" ? withoutReferences(read, workload.excess.count) : read;
     if (newest === undefined) return { type: "gone" };
     const lookup = await live.lookup(newest);
     const replan = () => planRollout(newest, lookup, policy, record.view);
