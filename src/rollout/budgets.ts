@@ -41,7 +41,7 @@ export const budgets = {
     instead: "split that object, or put its keys into one file",
   },
   namespace: {
-    most: 18,
+    most: 20,
     counts: "MiB that Wave keeps of its namespace",
     instead: "use several namespaces, or name fewer objects and keys in all of its workloads, ConfigMaps and Secrets",
   },
