@@ -34,17 +34,19 @@ const pass: Treatment = { type: "pass" };
  */
 export async function startFaultProxy(o: {
   readonly server: URL;
-  readonly certificate: string;
+  /** What the server's certificate is checked against. */
+  readonly ca: string;
+  readonly cert: string;
   readonly key: string;
 }): Promise<FaultProxy> {
   let choose: (asked: Asked) => Treatment = () => pass;
   const sessions = new Set<ServerHttp2Session>();
   let calmed = Promise.withResolvers<void>();
-  const proxy = createSecureServer({ cert: o.certificate, key: o.key, settings: { maxConcurrentStreams: 250 } });
+  const proxy = createSecureServer({ cert: o.cert, key: o.key, settings: { maxConcurrentStreams: 250 } });
 
   proxy.on("session", (session) => {
     sessions.add(session);
-    const upstream = connect(o.server, { ca: o.certificate });
+    const upstream = connect(o.server, { ca: o.ca });
     session
       .on("error", () => {})
       .once("close", () => {

@@ -22,7 +22,7 @@ describeOnControlPlane("while requests, connections and the API server itself fa
   // An API server that is killed would disturb the other suites.
   let plane: ControlPlane;
   let cluster: Cluster;
-  let replicas: readonly Replica[] = [];
+  const replicas: Replica[] = [];
   beforeAll(async () => {
     plane = await startControlPlane();
     cluster = connect(plane);
@@ -43,7 +43,7 @@ describeOnControlPlane("while requests, connections and the API server itself fa
       say(JSON.stringify(settings));
       await stored.look();
       await world.start();
-      replicas = await startReplicas(plane, settings);
+      await startReplicas(replicas, plane, settings);
       const weather = createWeather({ plane, replicas, dice: createDice(randomFrom(seed + 1)), say });
 
       /** Somebody changes something all the time; while the API server is away nobody can. */

@@ -14,18 +14,17 @@ export interface Replica {
   readonly proxy: FaultProxy;
 }
 
-/** Two replicas with leader election; where the world wants webhooks, the first has them. */
-export async function startReplicas(plane: ControlPlane, settings: WaveSettings): Promise<readonly Replica[]> {
+/** Adds two replicas with leader election to `replicas`; where the world wants webhooks, the first has them. */
+export async function startReplicas(replicas: Replica[], plane: ControlPlane, settings: WaveSettings): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "wave-faults-"));
   const kubeconfig = readFileSync(plane.kubeconfig, "utf8");
   const server = kubeconfig.match(/server: "(https:[^"]+)"/)?.[1] ?? "";
   const certificates = join(dirname(plane.kubeconfig), "certificates");
-  const [certificate, key] = ["apiserver.crt", "apiserver.key"].map((name) =>
+  const [cert, key] = ["apiserver.crt", "apiserver.key"].map((name) =>
     readFileSync(join(certificates, name), "utf8"),
   ) as [string, string];
-  const replicas: Replica[] = [];
   for (const name of ["a", "b"]) {
-    const proxy = await startFaultProxy({ server: new URL(server), certificate, key });
+    const proxy = await startFaultProxy({ server: new URL(server), ca: cert, cert, key });
     const network = await startTcpProxy(proxy.url);
     const file = join(folder, name);
     writeFileSync(file, kubeconfig.replace(server, `https://127.0.0.1:${network.port}`));
@@ -37,7 +36,6 @@ export async function startReplicas(plane: ControlPlane, settings: WaveSettings)
     });
   }
   rmSync(folder, { recursive: true });
-  return replicas;
 }
 
 /** Ends them. */
