@@ -2,6 +2,7 @@ import { resourcePath, resources } from "../src/kube/resources.ts";
 import { startWave, until, type WaveProcess } from "../test/control-plane/wave-process.ts";
 import { createDeployment, type Plane, startPlane, times } from "./plane.ts";
 import { watchHashes } from "./recorded-hashes.ts";
+import { closedAsTooSlow, sum } from "./scraped.ts";
 
 /** Many writes in a row, and whether reading kept up with them. */
 export interface BurstFigures {
@@ -102,20 +103,4 @@ async function during(
 
 function delayOf(metrics: string): number {
   return sum(metrics, "wave_event_loop_delay_seconds");
-}
-
-/** Every watch of the API server that was too slow, also this file's own. */
-async function closedAsTooSlow({ client }: Plane): Promise<number> {
-  await using body = await client.stream({ method: "GET", path: "/metrics" });
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return sum(Buffer.concat(chunks).toString(), "apiserver_terminated_watchers_total");
-}
-
-/** Of all series of a metric. */
-function sum(metrics: string, name: string): number {
-  return metrics
-    .split("\n")
-    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
 }

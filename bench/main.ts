@@ -7,6 +7,7 @@ const parts: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   latency: async () => (await import("./write-report.ts")).reportLatency(say),
   "fan-out": async () => (await import("./write-report.ts")).reportFanOut(say),
   burst: async () => (await import("./burst-report.ts")).reportBurst(say),
+  load: async () => (await import("./sustained-report.ts")).reportSustained(say),
   admission: async () => (await import("./replica-report.ts")).reportAdmission(say),
   "high-availability": async () => (await import("./replica-report.ts")).reportHandOver(say),
 };

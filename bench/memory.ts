@@ -97,7 +97,8 @@ async function measureStart({ jsonKubeconfig }: Plane) {
   }
 }
 
-function memoryOf(pid: number) {
+/** MiB of a process now, and the most that it ever had. */
+export function memoryOf(pid: number) {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const field = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
   return { resident: field("VmRSS"), anonymous: field("RssAnon"), peak: field("VmHWM") };

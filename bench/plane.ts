@@ -51,16 +51,16 @@ export async function times(
   await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
-/** Creates a Deployment, without Pods unless it is given `replicas`, with `padding` bytes more, that reads a ConfigMap and perhaps a Secret, and has opted in. */
+/** Creates a Deployment, without Pods unless it is given `replicas`, with `padding` bytes more, that reads a ConfigMap and a Secret, or one of them, and has opted in. */
 export function createDeployment(
   client: ApiClient,
   namespace: string,
   name: string,
-  reads: { readonly configMap: string; readonly secret?: string },
+  reads: { readonly configMap?: string; readonly secret?: string },
   { replicas = 0, padding = 0 } = {},
 ): Promise<unknown> {
   const envFrom = [
-    { configMapRef: { name: reads.configMap } },
+    ...(reads.configMap === undefined ? [] : [{ configMapRef: { name: reads.configMap } }]),
     ...(reads.secret === undefined ? [] : [{ secretRef: { name: reads.secret } }]),
   ];
   return client.request({
