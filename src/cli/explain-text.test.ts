@@ -2,16 +2,18 @@ import { describe, expect, it } from "vitest";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../rollout/test-objects.ts";
 import type { ReadConfig } from "./explain-read.ts";
-import { renderExplanation } from "./explain-text.ts";
+import { explanationAsJson, renderExplanation } from "./explain-text.ts";
 import { explainWorkload } from "./explanation.ts";
 
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
 
-function rendered(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingGate = true): string {
+function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingGate = true) {
   const policy = { ...defaultPolicy, schedulingGate, keys: { state: "not asked for", why: "" } as const };
-  return renderExplanation(
-    explainWorkload(workloadObject(wanted), workload(wanted), new Map(Object.entries(read)), policy),
-  );
+  return explainWorkload(workloadObject(wanted), workload(wanted), new Map(Object.entries(read)), policy);
+}
+
+function rendered(...asked: Parameters<typeof explained>): string {
+  return renderExplanation(explained(...asked));
 }
 
 const gated: Wanted = {
@@ -76,6 +78,14 @@ describe("the text of an explanation", () => {
     const text = rendered({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
     expect(text).toContain("Secret \\u{1b}[2Jgone\\u{202e}\\u{a}\\u{85}  absent");
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+
+  it("holds none as JSON either, and is the same when it is read", () => {
+    const name = "\u001b[2Jgone\u202e\n\u0085\u007f\u{e0041}";
+    const explanation = explained({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
+    const json = explanationAsJson(explanation);
+    expect(json.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(JSON.parse(json).references[0].name).toBe(name);
   });
 });
 

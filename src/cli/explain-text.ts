@@ -35,6 +35,16 @@ export function renderExplanation(explanation: Explanation): string {
     .join("\n");
 }
 
+/** An explanation for a program. People read it in terminals, too: what these obey is escaped, which JSON does in part. */
+export function explanationAsJson(explanation: Explanation): string {
+  return JSON.stringify(explanation, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
 function listedReferences({ workload, references, tooLarge }: Explanation): readonly string[] {
   if (tooLarge !== null) return [`It is too large to be listed: ${tooLarge}.`];
   return references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, workload.namespace);

@@ -11,7 +11,7 @@ import type { Terminal } from "./command.ts";
 import { explainFlags } from "./explain-flags.ts";
 import { type ReadHashKeys, readHashKeys } from "./explain-keys.ts";
 import { readConfigs } from "./explain-read.ts";
-import { renderExplanation } from "./explain-text.ts";
+import { explanationAsJson, renderExplanation } from "./explain-text.ts";
 import { type Explanation, explainWorkload, withAllReferences } from "./explanation.ts";
 import { type FlagValues, parseFlags } from "./parse-flags.ts";
 import { version } from "./version.ts";
@@ -36,7 +36,7 @@ export async function explain(args: readonly string[], terminal: Terminal): Prom
   try {
     const explanation = await explainLive(argument, parsed.values, terminal);
     const asJson = parsed.values.output === "json";
-    terminal.write(asJson ? `${JSON.stringify(explanation, null, 2)}\n` : renderExplanation(explanation));
+    terminal.write(asJson ? `${explanationAsJson(explanation)}\n` : renderExplanation(explanation));
     return 0;
   } catch (error) {
     if (!(error instanceof Unexplained) && !isOfCluster(error)) throw error;
