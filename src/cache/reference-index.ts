@@ -1,3 +1,5 @@
+import { sharedString } from "../rollout/shared-string.ts";
+
 /** Readers of a config object: one in most cases, and then without the cost of a Set. */
 type Readers = Reader | Set<Reader>;
 
@@ -13,7 +15,7 @@ interface Read {
 
 /**
  * Which workloads read which ConfigMaps and Secrets, both ways, whether these exist or not. Keys are strings of which
- * each is held once.
+ * each is held once, in one piece.
  */
 export class ReferenceIndex {
   readonly #workloads = new Map<string, Reader>();
@@ -21,13 +23,13 @@ export class ReferenceIndex {
 
   /** Replaces what a workload reads. Costs what it read and reads; setting the same keys again changes nothing. */
   set(workloadKey: string, configKeys: readonly string[]): void {
-    const reader = this.#workloads.get(workloadKey) ?? { workload: workloadKey, configs: [] };
+    const reader = this.#workloads.get(workloadKey) ?? { workload: sharedString(workloadKey), configs: [] };
     const keys = new Set(configKeys);
     if (sameKeys(reader.configs, keys)) return;
     for (const read of reader.configs) if (!keys.has(read.config)) this.#removeReader(read, reader);
-    reader.configs = Array.from(keys, (key) => this.#addReader(key, reader));
+    reader.configs = [...keys].map((key) => this.#addReader(key, reader));
     if (keys.size === 0) this.#workloads.delete(workloadKey);
-    else this.#workloads.set(workloadKey, reader);
+    else this.#workloads.set(reader.workload, reader);
   }
 
   /** Forgets a workload. Costs what it read. */
@@ -50,8 +52,8 @@ export class ReferenceIndex {
   #addReader(configKey: string, reader: Reader): Read {
     const read = this.#configs.get(configKey);
     if (read === undefined) {
-      const first = { config: configKey, readers: reader };
-      this.#configs.set(configKey, first);
+      const first = { config: sharedString(configKey), readers: reader };
+      this.#configs.set(first.config, first);
       return first;
     }
     if (read.readers instanceof Set) read.readers.add(reader);

@@ -1,4 +1,5 @@
-import type { ConfigView } from "../rollout/hash.ts";
+import type { ConfigView, ViewEntry } from "../rollout/hash.ts";
+import { sharedString } from "../rollout/shared-string.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
 /** How many entries of views are remembered in all: of some 130 bytes each, 8 MiB. */
@@ -40,7 +41,7 @@ export class RememberedViews {
       this.#onDropped();
       return;
     }
-    record.view = { hash: view.hash, entries: view.entries.map((entry) => ({ ...entry, digest: copy(entry.digest) })) };
+    record.view = { hash: sharedString(view.hash), entries: view.entries.map(copyOf) };
     this.#entries += length;
     if (this.#entries > mostEntries) this.#makeRoom();
   }
@@ -65,7 +66,11 @@ function lengthOf({ view }: WorkloadRecord): number {
   return view?.entries.length ?? 0;
 }
 
-/** A digest is a slice of those of its whole object, which V8 would keep for it. A Buffer would cost more than it saves. */
-function copy(digest: string | undefined): string | undefined {
-  return digest && String.fromCharCode(...Array.from(digest, (character) => character.charCodeAt(0)));
+/**
+ * A digest is a slice of those of its whole object, which V8 would keep for it. A Buffer would cost more than it saves, and
+ * a spread with a property in the place of another puts that beside the object, for 40 bytes.
+ */
+function copyOf({ kind, namespace, name, key, digest }: ViewEntry): ViewEntry {
+  const copied = digest && String.fromCharCode(...Array.from(digest, (character) => character.charCodeAt(0)));
+  return { kind, namespace, name, key, digest: copied };
 }

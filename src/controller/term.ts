@@ -8,6 +8,7 @@ import type { Priority } from "../lib/fair-queue.ts";
 import type { TokenBucket } from "../lib/token-bucket.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
 import type { Policy } from "../rollout/policy.ts";
+import { sharedString } from "../rollout/shared-string.ts";
 import { namespaceOf, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { Announcer } from "./announcer.ts";
@@ -145,8 +146,9 @@ export class Term {
     this.#outbox.close();
   }
 
+  /** The strings that the records have: resync holds all of them. */
   *#keys(): Iterable<string> {
-    for (const workload of this.#options.caches.workloads()) yield workloadKey(workload);
+    for (const workload of this.#options.caches.workloads()) yield sharedString(workloadKey(workload));
   }
 
   /** The one place where records are made; `#conclude` drops them. */
@@ -154,7 +156,7 @@ export class Term {
     const known = this.#records.get(key);
     if (known !== undefined) return known;
     const made = newRecord();
-    this.#records.set(key, made);
+    this.#records.set(sharedString(key), made);
     return made;
   }
 

@@ -5,6 +5,7 @@ import { type Extras, extraReferences, extrasOf, noExtras } from "./extra-refere
 import { annotationMistakes } from "./mistakes.ts";
 import type { Reference } from "./references.ts";
 import { sameJson } from "./same-json.ts";
+import { sharedString } from "./shared-string.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
 import { referencesOf, type WorkloadObject } from "./workload-references.ts";
@@ -155,6 +156,7 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
     : optIn.state === "in"
       ? referencesOf({ metadata, spec })
       : { merged: [] };
+  const recorded = kept(template?.[configHash]);
   return {
     kind,
     namespace: metadata.namespace,
@@ -168,7 +170,8 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
     excess: optIn.state === "in" ? excess : undefined,
     extras: tooLong ? noExtras : extrasOf(annotations),
     annotations: fingerprint(annotations),
-    recordedHash: kept(template?.[configHash]),
+    // The same string as that of the view which is remembered.
+    recordedHash: recorded && sharedString(recorded),
     baseline: kept(annotations[configBaseline]),
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
