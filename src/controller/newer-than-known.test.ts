@@ -336,6 +336,27 @@ describe("a Secret that the lists leave out", () => {
     expect(leader.events.map(({ message }) => message).join()).toContain(`until there is Secret "../x"`);
   });
 
+  it("is not read all the time where the lists and what is stored disagree for ever", async () => {
+    const { cluster, start, asked } = await empty();
+    await cluster.create(secrets, { metadata: { name: "release" }, type, data: { release: "bWVhbnQ=" } });
+    const optional = [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "release", optional: true } }] }];
+    await cluster.create(deployments, workload("reader", { containers: optional }));
+    const leader = start();
+    await leader.list(isRelease);
+    await leader.lead();
+    await leader.hear(deployments);
+    await leader.hear(deployments);
+    expect(asked("PATCH").length).toBeGreaterThan(0);
+    // For an hour.
+    for (let turn = 0; turn < 240; turn++) {
+      await cluster.clock.advance(15_000);
+      await cluster.settled();
+    }
+    const requests = asked("GET", "PATCH");
+    expect(requests.filter((request) => request.startsWith("PATCH"))).toEqual([]);
+    expect(requests.filter((request) => request === "GET secrets/release").length).toBeLessThan(40);
+  });
+
   it("is looked for once a minute where it does not exist, however often its workload is planned", async () => {
     const { cluster, start, asked } = await empty();
     await cluster.create(deployments, workload("reader", reading));

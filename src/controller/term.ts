@@ -49,6 +49,12 @@ export interface TermOptions {
 const baseMs = 200;
 const longestMs = { refused: 300_000, unavailable: 15_000 };
 
+/**
+ * After how many tries, some two minutes, caches that do not agree with what is stored are no longer taken to come back
+ * any moment: they never agree where a workload may do without a Secret that the lists leave out.
+ */
+const triesToAgree = 14;
+
 /** How long the last Events are waited for when a term ends. */
 const tellingMs = 1_000;
 
@@ -197,13 +203,11 @@ export class Term {
     switch (outcome.type) {
       case "settled":
       case "written":
-        if (outcome.ahead) {
-          this.#tryAgain(key, record, undefined, longestMs.unavailable);
-          return;
-        }
         this.#turns.drop(key);
         record.failures = 0;
-        this.#tellAgain(key, record);
+        if (!outcome.ahead) record.disagreements = 0;
+        if (outcome.ahead) this.#lookAgain(key, record);
+        else this.#tellAgain(key, record);
         return;
       case "paced":
         record.seenAt = seenAt ?? record.seenAt;
@@ -232,6 +236,14 @@ export class Term {
     if (standing === undefined) return;
     const delayMs = standing.tellAgainAt - this.#options.clock.monotonic();
     this.#queue.add(key, { urgency: "low", delayMs });
+  }
+
+  /** Until the caches agree with what is stored. */
+  #lookAgain(key: string, record: WorkloadRecord): void {
+    const { random } = this.#options;
+    const maxMs = record.disagreements < triesToAgree ? longestMs.unavailable : longestMs.refused;
+    const delayMs = backoffMs(record.disagreements++, { baseMs, maxMs, random });
+    this.#queue.add(key, { urgency: priorityOf(record), delayMs });
   }
 
   #tryAgain(key: string, record: WorkloadRecord, seenAt: number | undefined, maxMs: number, atLeastMs = 0): void {

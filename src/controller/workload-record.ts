@@ -19,6 +19,8 @@ export interface WorkloadRecord {
   settlesUntil: number;
   /** How many runs have failed since the last that succeeded. */
   failures: number;
+  /** How many plans from what is stored in a row asked for no write where the caches asked for one. */
+  disagreements: number;
   /** What was logged of it since it last succeeded, so that it is logged once. */
   logged: "refused" | "bug" | undefined;
   /** What it was last seen to see, so that a roll can say what changed. */
@@ -62,6 +64,7 @@ export function newRecord(): WorkloadRecord {
     seenAt: undefined,
     settlesUntil: 0,
     failures: 0,
+    disagreements: 0,
     logged: undefined,
     view: undefined,
     uncertain: undefined,
