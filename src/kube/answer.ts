@@ -1,23 +1,22 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Status } from "./api-types.ts";
-import { longestObjectBytes } from "./assembly.ts";
 import { ApiError } from "./errors.ts";
 import type { TransportResponse } from "./transport.ts";
 
-/**
- * The whole of a body. Rejects where it breaks off before its end, and as soon as it is longer than any object: what may
- * be longer is read as a stream.
- */
-export function readBody({ body, isComplete }: TransportResponse): Promise<Buffer> {
+/** The whole of a body; undefined as soon as it is longer than `limit` bytes, and then the request is ended. Rejects where it breaks off. */
+export function readBody({ body, isComplete }: TransportResponse, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     let ended = false;
     body.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= longestObjectBytes) chunks.push(chunk);
-      else
-        body.destroy(new Error(`the answer is longer than any object: more than ${longestObjectBytes / 2 ** 20} MiB`));
+      if (length <= limit) {
+        chunks.push(chunk);
+        return;
+      }
+      resolve(undefined);
+      body.destroy();
     });
     body.once("end", () => {
       ended = true;

@@ -171,6 +171,43 @@ describe("an answer that is not whole", () => {
   });
 });
 
+describe("a long answer", () => {
+  const large = { data: "x".repeat(300_000) };
+
+  it("to a GET is read after those before it, so that many take the memory of one, and a short one beside it", async () => {
+    const asked = new Map<string, number>();
+    const held: (() => void)[] = [];
+    const { client } = await clientOfServer((request, response) => {
+      const { url = "" } = request;
+      if (url === "/short") return json(response, 200, "short");
+      const times = (asked.get(url) ?? 0) + 1;
+      asked.set(url, times);
+      if (times === 1) json(response, 200, large);
+      else held.push(() => json(response, 200, { ...large, url }));
+    });
+    const paths = ["/a", "/b", "/c", "/d"];
+    const answers = Promise.all(paths.map((path) => client.request({ method: "GET", path })));
+    for (const [index] of paths.entries()) {
+      await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => asked.size, { timeout: 10_000 }).toBeGreaterThanOrEqual(paths.length);
+      expect([...asked.values()].filter((times) => times === 2)).toHaveLength(index + 1);
+      expect(await client.request({ method: "GET", path: "/short" })).toBe("short");
+      held.shift()?.();
+    }
+    expect(await answers).toEqual(paths.map((url) => ({ ...large, url })));
+  });
+
+  it("to a write is read at once: it is not written twice", async () => {
+    let asked = 0;
+    const { client } = await clientOfServer((_, response) => {
+      asked++;
+      json(response, 200, large);
+    });
+    expect(await client.request({ method: "PATCH", path: "/a", body: [] })).toEqual(large);
+    expect(asked).toBe(1);
+  });
+});
+
 describe("a request that takes too long", () => {
   it("ends as soon as an answer is longer than any object, and asks for no compressed one, which could be", async () => {
     const chunk = Buffer.alloc(1024 * 1024, " ");

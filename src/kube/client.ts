@@ -1,7 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
+import { Lane } from "../lib/lane.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { apiErrorOf, brokenOff, readBody } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
+import { longestObjectBytes } from "./assembly.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { Credential } from "./credentials.ts";
@@ -42,7 +44,12 @@ export interface ApiClientOptions {
   readonly connect?: typeof createConnections;
 }
 
+/** Of one try. */
 const defaultTimeoutMs = 30_000;
+
+/** What many requests may read at one time. Of longer answers to a GET one is: they are asked for again, in a row. */
+const shortAnswerBytes = 128 * 1024;
+
 /** A connection whose peer is gone without a word is given up after 6 s at most. */
 const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
 
@@ -112,7 +119,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const opened = await authenticated(request, longLived, guard);
     const { response } = opened;
     if (response.status >= 200 && response.status < 300) return opened;
-    throw apiErrorOf(info.text, response, await readBody(response), clock);
+    throw apiErrorOf(info.text, response, (await readBody(response, longestObjectBytes)) ?? Buffer.alloc(0), clock);
   };
 
   /** Runs one request from beginning to end; counts it and makes its errors readable. */
@@ -136,13 +143,26 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     }
   };
 
+  /** The parsed answer; undefined where it is longer than `limit` bytes, and that is not all that there can be. */
+  const answerOf = (request: ApiRequest, limit: number) =>
+    guarded(request, false, async ({ response }, _info, guard) => {
+      const body = await readBody(response, limit);
+      guard.release();
+      if (body !== undefined) return { parsed: parseAnswer(body) };
+      if (limit === longestObjectBytes)
+        throw new Error(`the answer is longer than any object: more than ${limit / 2 ** 20} MiB`);
+      return undefined;
+    });
+  const long = new Lane(1);
+
   return {
-    request: (request) =>
-      guarded(request, false, async ({ response }, _info, guard) => {
-        const body = await readBody(response);
-        guard.release();
-        return parseAnswer(body);
-      }),
+    request: async (request) => {
+      const short = request.method === "GET" ? await answerOf(request, shortAnswerBytes) : undefined;
+      if (short !== undefined) return short.parsed;
+      const { signal = new AbortController().signal } = request;
+      using _place = request.method === "GET" ? await long.enter(signal) : undefined;
+      return (await answerOf(request, longestObjectBytes))?.parsed;
+    },
     stream: (request) =>
       guarded(request, true, async (opened, info, guard) => {
         guard.meetDeadline();

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import { withoutBulk } from "../kube/large-json.ts";
+import { Lane } from "../lib/lane.ts";
 import { collectAfterBytes, lanes, maxValues } from "./admission-budget.ts";
 import { countValues, readBody } from "./body.ts";
-import { Lane } from "./lane.ts";
 import { type AdmissionRequest, ReviewError, readReview } from "./review.ts";
 
 /**

@@ -127,6 +127,19 @@ describeOnControlPlane("admission, which a tenant can ask and everybody in the c
     expect(outcome.changesOfLeader, "changes of leader").toBe(0);
   });
 
+  it("takes little memory by reviews for which 40 ConfigMaps of 1 MB are read", async () => {
+    const { tenant } = siege();
+    const names = Array.from({ length: 40 }, (_, index) => `large-${index}`);
+    for (const name of names) await tenant.namespace.configMap(name, { a: "x".repeat(1_000_000) });
+    const envFrom = names.map((name) => ({ configMapRef: { name } }));
+    const object = workload("reader", { containers: [{ ...container, envFrom }] }, noPods);
+    const create = () => tenant.cluster.api("POST", `${workloadPath("tenant", "Deployment")}${dryRun}`, object);
+    const outcome = await during(siege(), async () => {
+      for (let round = 0; round < 5; round++) await Promise.all([create(), create()]);
+    });
+    expectPeace(outcome);
+  });
+
   it("is not held up by an annotation that the API server will refuse afterwards for its length", async () => {
     const { tenant } = siege();
     const outcome = await during(siege(), async () => {
