@@ -2,7 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import type { Caches } from "../cache/caches.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
-import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Priority } from "../lib/fair-queue.ts";
 import type { TokenBucket } from "../lib/token-bucket.ts";
@@ -17,6 +16,7 @@ import type { Leadership } from "./leadership.ts";
 import type { LiveReads } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
 import { OutcomeReport } from "./outcome-report.ts";
+import { plannedAgainMs } from "./planned-again.ts";
 import { type ReconcileOptions, reconcile } from "./reconciler.ts";
 import { RememberedViews } from "./remembered-views.ts";
 import { resync } from "./resync.ts";
@@ -41,19 +41,6 @@ export interface TermOptions {
   readonly workers: number;
   readonly random: () => number;
 }
-
-/**
- * How long a workload waits after a failure, doubling with each up to this: what is refused stays so in most cases, but
- * an API server that cannot answer, and caches that are behind, come back any moment.
- */
-const baseMs = 200;
-const longestMs = { refused: 300_000, unavailable: 15_000 };
-
-/**
- * After how many tries, some two minutes, caches that do not agree with what is stored are no longer taken to come back
- * any moment: they never agree where a workload may do without a Secret that the lists leave out.
- */
-const triesToAgree = 14;
 
 /** How long the last Events are waited for when a term ends. */
 const tellingMs = 1_000;
@@ -194,64 +181,23 @@ export class Term {
       this.#conclude(key, record, outcome, seenAt);
     } catch (error) {
       this.#report.failed(key, record, error);
-      this.#tryAgain(key, record, seenAt, longestMs.refused);
+      this.#conclude(key, record, "bug", seenAt);
     }
   }
 
   /** What each outcome means to queue, turns and record. */
-  #conclude(key: string, record: WorkloadRecord, outcome: Outcome, seenAt: number | undefined): void {
-    switch (outcome.type) {
-      case "settled":
-      case "written":
-        this.#turns.drop(key);
-        record.failures = 0;
-        if (!outcome.ahead) record.disagreements = 0;
-        if (outcome.ahead) this.#lookAgain(key, record);
-        else this.#tellAgain(key, record);
-        return;
-      case "paced":
-        record.seenAt = seenAt ?? record.seenAt;
-        return;
-      case "gone":
-        this.#turns.drop(key);
-        this.#views.forget(record);
-        this.#records.delete(key);
-        return;
-      case "refused":
-        this.#tryAgain(key, record, seenAt, longestMs.refused);
-        return;
-      case "conflict":
-      // Where the term goes on all the same nothing is lost, and where it is over the queue is closed.
-      case "stopped":
-        this.#tryAgain(key, record, seenAt, longestMs.unavailable);
-        return;
-      case "unavailable":
-        this.#tryAgain(key, record, seenAt, longestMs.unavailable, outcome.retryAfterMs);
-        return;
+  #conclude(key: string, record: WorkloadRecord, outcome: Outcome | "bug", seenAt: number | undefined): void {
+    const { clock, random } = this.#options;
+    const type = outcome === "bug" ? outcome : outcome.type;
+    if (type !== "paced") this.#turns.drop(key);
+    if (type === "gone") {
+      this.#views.forget(record);
+      this.#records.delete(key);
+      return;
     }
-  }
-
-  /** What stands against a workload is told again before its Event expires. */
-  #tellAgain(key: string, { standing }: WorkloadRecord): void {
-    if (standing === undefined) return;
-    const delayMs = standing.tellAgainAt - this.#options.clock.monotonic();
-    this.#queue.add(key, { urgency: "low", delayMs });
-  }
-
-  /** Until the caches agree with what is stored. */
-  #lookAgain(key: string, record: WorkloadRecord): void {
-    const { random } = this.#options;
-    const maxMs = record.disagreements < triesToAgree ? longestMs.unavailable : longestMs.refused;
-    const delayMs = backoffMs(record.disagreements++, { baseMs, maxMs, random });
-    this.#queue.add(key, { urgency: priorityOf(record), delayMs });
-  }
-
-  #tryAgain(key: string, record: WorkloadRecord, seenAt: number | undefined, maxMs: number, atLeastMs = 0): void {
-    this.#turns.drop(key);
-    record.seenAt = seenAt ?? record.seenAt;
-    const { random } = this.#options;
-    const delayMs = Math.max(atLeastMs, backoffMs(record.failures++, { baseMs, maxMs, random }));
-    this.#queue.add(key, { urgency: priorityOf(record), delayMs });
+    if (type !== "settled" && type !== "written") record.seenAt = seenAt ?? record.seenAt;
+    const delayMs = plannedAgainMs(record, outcome, clock.monotonic(), random);
+    if (delayMs !== undefined) this.#queue.add(key, { urgency: priorityOf(record), delayMs });
   }
 }
 

@@ -1,0 +1,53 @@
+import { backoffMs } from "../lib/backoff.ts";
+import type { Outcome } from "./outcome.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
+
+/**
+ * How long a workload waits after a failure, doubling with each up to this: what is refused stays so in most cases, but
+ * an API server that cannot answer, and caches that are behind, come back any moment.
+ */
+const baseMs = 200;
+const longestMs = { refused: 300_000, unavailable: 15_000 };
+
+/**
+ * After how many tries, some two minutes, caches that do not agree with what is stored are no longer taken to come back
+ * any moment: they never agree where a workload may do without a Secret that the lists leave out.
+ */
+const triesToAgree = 14;
+
+/**
+ * In how many milliseconds a workload is planned again though nobody asks for it, by how its run ended ("bug": it threw);
+ * undefined where somebody will ask. Counts in the record what failed.
+ */
+export function plannedAgainMs(
+  record: WorkloadRecord,
+  outcome: Outcome | "bug",
+  now: number,
+  random: () => number,
+): number | undefined {
+  const wait = (tries: number, maxMs: number) => backoffMs(tries, { baseMs, maxMs, random });
+  if (outcome === "bug") return wait(record.failures++, longestMs.refused);
+  switch (outcome.type) {
+    case "settled":
+    case "written":
+      record.failures = 0;
+      if (outcome.ahead) {
+        const maxMs = record.disagreements < triesToAgree ? longestMs.unavailable : longestMs.refused;
+        return wait(record.disagreements++, maxMs);
+      }
+      record.disagreements = 0;
+      // What stands against it is told again before its Event expires.
+      return record.standing && record.standing.tellAgainAt - now;
+    case "paced": // it is in line
+    case "gone":
+      return undefined;
+    case "refused":
+      return wait(record.failures++, longestMs.refused);
+    case "conflict":
+    // Where the term goes on all the same nothing is lost, and where it is over the queue is closed.
+    case "stopped":
+      return wait(record.failures++, longestMs.unavailable);
+    case "unavailable":
+      return Math.max(outcome.retryAfterMs, wait(record.failures++, longestMs.unavailable));
+  }
+}
