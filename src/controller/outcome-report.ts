@@ -85,7 +85,9 @@ export class OutcomeReport {
   failed(key: string, record: WorkloadRecord, error: unknown): void {
     const stack = error instanceof Error ? error.stack : undefined;
     const level = firstTime(record, "bug") ? "error" : "debug";
-    this.#options.log[level](`bug: cannot plan ${key}, trying again later: ${errorText(error)}`, { stack });
+    // The workload is a field: what repeats is counted by its message.
+    const fields = { workload: key, error: errorText(error), stack };
+    this.#options.log[level]("bug: cannot plan a workload, trying again later", fields);
     record.state = "failed";
   }
 
