@@ -67,8 +67,8 @@ function lengthOf({ view }: WorkloadRecord): number {
 }
 
 /**
- * A digest is a slice of those of its whole object, which V8 would keep for it. A Buffer would cost more than it saves, and
- * a spread with a property in the place of another puts that beside the object, for 40 bytes.
+ * A digest is a slice of those of its whole object, which V8 would keep for it. A Buffer would cost more than it saves.
+ * Written out, because what an object got after a spread is kept in an array beside it, in each copy by a spread too.
  */
 function copyOf({ kind, namespace, name, key, digest }: ViewEntry): ViewEntry {
   const copied = digest && String.fromCharCode(...Array.from(digest, (character) => character.charCodeAt(0)));
