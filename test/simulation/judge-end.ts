@@ -1,4 +1,5 @@
 import { standsFor } from "./model-search.ts";
+import { type Stored, storedWhenRight } from "./model-stored.ts";
 import {
   gateScheduler,
   hasGate,
@@ -10,22 +11,20 @@ import {
 } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
 
+type Judged = Pick<Recording, "history" | "settings" | "rightAt" | "unlisted">;
+
 /**
- * When the faults have stopped and Wave had its time: each workload that has opted in and is complete carries the hash of
- * what is stored and no gate; a gate is left only where something is missing and gates are on; and no Pod is held by a
- * gate that its workload no longer has.
+ * When the faults have stopped and Wave had its time, and after each single thing that is done then: each workload that
+ * has opted in and is complete carries the hash of what is stored and no gate; a gate is left only where something is
+ * missing and gates are on; and no Pod is held by a gate that its workload no longer has.
  */
-export function judgeEnd({ history, settings }: Recording): readonly string[] {
-  const objects = new Map<string, StoredObject>();
-  for (const { resource, before, after } of history) {
-    const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
-    if (after === undefined) objects.delete(`${resource}/${namespace}/${name}`);
-    else objects.set(`${resource}/${namespace}/${name}`, after);
-  }
-  const find = (key: string) => {
-    const [kind, ...rest] = key.split("/");
-    return objects.get([kind === "Secret" ? "secrets" : "configmaps", ...rest].join("/"));
-  };
+export function judgeEnd(run: Judged): readonly string[] {
+  const violations: string[] = [];
+  for (const stored of storedWhenRight(run)) violations.push(...wrongIn(stored, run));
+  return violations;
+}
+
+function wrongIn({ at, objects, find }: Stored, { settings, unlisted }: Judged): readonly string[] {
   const violations: string[] = [];
   for (const [key, object] of objects) {
     const [resource = ""] = key.split("/");
@@ -34,13 +33,19 @@ export function judgeEnd({ history, settings }: Recording): readonly string[] {
       : resource === "pods" && isHeldWrongly(object)
         ? "a Pod is held by a gate that its workload no longer has"
         : undefined;
-    if (wrong !== undefined) violations.push(`end: ${key}: ${wrong}`);
+    if (wrong !== undefined) violations.push(`end: ${key}: ${wrong} (at ${at} ms)`);
   }
   return violations;
 
+  /** Nothing is decided about what is, or reads, in a namespace that cannot be listed. */
+  function isOutOfSight(workload: StoredObject): boolean {
+    const { namespace = "" } = workload.metadata;
+    if (settings.namespaces?.includes(namespace) === false || namespace === unlisted) return true;
+    return namedBy(workload, settings).some(({ key }) => key.split("/")[1] === unlisted);
+  }
+
   function wrongWorkload(workload: StoredObject): string | undefined {
-    const { namespace = "", deletionTimestamp } = workload.metadata;
-    if (deletionTimestamp !== undefined || settings.namespaces?.includes(namespace) === false) return undefined;
+    if (workload.metadata.deletionTimestamp !== undefined || isOutOfSight(workload)) return undefined;
     if (!optedIn(workload, settings)) {
       return hasGate(workload) ? "it has not opted in, and something of the gate is left" : undefined;
     }
@@ -62,6 +67,7 @@ export function judgeEnd({ history, settings }: Recording): readonly string[] {
     if (schedulerName !== gateScheduler || pod.metadata.deletionTimestamp !== undefined) return false;
     const workload = ownerOf(pod);
     if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;
+    if (isOutOfSight(workload)) return false;
     // A paused Deployment, and a partition, are left to whoever set them.
     const { paused, updateStrategy } = (workload.spec ?? {}) as {
       readonly paused?: boolean;

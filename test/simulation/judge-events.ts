@@ -4,6 +4,12 @@ import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 /** The reasons of the Events that tell of a write. */
 const ofWrites = ["ConfigChanged", "ConfigHashAdded", "SchedulingEnabled"];
 
+/** What an API server in trouble says, which is no business of whoever owns a workload. */
+const ofTheServer = /etcdserver|shutting down|too many requests|fault of the simulation|did not complete within/;
+
+/** A write is told of where nobody does anything for so long after it: two that come together may be told of as one. */
+const quietMs = 3_000;
+
 /** How long before the end a write may be whose Event is not there yet, in milliseconds. */
 const telling = 5_000;
 
@@ -28,12 +34,17 @@ export function judgeEvents(run: Recording): readonly string[] {
   const told = new Map<string, { all: number; calm: number }>();
   const writes = new Map<string, { all: number; calm: number; name: string }>();
   const alive = new Map<string, Told>();
+  const violations: string[] = [];
+  const steps = history.filter(({ by }) => by.actor === "world").map(({ at }) => at);
   for (const entry of history) {
     if (entry.resource === "events") tell(entry);
     else if (workloadResources.includes(entry.resource)) write(entry);
   }
   const live = new Set(survivors(history));
-  return [...writes].flatMap(([uid, { all, calm, name }]) => judge(uid, all, calm, name)).concat(doubled());
+  return violations.concat(
+    [...writes].flatMap(([uid, { all, calm, name }]) => judge(uid, all, calm, name)),
+    doubled(),
+  );
 
   function tell({ at, before, after }: HistoryEntry): void {
     const object = after ?? before;
@@ -41,6 +52,9 @@ export function judgeEvents(run: Recording): readonly string[] {
     const [earlier, now] = [before && toldBy(before), after && toldBy(after)];
     if (now === undefined) alive.delete(object.metadata.uid);
     else alive.set(object.metadata.uid, now);
+    if (now !== undefined && ofTheServer.test(now.message)) {
+      violations.push(`events: an owner is told of the API server's trouble at ${at} ms: ${now.message}`);
+    }
     if (now === undefined || !ofWrites.includes(now.reason)) return;
     const times = now.count - (earlier?.count ?? 0);
     const sum = told.get(now.uid) ?? { all: 0, calm: 0 };
@@ -54,8 +68,12 @@ export function judgeEvents(run: Recording): readonly string[] {
     const { uid, namespace, name } = after.metadata;
     const sum = writes.get(uid) ?? { all: 0, calm: 0, name: `${resource} ${namespace}/${name}` };
     const crashed = lives.some(({ replica, end }) => replica === by.replica && end !== undefined);
-    const calm = byWave && at >= calmAt + refused && at < endAt - telling && !crashed;
+    const calm = byWave && at >= calmAt + refused && at < endAt - telling && !crashed && isQuietAfter(at);
     writes.set(uid, { ...sum, all: sum.all + 1, calm: sum.calm + (calm ? 1 : 0) });
+  }
+
+  function isQuietAfter(at: number): boolean {
+    return !steps.some((step) => step > at && step < at + quietMs);
   }
 
   function judge(uid: string, all: number, calm: number, name: string): readonly string[] {

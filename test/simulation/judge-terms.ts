@@ -9,12 +9,18 @@ interface Holding {
 
 /**
  * Only the process that holds the Lease writes: each write of a workload, and each deletion of a Pod, was sent while its
- * sender was the last to have taken the Lease. What was sent in time and arrived after another had taken over is the one
+ * sender was the last to have taken the Lease, also where a `test` of the patch made it harmless. What was sent in time and arrived after another had taken over is the one
  * risk that ADR 6 leaves; `test`s of the patch make it harmless, which the judge of writes looks at.
  */
-export function judgeTerms({ history }: Recording): readonly string[] {
+export function judgeTerms({ history, sent }: Recording): readonly string[] {
   const holdings = holdingsOf(history);
   const violations: string[] = [];
+  for (const { at, replica, what } of sent) {
+    const holder = holdings.findLast(({ from }) => from <= at)?.replica;
+    if (holder !== replica) {
+      violations.push(`term: ${replica} sent ${what} at ${at} ms, while ${holder ?? "nobody"} held the Lease`);
+    }
+  }
   for (const entry of history) {
     const { by, resource, at, rv } = entry;
     if (by.actor !== "wave" || !(resource === "pods" || workloadResources.includes(resource))) continue;

@@ -3,6 +3,7 @@ import { judgeEvents } from "./judge-events.ts";
 import { judgePlaces } from "./judge-places.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeTerms } from "./judge-terms.ts";
+import { judgeWaiting } from "./judge-waiting.ts";
 import { judgeWrites } from "./judge-writes.ts";
 import type { Recording } from "./record.ts";
 
@@ -11,5 +12,7 @@ import type { Recording } from "./record.ts";
  * docs/admission.md, and imports nothing of Wave: a mistake in what it judges is not its own.
  */
 export function judge(run: Recording): readonly string[] {
-  return [judgeTerms, judgePlaces, judgeWrites, judgeReviews, judgeEvents, judgeEnd].flatMap((part) => part(run));
+  return [judgeTerms, judgePlaces, judgeWrites, judgeReviews, judgeEvents, judgeWaiting, judgeEnd].flatMap((part) =>
+    part(run),
+  );
 }

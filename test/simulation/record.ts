@@ -85,6 +85,15 @@ export interface WaveSettings {
   readonly syncPeriodMs: number;
 }
 
+/** A write that a process of Wave has sent, whether it arrived or not. */
+export interface SentWrite {
+  /** True virtual milliseconds. */
+  readonly at: number;
+  readonly replica: string;
+  /** Method and path. */
+  readonly what: string;
+}
+
 /** What happened in a run, once the faults have stopped and everything had time to become right. */
 export interface Recording {
   readonly seed: number;
@@ -93,8 +102,13 @@ export interface Recording {
   readonly history: readonly HistoryEntry[];
   readonly reviews: readonly ReviewEntry[];
   readonly lives: readonly Life[];
+  readonly sent: readonly SentWrite[];
   /** When world and faults had stopped; history goes on for 30 s and more. */
   readonly calmAt: number;
+  /** When everything had to be right, in order: 30 s later, and after each thing that was done then. */
+  readonly rightAt: readonly number[];
+  /** The namespace of `settings.namespaces` that could not be listed until the end. */
+  readonly unlisted: string | undefined;
   readonly endAt: number;
 }
 

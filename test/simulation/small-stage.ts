@@ -74,7 +74,18 @@ export function startSmallStage(random: () => number): SmallStage {
     wave: (replica) => apiOf({ actor: "wave", replica, fieldManager: "wave" }, "wave"),
     recording: (settings, calmAt) => {
       const endAt = clock.monotonic();
-      return { seed: 0, settings, history, reviews: [], lives: [], calmAt, endAt };
+      return {
+        seed: 0,
+        settings,
+        history,
+        reviews: [],
+        lives: [],
+        sent: [],
+        calmAt,
+        rightAt: [endAt],
+        endAt,
+        unlisted: undefined,
+      };
     },
   };
 }

@@ -73,6 +73,15 @@ export const shapes: readonly Shape[] = [
     settings: {},
   },
   {
+    name: "extras",
+    namespaces: ["one"],
+    workloads: 5,
+    configs: 4,
+    crossing: 0.4,
+    weights: { "change the extras": 40, edit: 40 },
+    settings: { webhooks: false },
+  },
+  {
     name: "coming and going",
     namespaces: ["one", "two", "three"],
     workloads: 6,
@@ -92,12 +101,12 @@ export const shapes: readonly Shape[] = [
 export function chooseScenario(dice: Dice): { readonly shape: Shape; readonly settings: WaveSettings } {
   const shape = dice.oneOf(shapes) ?? shapes[0];
   if (shape === undefined) throw new Error("there is no shape of a world");
-  const some = shape.namespaces.length > 1 && dice.chance(0.2);
+  const some = shape.namespaces.length > 1 && dice.chance(0.3);
   const settings: WaveSettings = {
     webhooks: dice.chance(0.5),
     schedulingGate: dice.chance(0.7),
     crossNamespace: dice.pick("granted", "granted", "granted", "any", "none"),
-    namespaces: some ? shape.namespaces.slice(0, -1) : undefined,
+    namespaces: some ? shape.namespaces.slice(0, dice.pick(-1, undefined)) : undefined,
     updateRate: dice.pick(1000, 1000, 20),
     updateBurst: 100,
     // Never, most often: what a trigger forgets must not be found by looking at everything again.

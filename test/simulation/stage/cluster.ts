@@ -3,8 +3,9 @@ import { type ApiCall, type ApiReply, answerCall } from "../../../src/sandbox/ap
 import { type ApiServer, startApiServer } from "../../../src/sandbox/api-server.ts";
 import type { Json } from "../../../src/sandbox/json.ts";
 import type { WebhookCaller } from "../../../src/sandbox/webhooks.ts";
-import type { Api, HistoryEntry, StoredObject, Writer } from "../record.ts";
+import type { Api, HistoryEntry, SentWrite, StoredObject, Writer } from "../record.ts";
 import type { Random } from "./random.ts";
+import type { Unlisted } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 
@@ -24,8 +25,12 @@ export interface Cluster {
   /** Answers one request; what it writes is written by `writer`. */
   readonly answer: (request: ArrivingRequest, writer: Writer) => Promise<ApiReply>;
   readonly api: Api;
-  /** Whether it answers at all. */
+  /** Every write of a workload or Pod that a process of Wave has sent, whatever became of it. */
+  readonly sent: SentWrite[];
+  /** Whether it answers nobody but the world. */
   down: boolean;
+  /** The namespace that no process of Wave can list. */
+  unlisted: Unlisted | undefined;
 }
 
 const epoch = Date.UTC(2026, 0, 1);
@@ -87,7 +92,7 @@ export function startCluster(options: {
       return { status: reply.status, body: reply.body };
     },
   };
-  return { server, history, answer, api, down: false };
+  return { server, history, answer, api, sent: [], down: false, unlisted: undefined };
 }
 
 function callOf({ method, path, headers, body }: ArrivingRequest): ApiCall {

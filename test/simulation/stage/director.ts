@@ -37,6 +37,7 @@ export class Director {
   async play(world: World, install: () => Promise<void>): Promise<void> {
     const { scheduler } = this.#options;
     await install();
+    this.#hideNamespace();
     const waveFirst = this.#random.chance(0.5);
     if (waveFirst) this.#startAll();
     await world.start();
@@ -65,6 +66,19 @@ export class Director {
   /** Tells every process to stop; each must end within the time that Kubernetes gives it. */
   stop(): void {
     for (const replica of this.replicas) void replica.stop();
+  }
+
+  /** Nobody has granted Wave one of its namespaces: until somebody does, or for ever where it has others. */
+  #hideNamespace(): void {
+    const { cluster, scheduler, weather, settings } = this.#options;
+    const { namespaces = [] } = settings;
+    if (namespaces.length === 0 || this.#random.chance(0.4)) return;
+    const status = this.#random.pick([403, 403, 404] as const);
+    cluster.unlisted = { namespace: this.#random.pick(namespaces), status };
+    if (namespaces.length > 1 && this.#random.chance(0.6)) return;
+    scheduler.after(this.#random.between(0, weather.calmAt), () => {
+      cluster.unlisted = undefined;
+    });
   }
 
   #startAll(): void {
@@ -145,6 +159,19 @@ export class Director {
     }
   }
 
+  /** Somebody sets the clock, and in half of the cases right again soon. */
+  #jumpWall(replica: Replica): void {
+    const { scheduler } = this.#options;
+    const jump = (ms: number) => {
+      replica.process.jumpWall(ms);
+      scheduler.after(20, () => replica.scrape());
+    };
+    const ms = this.#random.pick(this.#jumps);
+    jump(ms);
+    const mayComeBack = ms < 0 || this.#jumps.some((each) => each < 0);
+    if (mayComeBack && this.#random.chance(0.5)) scheduler.after(this.#random.between(100, 5_000), () => jump(-ms));
+  }
+
   #hitProcess(fault: ProcessFault, machine: string): void {
     const { scheduler, weather, trace } = this.#options;
     const replica = this.#running.get(machine);
@@ -170,7 +197,7 @@ export class Director {
         void replica.stop().then(() => scheduler.after(random.exponential(1_000), () => this.#start(machine)));
         return;
       case "wallJump":
-        replica.process.jumpWall(random.pick(this.#jumps));
+        this.#jumpWall(replica);
         return;
       case "forbidden": {
         const resource = random.pick(["configmaps", "secrets", "deployments", "statefulsets", "leases", "events"]);

@@ -8,7 +8,7 @@ import type { Cluster } from "./cluster.ts";
 import { pathAsTaken } from "./path-as-taken.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
-import { type Ban, banned, offersNoStreams, type Refusal, refusalOf } from "./refusals.ts";
+import { type Ban, banned, offersNoStreams, type Refusal, refusalOf, unlisted } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 import { WatchLine } from "./watch-line.ts";
@@ -60,7 +60,11 @@ export class Flow implements Exchange {
     this.#request = request;
     this.#onOver = onOver;
     this.response = this.#answer.promise;
-    this.#fault = weather.requestFault(replica, scheduler.now);
+    this.#fault = weather.requestFault(
+      replica,
+      scheduler.now,
+      request.method === "PATCH" && isOfWorkload(request.path),
+    );
     this.#faults = request.longLived ? weather.watchFaults(replica, scheduler.now) : new Set();
     if (this.#fault !== undefined) this.#trace(() => `meets ${this.#fault}`);
     if (this.#faults.size > 0) this.#trace(() => `meets ${[...this.#faults].join(" ")}`);
@@ -106,8 +110,12 @@ export class Flow implements Exchange {
   }
 
   #send(): void {
-    const { scheduler, weather, random, process } = this.#options;
+    const { scheduler, weather, random, process, cluster } = this.#options;
+    const { method, path } = this.#request;
     const fault = this.#fault;
+    if (method !== "GET" && (isOfWorkload(path) || /\/pods\//.test(path))) {
+      cluster.sent.push({ at: scheduler.now, replica: process.name, what: `${method} ${path}` });
+    }
     const slowMs = fault === "slow" ? random.between(500, 8_000) : 0;
     if (fault === "lost") {
       scheduler.after(weather.latency(), () => process.enter(() => this.fail(new Error("the connection was reset"))));
@@ -140,7 +148,7 @@ export class Flow implements Exchange {
   #refusal(): Refusal | undefined {
     const { weather, random } = this.#options;
     const { method, path } = this.#request;
-    const verdict = banned(method, path, this.#way.ban);
+    const verdict = banned(method, path, this.#way.ban) ?? unlisted(path, this.#options.cluster.unlisted);
     if (verdict !== undefined) return verdict;
     if (!weather.offersStreams && path.includes("sendInitialEvents=true")) return offersNoStreams;
     return this.#fault === undefined ? undefined : refusalOf(this.#fault, method, random);
@@ -207,6 +215,10 @@ export class Flow implements Exchange {
     const { trace, process } = this.#options;
     if (!process.isDead) trace.line(process.name, () => `${this.#request.method} ${this.#request.path} ${what()}`);
   }
+}
+
+function isOfWorkload(path: string): boolean {
+  return path.startsWith("/apis/apps/");
 }
 
 function parsed(body: Buffer | undefined): Json | undefined {

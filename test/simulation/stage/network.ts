@@ -90,7 +90,7 @@ export class Network {
 
   #open(): Promise<void> {
     const { scheduler, cluster, weather, process, random } = this.#options;
-    const refused = cluster.down && random.chance(0.7);
+    const refused = cluster.down && (weather.isCalm || random.chance(0.7));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const connected = () => {
       if (!this.passes) return reject(new Error(refused ? "connect ECONNREFUSED" : "no answer within 10 s"));

@@ -18,8 +18,9 @@ export function refusalOf(fault: RequestFault, method: string, random: Random): 
     }
     case "invalid422":
       return method === "PATCH" ? refuse(422, "Invalid", "denied by a policy of the simulation") : undefined;
+    case "asksForADay":
     case "busy429": {
-      const seconds = random.pick([1, 1, 2, 5]);
+      const seconds = fault === "busy429" ? random.pick([1, 1, 2, 5]) : 86_400;
       const { body, status } = refuse(429, "TooManyRequests", "too many requests, please try again later");
       return { status, body, headers: { "retry-after": String(seconds) } };
     }
@@ -48,6 +49,19 @@ export function banned(method: string, path: string, ban: Ban | undefined): Refu
   if (ban === undefined || ban.writes !== writes || !path.includes(`/${ban.resource}`)) return undefined;
   const message = `${ban.resource} is forbidden: User "wave" cannot ${writes ? "patch" : "list"} resource "${ban.resource}"`;
   return refuse(403, "Forbidden", message);
+}
+
+/** A namespace for which nobody has granted Wave anything, or of which something in between knows nothing. */
+export interface Unlisted {
+  readonly namespace: string;
+  readonly status: 403 | 404;
+}
+
+/** What is answered to a request about such a namespace; undefined to any other. */
+export function unlisted(path: string, what: Unlisted | undefined): Refusal | undefined {
+  if (what === undefined || !path.includes(`/namespaces/${what.namespace}/`)) return undefined;
+  if (what.status === 404) return refuse(404, "NotFound", "the server could not find the requested resource");
+  return refuse(403, "Forbidden", `User "wave" cannot list resources in the namespace "${what.namespace}"`);
 }
 
 /** What a server answers that can send lists in pages only. */

@@ -41,6 +41,10 @@ export class Replica {
   readonly #from: number;
   readonly #stop = new AbortController();
   #to: number | undefined;
+  /** How often it has begun to lead. */
+  #terms = 0;
+  /** The last of its terms that was seen to be over. */
+  #endedTerm: number | undefined;
   #end: Life["end"];
   readonly #ended = Promise.withResolvers<void>();
 
@@ -84,6 +88,16 @@ export class Replica {
   resume(timersFirst: boolean): void {
     this.#options.trace.line(this.process.name, () => "goes on");
     this.process.resume(timersFirst);
+  }
+
+  /** As Prometheus does. A term that was seen to be over must not come back. */
+  scrape(): void {
+    this.process.enter(() => {
+      if (this.isOver) return;
+      const leads = /^wave_leader 1$/m.test(this.metrics.render());
+      if (leads && this.#endedTerm === this.#terms) this.#options.violated(`${this.process.name}: a term came back`);
+      if (!leads) this.#endedTerm = this.#terms;
+    });
   }
 
   /** SIGKILL. What is left of it here hears and says nothing any more, and is told to stop so that it can be forgotten. */
@@ -144,6 +158,7 @@ export class Replica {
     const line = (level: string) => (message: string, fields?: LogFields) => {
       if (this.isOver) return;
       trace.line(name, () => `${level} ${message} ${JSON.stringify(fields ?? {})}`);
+      if (message === "this replica leads") this.#terms++;
       if (message.startsWith("bug")) violated(`${name} says ${message} ${JSON.stringify(fields ?? {})}`);
     };
     return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };

@@ -5,6 +5,7 @@ import { createWorld } from "../world.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
+import { Encore } from "./encore.ts";
 import { Random } from "./random.ts";
 import { waveNamespace } from "./replica.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -70,10 +71,14 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     trace.line("", () => "calm");
     director.calm();
     await scheduler.runUntil(calmAt + calmMs);
-    // The last steps of the world and the last Events are over a little later.
+    const encore = new Encore({ ...stage, replicas: director.replicas });
+    const rightAt = [scheduler.now, ...(await encore.play(world))];
     const endAt = scheduler.now;
     const { reviews } = webhooks;
-    const recording: Recording = { seed, settings, history, reviews, lives: director.lives, calmAt, endAt };
+    const { lives } = director;
+    const unlisted = cluster.unlisted?.namespace;
+    const judged = { seed, settings, history, reviews, lives, sent: cluster.sent, calmAt, rightAt, endAt, unlisted };
+    const recording: Recording = judged;
     violations.push(...emptied(director.replicas), ...judge(recording));
     director.stop();
     await scheduler.runUntil(endAt + stopMs);

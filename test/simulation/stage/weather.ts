@@ -22,6 +22,9 @@ export const requestFaults = [
   "timeout504",
 ] as const;
 
+/** What goes wrong in the encore alone: an answer 429 that asks to come back in a day. */
+type EncoreFault = "asksForADay";
+
 /** What may go wrong with one watch. */
 export const watchFaults = [
   /** Everything comes seconds late. */
@@ -58,7 +61,7 @@ export const processFaults = [
 export const serverFaults = ["compaction", "outage", "breakAll"] as const;
 
 /** Something that may go wrong with one request. */
-export type RequestFault = (typeof requestFaults)[number];
+export type RequestFault = (typeof requestFaults)[number] | EncoreFault;
 /** Something that may go wrong with one watch. */
 export type WatchFault = (typeof watchFaults)[number];
 /** Something that may go wrong with a process or its machine. */
@@ -92,6 +95,8 @@ export class Weather {
   /** Milliseconds on the way where nothing is wrong. */
   readonly #latencyMs: number;
   #calm = false;
+  /** What goes wrong with patches of workloads in the encore; undefined: nothing. */
+  encore: "answersLost" | "asksForADay" | undefined;
 
   constructor(random: Random, options: { readonly calmAt: number; readonly replicas: readonly string[] }) {
     this.#random = random;
@@ -136,7 +141,9 @@ export class Weather {
     return this.#latencyMs * (0.5 + this.#random.next());
   }
 
-  requestFault(replica: string, now: number): RequestFault | undefined {
+  /** `patches`: whether it is the patch of a workload. */
+  requestFault(replica: string, now: number, patches: boolean): RequestFault | undefined {
+    if (this.encore !== undefined && patches) return this.encore === "asksForADay" ? "asksForADay" : "answerLost";
     if (this.#requests.length === 0 || !this.#random.chance(this.#strength(replica, now) / 2)) return undefined;
     return this.#random.pick(this.#requests);
   }

@@ -1,0 +1,43 @@
+import { standsFor } from "./model-search.ts";
+import { storedWhenRight } from "./model-stored.ts";
+import { namedBy, optedIn, workloadResources } from "./model-workload.ts";
+import type { Recording, StoredObject } from "./record.ts";
+
+/** The reasons of the Events that say that something required is missing. */
+const ofWaiting = ["ConfigMissing", "SchedulingDisabled"];
+
+/**
+ * Whoever begins to wait is told so: where nothing was missing at one moment at which all was right, and something is at
+ * the next, an Event of the workload said so in between.
+ */
+export function judgeWaiting(run: Recording): readonly string[] {
+  const { settings, history, unlisted } = run;
+  const violations: string[] = [];
+  let since = Number.POSITIVE_INFINITY;
+  let complete: ReadonlySet<string> = new Set();
+  for (const { at, objects, find } of storedWhenRight(run)) {
+    const asking = [...objects].filter(
+      ([key, object]) => workloadResources.includes(key.split("/")[0] ?? "") && optedIn(object, settings),
+    );
+    const waits = ([, object]: readonly [string, StoredObject]) => standsFor(namedBy(object, settings), find).missing;
+    for (const [key, { metadata }] of asking.filter(waits)) {
+      if (complete.has(metadata.uid) && metadata.namespace !== unlisted && !isTold(metadata.uid, since, at)) {
+        violations.push(`waiting: ${key} began to wait before ${at} ms, and nobody was told`);
+      }
+    }
+    complete = new Set(asking.filter((one) => !waits(one)).map(([, { metadata }]) => metadata.uid));
+    since = at;
+  }
+  return violations;
+
+  function isTold(uid: string, from: number, to: number): boolean {
+    return history.some(({ resource, at, after }) => {
+      if (resource !== "events" || at <= from || at > to || after === undefined) return false;
+      const { involvedObject, reason = "" } = after as {
+        readonly involvedObject?: { readonly uid?: string };
+        readonly reason?: string;
+      };
+      return involvedObject?.uid === uid && ofWaiting.includes(reason);
+    });
+  }
+}
