@@ -82,6 +82,14 @@ class WriteJudge {
     });
   }
 
+  #isReviewed(before: StoredObject, after: StoredObject, rv: number): boolean {
+    const since = Number(before.metadata.resourceVersion);
+    return this.#run.reviews.some(
+      (review) =>
+        isAbout(review, after) && review.answeredRv >= since && review.answeredRv < rv && review.patch !== undefined,
+    );
+  }
+
   #judge(before: StoredObject, after: StoredObject, rv: number): readonly string[] {
     const { settings } = this.#run;
     const elsewhere = differsElsewhere(before, after);
@@ -91,7 +99,10 @@ class WriteJudge {
     if (schedulerOf(before) !== schedulerOf(after) && schedulerOf(before) !== gateScheduler) {
       violations.push("it changed a scheduler that is not the gate's");
     }
-    if (!hashChanged && !opened) violations.push("it changed neither the hash nor the gate");
+    // Its own webhook may close again the gate that it opens, for somebody who has just opted in again.
+    if (!hashChanged && !opened && !this.#isReviewed(before, after, rv)) {
+      violations.push("it changed neither the hash nor the gate");
+    }
     if (!optedIn(before, settings)) {
       return hashChanged ? [...violations, "it recorded a hash although the workload has not opted in"] : violations;
     }
@@ -101,7 +112,7 @@ class WriteJudge {
 
   #judgeHash(before: StoredObject, after: StoredObject, rv: number): readonly string[] {
     const hash = recordedHash(after);
-    if (hash === undefined) return ["it removed the hash"];
+    if (hash === undefined) return recordedHash(before) === undefined ? [] : ["it removed the hash"];
     const named = namedBy(before, this.#run.settings);
     const known = this.#knownOf(before);
     const timeline = this.#timeline;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { judge } from "./judge.ts";
 import { standsFor } from "./model-search.ts";
 import { namedBy } from "./model-workload.ts";
 import { configMaps, deployments, hashAnnotation, merge, Play } from "./play.ts";
@@ -60,6 +61,34 @@ describe("the judge sees", () => {
     await play.config("B");
     await play.roll("B");
     expect(await play.judged()).toEqual([expect.stringMatching(/^term: a#1 .* while b#1 held the Lease$/)]);
+  });
+
+  it("a write that was sent by somebody who does not lead, and did no harm", async () => {
+    await play.lead("b#1");
+    await play.stage.clock.advance(30_000);
+    const sent = [{ at: play.stage.clock.monotonic(), replica: "a#1", what: "PATCH /x" }];
+    expect(judge({ ...play.recording(), sent })).toContainEqual(
+      expect.stringMatching(/^term: a#1 sent PATCH .* while b#1 held the Lease$/),
+    );
+  });
+
+  it("that whoever begins to wait is not told", async () => {
+    await play.roll("A");
+    const rightAt = [play.stage.clock.monotonic()];
+    await play.stage.clock.advance(10);
+    await play.config(undefined);
+    rightAt.push(play.stage.clock.monotonic());
+    expect(judge({ ...play.recording(), rightAt })).toEqual([
+      expect.stringMatching(/^waiting: deployments\/default\/web began to wait/),
+    ]);
+    await play.tell("a#1", "keeps the Pods", "ConfigMissing");
+    expect(judge({ ...play.recording(), rightAt })).toEqual([]);
+  });
+
+  it("that an owner is told of the API server's trouble", async () => {
+    await play.roll("A");
+    await play.tell("a#1", "refused: etcdserver: request timed out", "RolloutFailed");
+    expect(await play.judged()).toEqual([expect.stringMatching(/^events: an owner is told/)]);
   });
 
   it("that something newer is undone", async () => {

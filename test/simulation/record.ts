@@ -134,8 +134,11 @@ export interface World {
   readonly settings: WaveSettings;
   /** Makes the namespaces and the first objects. */
   start(): Promise<void>;
-  /** One thing that somebody does, which may be several requests; says what it was, in one line. Steps may overlap. */
-  step(): Promise<string>;
+  /**
+   * One thing that somebody does, which may be several requests; says what it was, in one line. Steps may overlap.
+   * `wanted` is the name of an action, which is taken where it can be.
+   */
+  step(wanted?: string): Promise<string>;
 }
 
 /** What a world is made from. */

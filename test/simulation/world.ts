@@ -20,7 +20,10 @@ export function createWorld(options: WorldOptions): World {
       for (let i = 0; i < shape.namespaces.length * shape.configs * 2; i++) await createConfig(scene);
       for (let i = 0; i < shape.workloads; i++) await createWorkload(scene);
     },
-    async step() {
+    async step(wanted) {
+      const first = actions.find(({ name }) => name === wanted);
+      const done = await first?.act(scene);
+      if (first !== undefined && done !== undefined) return `${first.name}: ${done}`;
       for (let tries = 0; tries < 50; tries++) {
         const action = dice.weighted(actions, ({ name, weight }) => shape.weights[name] ?? weight);
         const done = await action?.act(scene);

@@ -25,6 +25,17 @@ const longRoundMs = 75_000;
 /** A connection that is reset so often lives longer than a second each time. */
 const resets = { count: 6, everyMs: 2_500 };
 
+/** What is done: half of it is what is easily forgotten, the rest is as often as otherwise. */
+const steps = [
+  "delete configuration",
+  "delete configuration",
+  "give or take a grant",
+  "give or take a grant",
+  "anything",
+  "anything",
+  "anything",
+];
+
 /** What goes wrong in one round, and for how long at most everything may take. */
 type Round = "nothing" | "reset" | "gap" | "answersLost" | "asksForADay";
 
@@ -48,7 +59,7 @@ export class Encore {
     const random = this.#random;
     const moments: number[] = [];
     if (random.chance(0.3)) await this.#resetOften();
-    const rounds = Array.from({ length: 2 }, () =>
+    const rounds = Array.from({ length: 3 }, () =>
       random.pick<Round>(["nothing", "reset", "gap", "gap", "answersLost"]),
     );
     if (random.chance(0.1)) rounds.push("asksForADay");
@@ -89,7 +100,7 @@ export class Encore {
 
   #step(world: World): void {
     const { trace, violated } = this.#options;
-    world.step().then(
+    world.step(this.#random.pick(steps)).then(
       (what) => trace.line("world", () => what),
       (error: unknown) => violated(`the world broke: ${error instanceof Error ? error.stack : String(error)}`),
     );
