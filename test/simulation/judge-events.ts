@@ -10,7 +10,7 @@ const ofTheServer = /etcdserver|shutting down|too many requests|fault of the sim
 /** A write is told of where nobody does anything for so long after it: two that come together may be told of as one. */
 const quietMs = 3_000;
 
-/** How long before the end a write may be whose Event is not there yet, in milliseconds. */
+/** How long after a write its Event may come, in milliseconds. */
 const telling = 5_000;
 
 /** For so long after a namespace refused an Event none is tried there. */
@@ -31,8 +31,9 @@ interface Told {
  */
 export function judgeEvents(run: Recording): readonly string[] {
   const { history, calmAt, endAt, lives } = run;
-  const told = new Map<string, { all: number; calm: number }>();
-  const writes = new Map<string, { all: number; calm: number; name: string }>();
+  /** When each workload was told of a write, by its uid. */
+  const told = new Map<string, number[]>();
+  const writes = new Map<string, { all: number; calm: readonly number[]; name: string }>();
   const alive = new Map<string, Told>();
   const violations: string[] = [];
   const steps = history.filter(({ by }) => by.actor === "world").map(({ at }) => at);
@@ -57,8 +58,7 @@ export function judgeEvents(run: Recording): readonly string[] {
     }
     if (now === undefined || !ofWrites.includes(now.reason)) return;
     const times = now.count - (earlier?.count ?? 0);
-    const sum = told.get(now.uid) ?? { all: 0, calm: 0 };
-    told.set(now.uid, { all: sum.all + times, calm: sum.calm + (at >= calmAt ? times : 0) });
+    told.set(now.uid, [...(told.get(now.uid) ?? []), ...Array.from({ length: times }, () => at)]);
   }
 
   function write({ at, by, before, after, resource }: HistoryEntry): void {
@@ -66,21 +66,22 @@ export function judgeEvents(run: Recording): readonly string[] {
     const byWave = by.actor === "wave";
     if (!byWave && recordedHash(after) === recordedHash(before)) return;
     const { uid, namespace, name } = after.metadata;
-    const sum = writes.get(uid) ?? { all: 0, calm: 0, name: `${resource} ${namespace}/${name}` };
+    const sum = writes.get(uid) ?? { all: 0, calm: [], name: `${resource} ${namespace}/${name}` };
     const crashed = lives.some(({ replica, end }) => replica === by.replica && end !== undefined);
     const calm = byWave && at >= calmAt + refused && at < endAt - telling && !crashed && isQuietAfter(at);
-    writes.set(uid, { ...sum, all: sum.all + 1, calm: sum.calm + (calm ? 1 : 0) });
+    writes.set(uid, { ...sum, all: sum.all + 1, calm: calm ? [...sum.calm, at] : sum.calm });
   }
 
   function isQuietAfter(at: number): boolean {
     return !steps.some((step) => step > at && step < at + quietMs);
   }
 
-  function judge(uid: string, all: number, calm: number, name: string): readonly string[] {
-    const events = told.get(uid) ?? { all: 0, calm: 0 };
-    if (events.all > all) return [`events: ${name} was written ${all} times and told of ${events.all} times`];
-    if (events.calm >= calm || !live.has(uid)) return [];
-    return [`events: ${name} was written ${calm} times when all was calm, and told of ${events.calm} times`];
+  function judge(uid: string, all: number, calm: readonly number[], name: string): readonly string[] {
+    const times = told.get(uid) ?? [];
+    if (times.length > all) return [`events: ${name} was written ${all} times and told of ${times.length} times`];
+    if (!live.has(uid)) return [];
+    const untold = calm.filter((from) => !times.some((at) => at >= from && at <= from + telling));
+    return untold.map((at) => `events: ${name} was written at ${at} ms, when all was calm, and nobody was told`);
   }
 
   function doubled(): readonly string[] {

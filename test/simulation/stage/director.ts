@@ -159,7 +159,7 @@ export class Director {
     }
   }
 
-  /** Somebody sets the clock, and in half of the cases right again soon. */
+  /** Somebody sets the clock, and mostly right again soon. */
   #jumpWall(replica: Replica): void {
     const { scheduler } = this.#options;
     const jump = (ms: number) => {
@@ -169,7 +169,7 @@ export class Director {
     const ms = this.#random.pick(this.#jumps);
     jump(ms);
     const mayComeBack = ms < 0 || this.#jumps.some((each) => each < 0);
-    if (mayComeBack && this.#random.chance(0.5)) scheduler.after(this.#random.between(100, 5_000), () => jump(-ms));
+    if (mayComeBack && this.#random.chance(0.7)) scheduler.after(this.#random.between(100, 5_000), () => jump(-ms));
   }
 
   #hitProcess(fault: ProcessFault, machine: string): void {

@@ -59,8 +59,13 @@ export interface Unlisted {
 
 /** What is answered to a request about such a namespace; undefined to any other. */
 export function unlisted(path: string, what: Unlisted | undefined): Refusal | undefined {
-  if (what === undefined || !path.includes(`/namespaces/${what.namespace}/`)) return undefined;
-  if (what.status === 404) return refuse(404, "NotFound", "the server could not find the requested resource");
+  const [, inside] = path.split(`/namespaces/${what?.namespace}/`);
+  if (what === undefined || inside === undefined) return undefined;
+  if (what.status === 404) {
+    // An object that is not found is not there: only of lists it means something else.
+    const message = "the server could not find the requested resource";
+    return /^[a-z]+(\?|$)/.test(inside) ? refuse(404, "NotFound", message) : undefined;
+  }
   return refuse(403, "Forbidden", `User "wave" cannot list resources in the namespace "${what.namespace}"`);
 }
 
