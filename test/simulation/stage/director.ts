@@ -76,7 +76,8 @@ export class Director {
     const status = this.#random.pick([403, 403, 404] as const);
     cluster.unlisted = { namespace: this.#random.pick(namespaces), status };
     if (namespaces.length > 1 && this.#random.chance(0.6)) return;
-    scheduler.after(this.#random.between(0, weather.calmAt), () => {
+    // A list that failed for long is tried again every 30 s.
+    scheduler.after(this.#random.between(0, Math.max(0, weather.calmAt - 30_000)), () => {
       cluster.unlisted = undefined;
     });
   }
