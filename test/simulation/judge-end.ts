@@ -3,6 +3,7 @@ import { type Stored, storedWhenRight } from "./model-stored.ts";
 import {
   gateScheduler,
   hasGate,
+  isOutOfSight,
   namedBy,
   optedIn,
   recordedHash,
@@ -37,15 +38,9 @@ function wrongIn({ at, objects, find }: Stored, { settings, unlisted }: Judged):
   }
   return violations;
 
-  /** Nothing is decided about what is, or reads, in a namespace that cannot be listed. */
-  function isOutOfSight(workload: StoredObject): boolean {
-    const { namespace = "" } = workload.metadata;
-    if (settings.namespaces?.includes(namespace) === false || namespace === unlisted) return true;
-    return namedBy(workload, settings).some(({ key }) => key.split("/")[1] === unlisted);
-  }
-
   function wrongWorkload(workload: StoredObject): string | undefined {
-    if (workload.metadata.deletionTimestamp !== undefined || isOutOfSight(workload)) return undefined;
+    if (workload.metadata.deletionTimestamp !== undefined || isOutOfSight(workload, settings, unlisted))
+      return undefined;
     if (!optedIn(workload, settings)) {
       return hasGate(workload) ? "it has not opted in, and something of the gate is left" : undefined;
     }
@@ -67,7 +62,7 @@ function wrongIn({ at, objects, find }: Stored, { settings, unlisted }: Judged):
     if (schedulerName !== gateScheduler || pod.metadata.deletionTimestamp !== undefined) return false;
     const workload = ownerOf(pod);
     if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;
-    if (isOutOfSight(workload)) return false;
+    if (isOutOfSight(workload, settings, unlisted)) return false;
     // A paused Deployment, and a partition, are left to whoever set them.
     const { paused, updateStrategy } = (workload.spec ?? {}) as {
       readonly paused?: boolean;

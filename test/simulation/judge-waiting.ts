@@ -1,6 +1,6 @@
 import { standsFor } from "./model-search.ts";
 import { storedWhenRight } from "./model-stored.ts";
-import { namedBy, optedIn, workloadResources } from "./model-workload.ts";
+import { isOutOfSight, namedBy, optedIn, workloadResources } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
 
 /** The reasons of the Events that say that something required is missing. */
@@ -17,11 +17,14 @@ export function judgeWaiting(run: Recording): readonly string[] {
   let complete: ReadonlySet<string> = new Set();
   for (const { at, objects, find } of storedWhenRight(run)) {
     const asking = [...objects].filter(
-      ([key, object]) => workloadResources.includes(key.split("/")[0] ?? "") && optedIn(object, settings),
+      ([key, object]) =>
+        workloadResources.includes(key.split("/")[0] ?? "") &&
+        optedIn(object, settings) &&
+        !isOutOfSight(object, settings, unlisted),
     );
     const waits = ([, object]: readonly [string, StoredObject]) => standsFor(namedBy(object, settings), find).missing;
     for (const [key, { metadata }] of asking.filter(waits)) {
-      if (complete.has(metadata.uid) && metadata.namespace !== unlisted && !isTold(metadata.uid, since, at)) {
+      if (complete.has(metadata.uid) && !isTold(metadata.uid, since, at)) {
         violations.push(`waiting: ${key} began to wait before ${at} ms, and nobody was told`);
       }
     }

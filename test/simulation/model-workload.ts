@@ -77,6 +77,13 @@ export function namedBy(workload: StoredObject, settings: Policy): readonly Name
     });
 }
 
+/** Whether nothing is decided about a workload: it is, or reads, in a namespace that is not watched or cannot be listed. */
+export function isOutOfSight(workload: StoredObject, settings: Policy, unlisted: string | undefined): boolean {
+  const { namespace = "" } = workload.metadata;
+  if (settings.namespaces?.includes(namespace) === false || namespace === unlisted) return true;
+  return namedBy(workload, settings).some(({ key }) => key.split("/")[1] === unlisted);
+}
+
 /** What the flags rule out counts for nothing; what is not granted is not there. */
 function counts({ namespace }: Place, workload: StoredObject, { crossNamespace, namespaces }: Policy): boolean {
   if (namespace === workload.metadata.namespace) return true;
