@@ -62,7 +62,7 @@ export class Encore {
     const rounds = Array.from({ length: 3 }, () =>
       random.pick<Round>(["nothing", "reset", "gap", "gap", "answersLost"]),
     );
-    if (random.chance(0.1)) rounds.push("asksForADay");
+    if (random.chance(0.15)) rounds.push("asksForADay");
     for (const round of rounds) {
       trace.line("", () => `encore: ${round}`);
       await this.#round(round, world);
@@ -92,15 +92,17 @@ export class Encore {
       });
     }
     if (round === "answersLost" || round === "asksForADay") weather.encore = round;
-    scheduler.after(1_000, () => this.#step(world));
+    // What goes wrong with patches needs one.
+    const wanted = weather.encore === undefined ? this.#random.pick(steps) : "edit";
+    scheduler.after(1_000, () => this.#step(world, wanted));
     await scheduler.runUntil(scheduler.now + 4_000);
     weather.encore = undefined;
     await scheduler.runUntil(end);
   }
 
-  #step(world: World): void {
+  #step(world: World, wanted: string): void {
     const { trace, violated } = this.#options;
-    world.step(this.#random.pick(steps)).then(
+    world.step(wanted).then(
       (what) => trace.line("world", () => what),
       (error: unknown) => violated(`the world broke: ${error instanceof Error ? error.stack : String(error)}`),
     );
