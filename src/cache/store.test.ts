@@ -117,5 +117,9 @@ describe("Store", () => {
     expect(store.heardUpTo).toBe(9);
     store.endList();
     expect(store.heardUpTo).toBe(4);
+    store.heard("12");
+    // A watch that begins again where it was before tells the same events once more.
+    store.heard("11");
+    expect(store.heardUpTo).toBe(11);
   });
 });

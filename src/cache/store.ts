@@ -50,8 +50,9 @@ export class Store<T> {
   }
 
   /**
-   * The highest resourceVersion that the last list and the events since it brought: nothing that happened before it is still
-   * to be heard of. A list may set it back, as where the server's storage was restored from an earlier day.
+   * The resourceVersion of the last event, or the highest of the last list: nothing that happened before it is still to be
+   * heard of. A list may set it back, as where the server's storage was restored from an earlier day, and so may a watch
+   * that tells again what it told before: the store then holds what was, until it has caught up.
    */
   get heardUpTo(): number {
     return this.#heardUpTo;
@@ -61,7 +62,7 @@ export class Store<T> {
   heard(resourceVersion: unknown): void {
     const version = Number(resourceVersion);
     if (this.#list !== undefined) this.#listedUpTo = Math.max(this.#listedUpTo, version || 0);
-    else this.#heardUpTo = Math.max(this.#heardUpTo, version || 0);
+    else if (version > 0) this.#heardUpTo = version;
   }
 
   /** How many objects are held. */
