@@ -1,4 +1,5 @@
 import type { Life, World } from "../record.ts";
+import { hideNamespace } from "./hidden-namespace.ts";
 import type { Random } from "./random.ts";
 import { Replica, type ReplicaOptions } from "./replica.ts";
 import type { ProcessFault, ServerFault } from "./weather.ts";
@@ -37,7 +38,7 @@ export class Director {
   async play(world: World, install: () => Promise<void>): Promise<void> {
     const { scheduler } = this.#options;
     await install();
-    this.#hideNamespace();
+    hideNamespace(this.#options, this.#random);
     const waveFirst = this.#random.chance(0.5);
     if (waveFirst) this.#startAll();
     await world.start();
@@ -66,20 +67,6 @@ export class Director {
   /** Tells every process to stop; each must end within the time that Kubernetes gives it. */
   stop(): void {
     for (const replica of this.replicas) void replica.stop();
-  }
-
-  /** Nobody has granted Wave one of its namespaces: until somebody does, or for ever where it has others. */
-  #hideNamespace(): void {
-    const { cluster, scheduler, weather, settings } = this.#options;
-    const { namespaces = [] } = settings;
-    if (namespaces.length === 0 || this.#random.chance(0.4)) return;
-    const status = this.#random.pick([403, 403, 404] as const);
-    cluster.unlisted = { namespace: this.#random.pick(namespaces), status };
-    if (namespaces.length > 1 && this.#random.chance(0.6)) return;
-    // A list that failed for long is tried again every 30 s.
-    scheduler.after(this.#random.between(0, Math.max(0, weather.calmAt - 30_000)), () => {
-      cluster.unlisted = undefined;
-    });
   }
 
   #startAll(): void {
