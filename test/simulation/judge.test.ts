@@ -66,7 +66,7 @@ describe("the judge sees", () => {
   it("a write that was sent by somebody who does not lead, and did no harm", async () => {
     await play.lead("b#1");
     await play.stage.clock.advance(30_000);
-    const sent = [{ at: play.stage.clock.monotonic(), replica: "a#1", what: "PATCH /x" }];
+    const sent = [{ at: play.stage.clock.monotonic(), replica: "a#1", what: "PATCH /x", unanswered: false }];
     expect(judge({ ...play.recording(), sent })).toContainEqual(
       expect.stringMatching(/^term: a#1 sent PATCH .* while b#1 held the Lease$/),
     );

@@ -92,6 +92,8 @@ export interface SentWrite {
   readonly replica: string;
   /** Method and path. */
   readonly what: string;
+  /** No answer came, or one that leaves open whether it was stored. */
+  unanswered: boolean;
 }
 
 /** What happened in a run, once the faults have stopped and everything had time to become right. */

@@ -3,7 +3,7 @@ import type { Exchange, TransportRequest, TransportResponse } from "../../../src
 import type { ApiReply } from "../../../src/sandbox/api-call.ts";
 import type { Json } from "../../../src/sandbox/json.ts";
 import { expired } from "../../../src/sandbox/status-error.ts";
-import type { Writer } from "../record.ts";
+import type { SentWrite, Writer } from "../record.ts";
 import type { Cluster } from "./cluster.ts";
 import { pathAsTaken } from "./path-as-taken.ts";
 import type { SimulatedProcess } from "./process.ts";
@@ -49,6 +49,7 @@ export class Flow implements Exchange {
   #body: Readable | undefined;
   #line: WatchLine | undefined;
   #over = false;
+  #sent: SentWrite | undefined;
   /** It, or its answer, went where nothing passes. */
   #swallowed = false;
 
@@ -105,6 +106,7 @@ export class Flow implements Exchange {
   #finish(error: Error): void {
     if (this.#over) return;
     this.#end();
+    if (this.#sent !== undefined) this.#sent.unanswered = true;
     if (this.#body === undefined) this.#answer.reject(error);
     else this.#body.destroy(error);
   }
@@ -114,7 +116,8 @@ export class Flow implements Exchange {
     const { method, path } = this.#request;
     const fault = this.#fault;
     if (method !== "GET" && (isOfWorkload(path) || /\/pods\//.test(path))) {
-      cluster.sent.push({ at: scheduler.now, replica: process.name, what: `${method} ${path}` });
+      this.#sent = { at: scheduler.now, replica: process.name, what: `${method} ${path}`, unanswered: false };
+      cluster.sent.push(this.#sent);
     }
     const slowMs = fault === "slow" ? random.between(500, 8_000) : 0;
     if (fault === "lost") {
@@ -175,6 +178,7 @@ export class Flow implements Exchange {
     this.#body.push(truncated ? text.subarray(0, Math.floor(text.length / 2)) : text);
     this.#body.push(null);
     this.#end();
+    if (this.#sent !== undefined) this.#sent.unanswered = truncated || status >= 500;
     const headers = { "content-type": "application/json", ...("headers" in reply ? reply.headers : {}) };
     this.#answer.resolve({ status, headers, body: this.#body, isComplete: () => !truncated });
   }
