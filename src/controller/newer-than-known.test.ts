@@ -298,6 +298,19 @@ describe("a plan that cannot be confirmed", () => {
     expect(await hash()).toBe(await current());
   });
 
+  it("is tried again within 15 s, however often an edit has asked for it in vain", async () => {
+    const { cluster, leader, editConfig, hash, current } = await steady();
+    cluster.answers = ({ method }) => (method === "PATCH" ? unavailable : undefined);
+    for (let edit = 1; edit <= 12; edit++) {
+      await editConfig(`${edit}`);
+      await leader.hear(configMaps);
+    }
+    cluster.answers = () => undefined;
+    await cluster.clock.advance(15_000);
+    await cluster.settled();
+    expect(await hash()).toBe(await current());
+  });
+
   it("is not written where Wave may not read, and its owner is told what to grant", async () => {
     const { cluster, leader, upgrade, asked } = await steady();
     cluster.answers = ({ method }) => (method === "GET" ? forbidden : undefined);
