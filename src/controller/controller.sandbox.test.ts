@@ -303,19 +303,28 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("tells of a write once whose answer was lost", async () => {
-    let lose = false;
+  /** A client that loses the answer to the next patch after `lose()`. */
+  function forgetful() {
+    let lost = true;
     const wrap = (client: ApiClient): ApiClient => ({
       ...client,
       request: async <T>(request: Parameters<ApiClient["request"]>[0]) => {
         const answer = await client.request<T>(request);
-        if (!lose || request.contentType !== "application/json-patch+json") return answer;
-        lose = false;
+        if (lost || request.contentType !== "application/json-patch+json") return answer;
+        lost = true;
         throw new ConnectionError("the answer was lost");
       },
     });
+    const lose = () => {
+      lost = false;
+    };
+    return { wrap, lose };
+  }
+
+  it("tells of a write once whose answer was lost", async () => {
+    const { wrap, lose } = forgetful();
     const { cluster, patches, patched, reasons, settled } = await steady({ wrap });
-    lose = true;
+    lose();
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
     await patched(2);
@@ -326,6 +335,26 @@ describe("the controller", () => {
     await settled();
     expect(patches()).toEqual([200, 200]);
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("tells of a gate that it lifted although no answer came, and the workload, which opted out, left the caches", async () => {
+    const { wrap, lose } = forgetful();
+    const { cluster, patched, reasons, lead, settled } = await scene({ wrap });
+    const gate = { "wave.pusher.com/scheduling-disabled": "mine", "wave.pusher.com/update-on-config-change": "false" };
+    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, gate));
+    await cluster.list();
+    lose();
+    lead();
+    await patched(1);
+    expect(reasons()).toEqual([]);
+    await cluster.show("StatefulSet", "held");
+    await settled();
+    await cluster.clock.advance(200);
+    await settled();
+    expect(reasons()).toEqual(["SchedulingEnabled"]);
+    await cluster.clock.advance(60_000);
+    await settled();
+    expect(reasons()).toEqual(["SchedulingEnabled"]);
   });
 
   it("tells once what is missing, again when that differs, and goes on the moment that it is there", async () => {

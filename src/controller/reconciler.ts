@@ -3,6 +3,7 @@ import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
+import { hasGate } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
@@ -44,7 +45,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
   const { key, record, takeTurn, giveBackTurn } = run;
   const { client, caches, policy, clock, leadership, views } = options;
   const cached = caches.workload(key);
-  if (cached === undefined) return { type: "gone" };
+  if (cached === undefined) return leftCaches(record, options);
   let workload = newestOf(record, cached, clock.monotonic());
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
     let plan = planRollout(workload, caches.lookup, policy, record.view);
@@ -138,12 +139,39 @@ function settled(
 ): Extract<Outcome, { readonly type: "settled" | "written" }> {
   const { uncertain } = record;
   record.uncertain = undefined;
-  if (plan.outcome === "unchanged") {
-    views.remember(record, plan.view);
-    // The write of which no answer came did arrive: it is told of now.
-    if (uncertain?.hash === plan.view.hash) return { type: "written", before: uncertain.before, plan: uncertain.plan };
-  }
+  if (plan.outcome === "unchanged") views.remember(record, plan.view);
+  if (uncertain === undefined) return { type: "settled", workload, plan };
+  const arrived =
+    uncertain.plan.outcome === "cleanUp"
+      ? isLifted(uncertain.before, workload)
+      : plan.outcome === "unchanged" && uncertain.hash === plan.view.hash;
+  // The write of which no answer came did arrive: it is told of now.
+  if (arrived) return { type: "written", before: uncertain.before, plan: uncertain.plan };
   return { type: "settled", workload, plan };
+}
+
+/**
+ * How a run ends whose workload the caches do not hold. One that opted out leaves them as soon as its gate is lifted: where
+ * no answer told whether Wave lifted it, what is stored tells.
+ */
+async function leftCaches(record: WorkloadRecord, { live, leadership }: ReconcileOptions): Promise<Outcome> {
+  const { uncertain } = record;
+  if (uncertain?.plan.outcome !== "cleanUp") return { type: "gone" };
+  const { before, plan } = uncertain;
+  try {
+    const stored = await live.workload(before);
+    record.uncertain = undefined;
+    if (stored === undefined || !isLifted(before, stored)) return { type: "gone" };
+    return { type: "written", before, plan, ahead: true };
+  } catch (error) {
+    if (leadership.abort.aborted) return { type: "stopped" };
+    return { ...readFailure(error, before), workload: before };
+  }
+}
+
+/** Whether the gate of `before` is no longer on it. */
+function isLifted(before: Workload, now: Workload): boolean {
+  return now.uid === before.uid && !hasGate(now);
 }
 
 function written(record: WorkloadRecord, before: Workload, plan: RolloutPlan, views: Views): Outcome {

@@ -5,7 +5,7 @@ import { planRollout } from "../../src/rollout/plan.ts";
 import { toWorkload, type WorkloadKind } from "../../src/rollout/workload.ts";
 import { createDice, randomFrom } from "./dice.ts";
 import { standsFor } from "./model-search.ts";
-import { namedBy, optedIn } from "./model-workload.ts";
+import { hasGate, namedBy, optedIn } from "./model-workload.ts";
 import type { StoredObject } from "./record.ts";
 import { configKinds, configNames, someContent, someWorkload, workloadKinds } from "./world-objects.ts";
 import { chooseScenario } from "./world-scenarios.ts";
@@ -50,8 +50,10 @@ describe("model and Wave", () => {
         },
         { ...settings, hashKeys: undefined },
       );
-      if (missing) expect(plan.outcome).toBe("waiting");
-      else if (hash === undefined) expect(plan.outcome).toBe("unchanged");
+      // What a gate adds is the judge's: it looks at what is written.
+      const gated = hasGate(workload);
+      if (missing) expect(plan.outcome).toBe(gated && !settings.schedulingGate ? "cleanUp" : "waiting");
+      else if (hash === undefined) expect(plan.outcome).toBe(gated ? "baseline" : "unchanged");
       else expect(plan).toMatchObject({ outcome: "baseline", hash });
     });
     fc.assert(property, { numRuns: 2_000 });
