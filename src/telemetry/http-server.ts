@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
+import { fewAtATime } from "./few-at-a-time.ts";
 import type { Counter, MetricsRegistry } from "./metrics.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
 
 /** A server that listens. */
 export interface HttpEndpoint {
@@ -127,7 +127,7 @@ async function serve({ name, flag, address, registry }: Served, route: Route): P
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer(
     limits,
-    oneAtATime((request, response) => answer(request, response, route)),
+    fewAtATime((request, response) => answer(request, response, route)),
   );
   const dropped = droppedConnections(registry);
   closeOldest(server, () => dropped.inc({ server: name }));

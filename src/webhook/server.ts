@@ -4,10 +4,10 @@ import { type AddressInfo, Socket } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { listenError, parseBindAddress } from "../telemetry/bind-address.ts";
 import { errorText } from "../telemetry/error-text.ts";
+import { fewAtATime } from "../telemetry/few-at-a-time.ts";
 import { droppedConnections } from "../telemetry/http-server.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { oneAtATime } from "../telemetry/one-at-a-time.ts";
 import { connectionLimits } from "./admission-budget.ts";
 import type { Served } from "./certificate-source.ts";
 import { type ConnectionLimits, Connections } from "./connections.ts";
@@ -87,7 +87,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   );
   const reader = new ReviewReader();
   server.on("connection", (socket) => socket instanceof Socket && connections.add(socket));
-  const onRequest = oneAtATime((request, response) => {
+  const onRequest = fewAtATime((request, response) => {
     response.once("finish", () => answers.inc({ code: String(response.statusCode) }));
     if (!carriesToken(request.url ?? "", tokens)) return turnAway(server, response, unknownPath);
     connections.asking(request.socket);
