@@ -19,10 +19,11 @@ export interface PingSettings {
 /**
  * What may be under way and not read yet: a stream's share, and that of a whole connection. An API server closes a watch
  * that does not take its events for a tenth of a second. Objects of 20 kB at 300 a second are 600 kB then, and 256 KiB
- * were too little: 6 watches were closed during 2,000 writes, although this process was never busy for longer than 40 ms.
- * Larger ones fill with pages of a list while this process has too little CPU: 8 MiB more for 4 MiB a stream.
+ * were too little: 6 watches were closed during 2,000 writes, although this process was never busy for longer than 40 ms;
+ * with 1 MiB one was in every fourth run. Larger ones fill with pages of a list while this process has too little CPU:
+ * 8 MiB more for 4 MiB a stream.
  */
-const streamWindowBytes = 1024 * 1024;
+const streamWindowBytes = 2 * 1024 * 1024;
 const connectionWindowBytes = 4 * 1024 * 1024;
 
 /** Requests over one connection, all at once, until it ends; see {@link isUsable}. */
