@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type Config, type ConfigObject, sameConfig, toConfig } from "../src/rollout/digest.ts";
 import { patchFor } from "../src/rollout/patch.ts";
 import { planRollout } from "../src/rollout/plan.ts";
-import type { Policy } from "../src/rollout/policy.ts";
+import type { Policy } from "../src/rollout/policy/policy.ts";
 import { configKey } from "../src/rollout/references.ts";
 import type { Lookup } from "../src/rollout/view.ts";
 import { sameWorkload, toWorkload, type WorkloadObject } from "../src/rollout/workload.ts";

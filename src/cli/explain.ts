@@ -3,7 +3,7 @@ import { ApiError, ClusterConfigError, ConnectionError, isNotFound } from "../ku
 import { resourcePath } from "../kube/resources.ts";
 import { systemClock } from "../lib/clock.ts";
 import { objectsToRead } from "../rollout/cross-namespace.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";

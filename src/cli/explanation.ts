@@ -3,7 +3,7 @@ import { grantedReferences } from "../rollout/cross-namespace.ts";
 import { formOf } from "../rollout/hash.ts";
 import { describeMissing, describeObject } from "../rollout/messages.ts";
 import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, type Reference } from "../rollout/references.ts";
 import { hasGate, isGated } from "../rollout/scheduling-gate.ts";
 import { missingFrom } from "../rollout/view.ts";

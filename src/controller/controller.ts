@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Priority } from "../lib/fair-queue.ts";
 import { TokenBucket } from "../lib/token-bucket.ts";
 import type { Config } from "../rollout/digest.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";

@@ -1,5 +1,5 @@
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { type Workload, withoutReferences } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Leadership } from "./leadership.ts";

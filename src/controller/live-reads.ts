@@ -6,7 +6,7 @@ import { isForbidden, isNotFound } from "../kube/errors.ts";
 import { objectsGranted } from "../rollout/cross-namespace.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { workloadPath } from "./workload-resource.ts";

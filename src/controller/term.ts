@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Priority } from "../lib/fair-queue.ts";
 import type { TokenBucket } from "../lib/token-bucket.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { sharedString } from "../rollout/shared-string.ts";
 import { namespaceOf, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";

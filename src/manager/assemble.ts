@@ -4,7 +4,7 @@ import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Webhook, WebhookOptions } from "../webhook/webhook.ts";

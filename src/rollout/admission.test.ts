@@ -3,7 +3,7 @@ import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import type { Config } from "./digest.ts";
 import { planRollout } from "./plan.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { invalidScheduler } from "./scheduling-gate.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workload, workloadObject } from "./test-objects.ts";
 import type { WorkloadObject } from "./workload.ts";

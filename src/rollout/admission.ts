@@ -3,7 +3,7 @@ import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { describeWaiting } from "./messages.ts";
 import { setHash, writeHash } from "./patch.ts";
 import { type Lookup, planRollout, type RolloutPlan } from "./plan.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { sameJson } from "./same-json.ts";
 import { closeGate, intendedScheduler, isGated, openGate, sameScheduler } from "./scheduling-gate.ts";
 import type { Warning } from "./warning.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { objectsToRead } from "./cross-namespace.ts";
 import type { Config } from "./digest.ts";
 import { planRollout } from "./plan.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { defaultPolicy, lookupOf, secret, workload } from "./test-objects.ts";
 
 const annotations = { "wave.pusher.com/extra-secrets": "other/db, own" };

@@ -2,7 +2,7 @@ import { sharedWith } from "./annotations.ts";
 import { type Config, isSharedWith } from "./digest.ts";
 import { isDnsSubdomain } from "./dns-name.ts";
 import { describeObject } from "./messages.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { type ConfigName, configKey, type Reference } from "./references.ts";
 import type { Lookup } from "./view.ts";
 import type { Warning } from "./warning.ts";

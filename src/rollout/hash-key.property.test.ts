@@ -6,7 +6,7 @@ import { configBaseline, configHash } from "./annotations.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { testKey, testKeys } from "./test-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "./test-objects.ts";
 import { toWorkload, type WorkloadObject } from "./workload.ts";

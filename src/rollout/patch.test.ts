@@ -3,7 +3,7 @@ import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import type { Config } from "./digest.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { invalidScheduler } from "./scheduling-gate.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
 import { toWorkload, type WorkloadObject } from "./workload.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Config } from "./digest.ts";
 import { type ConfigView, viewOf } from "./hash.ts";
 import { planRollout, type RolloutPlan } from "./plan.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { invalidScheduler } from "./scheduling-gate.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, secret, type Wanted, workload } from "./test-objects.ts";
 

@@ -5,7 +5,7 @@ import { grantedReferences } from "./cross-namespace.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { readRecorded, standsFor } from "./recorded.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
 import { excessOf, type Lookup, type Missing, missingFrom, viewThrough } from "./view.ts";

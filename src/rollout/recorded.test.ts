@@ -4,7 +4,7 @@ import { admitted, planAdmission } from "./admission.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout, type RolloutPlan } from "./plan.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { invalidScheduler } from "./scheduling-gate.ts";
 import { testKeys } from "./test-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";

@@ -1,7 +1,7 @@
 import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
 import { updateOnConfigChange } from "./annotations.ts";
 import { type Config, toConfig } from "./digest.ts";
-import type { Policy } from "./policy.ts";
+import type { Policy } from "./policy/policy.ts";
 import { type ConfigKind, configKey } from "./references.ts";
 import type { Lookup } from "./view.ts";
 import { toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "./workload.ts";

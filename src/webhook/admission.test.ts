@@ -8,7 +8,7 @@ import { admitted, planAdmission } from "../rollout/admission.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { JsonPatchOperation } from "../rollout/json-patch.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { type Logger, silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { concernsNoPod, createReviewer } from "./admission.ts";

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { type Admitted, admitted, planAdmission } from "../rollout/admission.ts";
 import { annotationPrefix, configHash } from "../rollout/annotations.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import { type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";

@@ -4,7 +4,7 @@ import { ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { toConfig } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { toWorkload } from "../rollout/workload.ts";
 import { liveConfiguration } from "./live-configuration.ts";
 import { MemoryApi } from "./memory-api.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import { objectsGranted } from "../rollout/cross-namespace.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { maxObjects, readingMs, readsAtOnce } from "./admission-budget.ts";

@@ -4,7 +4,7 @@ import { listWatch } from "../kube/list-watch.ts";
 import { type Resource, resources } from "../kube/resources.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";

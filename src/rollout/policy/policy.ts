@@ -1,4 +1,4 @@
-import type { HashKeys } from "./hash-key.ts";
+import type { HashKeys } from "../hash-key.ts";
 
 /** What the person who runs Wave decided for all workloads. */
 export interface Policy {
