@@ -84,6 +84,8 @@ function headline({ outcome, gate }: Explanation): string {
         : "Wave waits: it keeps the Pods that it has until nothing is missing";
     case "overBudget":
       return "Wave leaves it alone: it is too large, and keeps what it has";
+    case "held":
+      return "Wave holds its roll back for now";
     case "cleanUp":
       return "Wave lets its Pods be scheduled again, and rolls out nothing";
     case "unknown":

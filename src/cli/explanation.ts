@@ -2,7 +2,14 @@ import { describeExcess } from "../rollout/budgets.ts";
 import { grantedReferences } from "../rollout/cross-namespace.ts";
 import { formOf } from "../rollout/hash.ts";
 import { describeMissing, describeObject } from "../rollout/messages.ts";
-import { type Lookup, type Missing, planRollout, type RolloutPlan, type Warning } from "../rollout/plan.ts";
+import {
+  type DuePlan,
+  type Lookup,
+  type Missing,
+  planRollout,
+  type RolloutPlan,
+  type Warning,
+} from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, type Reference } from "../rollout/references.ts";
 import { hasGate, isGated } from "../rollout/scheduling-gate.ts";
@@ -120,7 +127,7 @@ function unreadObjects({ references }: Workload, read: ReadConfigs): readonly Un
  * missing already; else it can.
  */
 function outcomeOf(
-  plan: RolloutPlan,
+  plan: DuePlan,
   unread: readonly UnreadObject[],
   workload: Workload,
   keys: ReadHashKeys,

@@ -48,7 +48,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
   if (cached === undefined) return leftCaches(record, options);
   let workload = newestOf(record, cached, clock.monotonic());
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
-    let plan = planRollout(workload, caches.lookup, policy, record.view);
+    let plan: RolloutPlan = planRollout(workload, caches.lookup, policy, record.view);
     noteCaughtUp(record, workload, plan);
     const watched = isWatched(record, workload, plan, caches.heardUpTo);
     const cachesAsk = patchFor(workload, plan) !== undefined;

@@ -6,7 +6,7 @@ import type { DroppedBecause } from "./event-outbox.ts";
 /** What came of planning a workload, as `wave_rollouts_total` counts it. */
 export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "unavailable";
 
-const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored", "overBudget"] as const;
+const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored", "overBudget", "held"] as const;
 /** What a workload is, as `wave_workloads` counts it; "pending" has something to write that was not written yet. */
 export type WorkloadState = (typeof workloadStates)[number];
 
@@ -19,6 +19,8 @@ export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
       return "waiting";
     case "overBudget":
       return "overBudget";
+    case "held":
+      return "held";
     default:
       return "unchanged";
   }

@@ -2,7 +2,7 @@ import { configHash } from "./annotations.ts";
 import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { describeWaiting } from "./messages.ts";
 import { setHash, writeHash } from "./patch.ts";
-import { type Lookup, planRollout, type RolloutPlan } from "./plan.ts";
+import { type DuePlan, type Lookup, planRollout } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
 import { sameJson } from "./same-json.ts";
 import { closeGate, intendedScheduler, isGated, openGate, sameScheduler } from "./scheduling-gate.ts";
@@ -83,7 +83,7 @@ interface Mutation {
   readonly operations: readonly JsonPatchOperation[];
 }
 
-function mutate(plan: RolloutPlan, request: Request, policy: Policy): Mutation {
+function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
   const { workload, before } = request;
   switch (plan.outcome) {
     case "ignore":
@@ -162,7 +162,7 @@ function withoutOurs({ spec }: WorkloadObject): unknown {
 }
 
 function missingWarning(
-  { missing }: RolloutPlan & { readonly outcome: "waiting" },
+  { missing }: DuePlan & { readonly outcome: "waiting" },
   { namespace }: Workload,
   outcome: AdmissionPlan["outcome"],
 ): Warning {

@@ -26,6 +26,13 @@ export interface Config extends ConfigName {
   readonly digests: string;
   /** The budget that it exceeds, itself or with all of its namespace, so that none of its keys is kept. */
   readonly excess?: Pick<Excess, "budget" | "count">;
+  /**
+   * When it last changed, seconds since the epoch: of what Wave looks at, where Wave saw it change, else of anything. Not
+   * compared.
+   */
+  readonly changedAt?: number;
+  /** What it says of rolls for it: none for now, or none ever, because it does not count. */
+  readonly asks?: "hold" | "ignore";
 }
 
 const digestLength = 32;

@@ -20,6 +20,7 @@ export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | und
     case "unchanged":
     case "waiting":
     case "overBudget":
+    case "held":
       return undefined;
     case "cleanUp":
       return [...testIdentity(workload), ...testGate(workload), ...openGate(workload)];

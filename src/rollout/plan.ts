@@ -5,6 +5,9 @@ import { grantedReferences } from "./cross-namespace.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
+import type { Hold } from "./pacing/hold.ts";
+import type { Moment } from "./pacing/moment.ts";
+import { holdOf } from "./pacing/pace.ts";
 import type { Policy } from "./policy/policy.ts";
 import { readRecorded, standsFor } from "./recorded.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
@@ -47,8 +50,26 @@ export type Decision =
   /** The scheduling gate must be lifted although nothing is rolled. */
   | { readonly outcome: "cleanUp" };
 
+/** Something is due, but may not happen yet. */
+export interface Held {
+  readonly outcome: "held";
+  readonly due: DueDecision;
+  readonly hold: Hold;
+}
+
+/** What is to be written. */
+export type DueDecision = Extract<Decision, { readonly outcome: "baseline" | "adopt" | "roll" | "cleanUp" }>;
+
 /** What to do with a workload, why in one line, and what a person should be told about it. */
-export type RolloutPlan = Decision & { readonly reason: string; readonly warnings: readonly Warning[] };
+export type RolloutPlan = (Decision | Held) & Told;
+
+/** The same without a look at the time. */
+export type DuePlan = Decision & Told;
+
+interface Told {
+  readonly reason: string;
+  readonly warnings: readonly Warning[];
+}
 
 /**
  * What to do with a workload: the one decision that the reconciler, admission, `explain` and `diff` all make. A
@@ -58,9 +79,47 @@ export type RolloutPlan = Decision & { readonly reason: string; readonly warning
  * right before it makes its next Pods, or these would be replaced as soon as it resumes.
  *
  * `previous` is what the workload was last seen to see; where it is what the recorded hash stands for, a roll can say
- * what changed.
+ * what changed. Without a `moment` it is told what is due, whether it may happen now or not.
  */
-export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, previous?: ConfigView): RolloutPlan {
+export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, previous?: ConfigView): DuePlan;
+export function planRollout(
+  workload: Workload,
+  lookup: Lookup,
+  policy: Policy,
+  previous: ConfigView | undefined,
+  moment: Moment,
+): RolloutPlan;
+export function planRollout(
+  workload: Workload,
+  lookup: Lookup,
+  policy: Policy,
+  previous?: ConfigView,
+  moment?: Moment,
+): RolloutPlan {
+  const plan = decide(workload, lookup, policy, previous);
+  if (moment === undefined || !isDue(plan)) return plan;
+  const hold = holdOf(workload, plan, lookup, policy, moment);
+  if (hold === undefined) return plan;
+  const { reason, warnings, ...due } = plan;
+  return { outcome: "held", due, hold, reason: `${reason}; ${hold.message}`, warnings };
+}
+
+function isDue(plan: DuePlan): plan is DueDecision & Told {
+  switch (plan.outcome) {
+    case "baseline":
+    case "adopt":
+    case "roll":
+    case "cleanUp":
+      return true;
+    case "ignore":
+    case "unchanged":
+    case "waiting":
+    case "overBudget":
+      return false;
+  }
+}
+
+function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: ConfigView | undefined): DuePlan {
   const { mistakes, namespace } = workload;
   if (workload.deleting) return { outcome: "ignore", reason: "is being deleted", warnings: [] };
   if (policy.namespaces !== undefined && !policy.namespaces.includes(namespace)) {
@@ -86,7 +145,7 @@ export function planRollout(workload: Workload, lookup: Lookup, policy: Policy, 
 
 type Reasoned = Decision & { readonly reason: string };
 
-function planOptedOut(workload: Workload): RolloutPlan {
+function planOptedOut(workload: Workload): DuePlan {
   const { optIn, mistakes } = workload;
   const unclear: readonly Warning[] = optIn.state === "unclear" ? [unclearOptIn(optIn.value)] : [];
   const warnings = oneForEachReason([...unclear, ...mistakes]);
@@ -104,7 +163,7 @@ function unclearOptIn(value: string): Warning {
 }
 
 /** A gate is lifted: nobody would find out that what its Pods wait for is there. */
-function planOverBudget(workload: Workload, excess: Excess, others: readonly Warning[]): RolloutPlan {
+function planOverBudget(workload: Workload, excess: Excess, others: readonly Warning[]): DuePlan {
   const much = describeExcess(excess, (object) => describeObject(object, workload.namespace));
   const warnings = oneForEachReason([{ reason: "BudgetExceeded", message: `is not rolled: ${much}` }, ...others]);
   if (hasGate(workload)) return { outcome: "cleanUp", reason: `its scheduler is restored; it has ${much}`, warnings };

@@ -3,6 +3,8 @@ import { configBaseline, configHash, schedulingDisabled, updateOnConfigChange } 
 import { budgets, type Excess } from "./budgets.ts";
 import { type Extras, extraReferences, extrasOf, noExtras } from "./extra-references.ts";
 import { annotationMistakes } from "./mistakes.ts";
+import type { Progress } from "./pacing/progress.ts";
+import { noPolicy, type PolicyAnnotations } from "./policy/policy-annotations.ts";
 import type { Reference } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 import { sharedString } from "./shared-string.ts";
@@ -27,7 +29,7 @@ export interface WorkloadName {
 
 /** Whether a workload asks to be rolled. */
 export type OptIn =
-  | { readonly state: "in" }
+  | { readonly state: "in"; readonly by: "workload" | "namespace" }
   | { readonly state: "out" }
   | { readonly state: "unclear"; readonly value: string };
 
@@ -65,6 +67,16 @@ export interface Workload extends WorkloadName {
   readonly disabledScheduler: string | undefined;
   /** What of its annotations was not understood. */
   readonly mistakes: readonly Warning[];
+  /** What its annotations say of when it is rolled, as they are written. */
+  readonly policy: PolicyAnnotations;
+  /** How far its rollout is. */
+  readonly progress: Progress;
+  /** When field manager `wave` last changed something of it, seconds since the epoch; 0: never, or nothing of that is left. */
+  readonly rolledAt: number;
+  /** How many rolls in a row came with no quiet time between them, as Wave noted it; undefined where it noted nothing. */
+  readonly streak: string | undefined;
+  /** Which other field manager changed its spec or metadata last; undefined where there is none. */
+  readonly editedBy: string | undefined;
 }
 
 /** The key of a workload in stores and queues: `Deployment/namespace/name`. */
@@ -137,6 +149,8 @@ export function sameWorkload(a: Workload, b: Workload): boolean {
   return sameJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
 }
 
+const complete: Progress = { state: "complete", since: undefined };
+
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
 const mostKept = 300;
 
@@ -177,6 +191,11 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),
     mistakes: tooLong ? [] : mistakesOf(annotations, template ?? {}, optIn),
+    policy: noPolicy,
+    progress: complete,
+    rolledAt: 0,
+    streak: undefined,
+    editedBy: undefined,
   };
 }
 
@@ -195,7 +214,7 @@ function mistakesOf(annotations: Annotations, template: Annotations, optIn: OptI
 function readOptIn(value: string | undefined): OptIn {
   switch (value) {
     case "true":
-      return { state: "in" };
+      return { state: "in", by: "workload" };
     case undefined:
     case "false":
     case "":

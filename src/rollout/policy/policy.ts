@@ -1,4 +1,6 @@
 import type { HashKeys } from "../hash-key.ts";
+import type { PacingFlags } from "./pacing-flags.ts";
+import type { PolicyAnnotations } from "./policy-annotations.ts";
 
 /** What the person who runs Wave decided for all workloads. */
 export interface Policy {
@@ -13,4 +15,15 @@ export interface Policy {
   readonly schedulingGate: boolean;
   /** The keys of recorded hashes, as they are known at this moment; undefined: hashes have no key. */
   readonly hashKeys?: HashKeys | undefined;
+  /** When what is due may happen; undefined: at once. */
+  readonly pacing?: PacingFlags | undefined;
+  /** What a Namespace decides for all workloads in it; undefined: nothing. */
+  readonly ofNamespace?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
+}
+
+/** What the annotations of a Namespace decide for the workloads in it that do not say otherwise. */
+export interface NamespacePolicy {
+  /** Whether `update-on-config-change` is "true" on it. */
+  readonly optsIn: boolean;
+  readonly annotations: PolicyAnnotations;
 }

@@ -1,0 +1,12 @@
+/** How far the rollout of a workload's pod template is, as its status says it. */
+export type Progress =
+  /** Every Pod that is to be replaced is, or it is not to roll by itself (paused, `OnDelete`). */
+  | {
+      readonly state: "complete";
+      /** Since when, seconds since the epoch, where its status says so. */
+      readonly since: number | undefined;
+    }
+  /** `step` is another number whenever a Pod was replaced or became available. */
+  | { readonly state: "progressing"; readonly step: number }
+  /** Its own deadline is over: `ProgressDeadlineExceeded`. */
+  | { readonly state: "failed" };
