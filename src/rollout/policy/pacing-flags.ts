@@ -1,6 +1,9 @@
 /** What the flags say of when a due roll may happen, for all workloads that do not say otherwise. */
 export interface PacingFlags {
-  /** How long after the last change of what it reads a workload rolls, milliseconds. */
+  /**
+   * How long after the last change of what it reads a workload rolls, milliseconds. 0: at once, each change, so that neither
+   * how long ago its last roll was ("interval") nor that this is still under way ("progressing") holds it.
+   */
   readonly settleMs: number;
   /** How long after the first one it rolls at the latest, milliseconds. */
   readonly settleMaxMs: number;
