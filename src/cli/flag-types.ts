@@ -1,7 +1,7 @@
 import { longestTimerMs } from "../lib/clock.ts";
 import { isDnsLabel, isDnsSubdomain } from "../rollout/dns-name.ts";
+import { formatDuration, parseDuration } from "../rollout/duration.ts";
 import { parseBindAddress } from "../telemetry/bind-address.ts";
-import { formatDuration, parseDuration } from "./duration.ts";
 
 /** One row of a command's table of flags. `--help`, the parser and the environment variables are made from it. */
 export interface Flag<V> {

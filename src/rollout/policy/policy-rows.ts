@@ -1,0 +1,135 @@
+import { parseDuration } from "../duration.ts";
+import { parseWindow } from "./window.ts";
+
+/** Where an annotation may stand; "config" is a ConfigMap or Secret. */
+export type Place = "workload" | "namespace" | "config";
+
+/** Whether and how a workload is rolled. */
+export type Mode = "roll" | "observe" | "approve";
+
+/** An annotation by which people decide when something is rolled. */
+interface Row<T> {
+  readonly places: readonly Place[];
+  /** What may be written, for a person: `it is not …`. */
+  readonly allowed: string;
+  /** How many characters it may have. */
+  readonly most: number;
+  /** Whether a value that cannot be read holds the workload: whoever wrote it did not want a roll at any time. */
+  readonly holdsUnread: boolean;
+  /** The value without space around it; undefined where it cannot be read. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+const longest = { settle: 86_400_000, interval: 7 * 86_400_000 };
+
+const oneOf =
+  <T extends string>(...values: readonly T[]) =>
+  (text: string) =>
+    values.find((value) => value === text);
+
+const either = (yes: string, no: string) => (text: string) => (text === yes ? true : text === no ? false : undefined);
+
+const durationUpTo = (most: number) => (text: string) => {
+  const ms = parseDuration(text);
+  return ms === undefined || ms > most ? undefined : ms;
+};
+
+const onBoth: readonly Place[] = ["workload", "namespace"];
+
+const row = <T>(each: Row<T>): Row<T> => each;
+
+/** The annotations, by their names without prefix. */
+export const policyRows = {
+  hold: row({
+    places: ["workload", "namespace", "config"],
+    allowed: '"true" or "false"',
+    most: 20,
+    holdsUnread: true,
+    parse: either("true", "false"),
+  }),
+  mode: row({
+    places: onBoth,
+    allowed: '"roll", "observe" or "approve"',
+    most: 20,
+    holdsUnread: true,
+    parse: oneOf("roll", "observe", "approve"),
+  }),
+  approved: row({
+    places: ["workload"],
+    allowed: "the first 8 or more digits of the hash, 0-9 and a-f",
+    most: 100,
+    holdsUnread: false,
+    parse: (text) => (/^[0-9a-f]{8,64}$/i.test(text) ? text.toLowerCase() : undefined),
+  }),
+  window: row({
+    places: onBoth,
+    allowed: 'DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin"; several by semicolons',
+    most: 1_000,
+    holdsUnread: true,
+    parse: parseWindow,
+  }),
+  settle: row({
+    places: onBoth,
+    allowed: 'a duration up to 24h, such as "30s"',
+    most: 40,
+    holdsUnread: true,
+    parse: durationUpTo(longest.settle),
+  }),
+  "min-interval": row({
+    places: onBoth,
+    allowed: 'a duration up to 168h, such as "10m"',
+    most: 40,
+    holdsUnread: true,
+    parse: durationUpTo(longest.interval),
+  }),
+  waves: row({
+    places: onBoth,
+    allowed: '"on" or "off"',
+    most: 20,
+    holdsUnread: true,
+    parse: either("on", "off"),
+  }),
+  priority: row({
+    places: onBoth,
+    allowed: "a whole number, such as 10 or -10",
+    most: 20,
+    holdsUnread: true,
+    parse: (text) => (/^[+-]?\d{1,9}$/.test(text) ? Number(text) : undefined),
+  }),
+  resumed: row({
+    places: ["workload"],
+    allowed: 'a time such as "2026-01-31T12:00:00Z"',
+    most: 40,
+    holdsUnread: false,
+    parse: (text) =>
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? timeOf(text) : undefined,
+  }),
+  "exclude-configmaps": row({
+    places: onBoth,
+    allowed: "name or namespace/name, separated by commas",
+    most: 8_192,
+    holdsUnread: true,
+    parse: (text) => text.split(","),
+  }),
+  "exclude-secrets": row({
+    places: onBoth,
+    allowed: "name or namespace/name, separated by commas",
+    most: 8_192,
+    holdsUnread: true,
+    parse: (text) => text.split(","),
+  }),
+} satisfies Readonly<Record<string, Row<unknown>>>;
+
+/** The name of one of them. */
+export type PolicyAnnotation = keyof typeof policyRows;
+
+/** Each of them. */
+export const policyAnnotations = Object.keys(policyRows) as readonly PolicyAnnotation[];
+
+/** What the annotation of a name says. */
+export type ValueOf<Name extends PolicyAnnotation> = (typeof policyRows)[Name] extends Row<infer T> ? T : never;
+
+function timeOf(text: string): number | undefined {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
