@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
 import { sharedWith } from "./annotations.ts";
 import { budgets, type Excess, mostSharedWithBytes } from "./budgets.ts";
+import type { Asks } from "./policy/asks.ts";
 import type { ConfigKind, ConfigName } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 
@@ -31,8 +32,8 @@ export interface Config extends ConfigName {
    * compared.
    */
   readonly changedAt?: number;
-  /** What it says of rolls for it: none for now, or none ever, because it does not count. */
-  readonly asks?: "hold" | "ignore";
+  /** What it says of rolls for it; undefined: nothing. */
+  readonly asks?: Asks;
 }
 
 const digestLength = 32;

@@ -1,0 +1,29 @@
+import { annotationPrefix } from "../annotations.ts";
+
+/**
+ * What a ConfigMap or Secret says of rolls for it: none for now, or none ever, because it does not count; "unclear" where
+ * one of the two annotations says neither "true" nor "false", so that nobody is rolled for it until somebody mends that.
+ */
+export type Asks = "hold" | "ignore" | "unclear";
+
+/** What the annotations `ignore` and `hold` of a ConfigMap or Secret say; undefined where it asks for nothing. */
+export function asksOf(annotations: Readonly<Record<string, string>> | null | undefined): Asks | undefined {
+  const ignore = said(annotations?.[`${annotationPrefix}ignore`]);
+  const hold = said(annotations?.[`${annotationPrefix}hold`]);
+  if (ignore === "yes") return "ignore";
+  if (ignore === "unclear" || hold === "unclear") return "unclear";
+  return hold === "yes" ? "hold" : undefined;
+}
+
+function said(text: string | undefined): "yes" | "no" | "unclear" {
+  switch (text?.trim()) {
+    case "true":
+      return "yes";
+    case undefined:
+    case "":
+    case "false":
+      return "no";
+    default:
+      return "unclear";
+  }
+}
