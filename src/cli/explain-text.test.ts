@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../rollout/test-objects.ts";
 import type { ReadConfig } from "./explain-read.ts";
-import { explanationAsJson, renderExplanation } from "./explain-text.ts";
+import { renderExplanation } from "./explain-text.ts";
 import { explainWorkload } from "./explanation.ts";
+import { printableJson } from "./printable.ts";
 
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
 
@@ -83,7 +84,7 @@ describe("the text of an explanation", () => {
   it("holds none as JSON either, and is the same when it is read", () => {
     const name = "\u001b[2Jgone\u202e\n\u0085\u007f\u{e0041}";
     const explanation = explained({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
-    const json = explanationAsJson(explanation);
+    const json = printableJson(explanation);
     expect(json.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(JSON.parse(json).references[0].name).toBe(name);
   });

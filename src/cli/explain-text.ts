@@ -1,5 +1,7 @@
 import { describeObject } from "../rollout/messages.ts";
 import type { ExplainedReference, Explanation } from "./explanation.ts";
+import { printable } from "./printable.ts";
+import { tableLines } from "./table.ts";
 
 /** How many keys a cell of the table names; JSON has all. */
 const shownKeys = 4;
@@ -33,16 +35,6 @@ export function renderExplanation(explanation: Explanation): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${printable(line)}\n`).join(""))
     .join("\n");
-}
-
-/** An explanation for a program. People read it in terminals, too: what these obey is escaped, which JSON does in part. */
-export function explanationAsJson(explanation: Explanation): string {
-  return JSON.stringify(explanation, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
 }
 
 function listedReferences({ workload, references, tooLarge }: Explanation): readonly string[] {
@@ -108,27 +100,15 @@ function optInCommand({ workload: { kind, namespace, name } }: Explanation): str
 }
 
 function table(references: readonly ExplainedReference[], namespace: string): readonly string[] {
-  const rows = [
-    ["READS", "STATE", "KEYS", "AS", "NEEDED", "THROUGH"],
-    ...references.map((reference) => [
-      printable(
-        `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
-      ),
-      stateOf(reference),
-      keysOf(reference),
-      reference.reads === "existence" ? "-" : reference.reads,
-      reference.optional ? "optional" : "required",
-      reference.path,
-    ]),
-  ];
-  const widths =
-    rows[0]?.map((_, column) => rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0)) ?? [];
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  const rows = references.map((reference) => [
+    `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
+    stateOf(reference),
+    keysOf(reference),
+    reference.reads === "existence" ? "-" : reference.reads,
+    reference.optional ? "optional" : "required",
+    reference.path,
+  ]);
+  return tableLines([["READS", "STATE", "KEYS", "AS", "NEEDED", "THROUGH"], ...rows], 2);
 }
 
 function stateOf({ state, absentKeys }: ExplainedReference): string {
@@ -147,10 +127,4 @@ function listed(keys: readonly string[]): string {
 
 function block(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
-}
-
-function printable(line: string): string {
-  return line
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }

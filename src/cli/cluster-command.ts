@@ -1,0 +1,89 @@
+import type { ApiClient } from "../kube/client.ts";
+import { systemClock } from "../lib/clock.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import type { Command, Terminal } from "./command.ts";
+import { isForPeople } from "./command-failure.ts";
+import { type FlagTable, type FlagValues, parseFlags } from "./parse-flags.ts";
+import { runFlags } from "./run-flags.ts";
+import { version } from "./version.ts";
+
+/** The flags that say which cluster is meant. */
+export const connectionFlags = { kubeconfig: runFlags.kubeconfig, context: runFlags.context };
+
+/** The cluster that a command speaks to, as whoever calls it. */
+export interface Cluster {
+  readonly client: ApiClient;
+  /** The namespace of the context, else "default". */
+  readonly namespace: string;
+  /** Where it was found, for messages: "context kind-dev of /home/a/.kube/config". */
+  readonly source: string;
+}
+
+/** What a command was called with. */
+export interface Called<T extends FlagTable> {
+  readonly values: FlagValues<T>;
+  readonly positionals: readonly string[];
+  readonly terminal: Terminal;
+}
+
+interface Row<T extends FlagTable> {
+  readonly name: string;
+  readonly flags: T & typeof connectionFlags;
+  /** What `--help` prints. */
+  readonly help: () => Promise<string>;
+  /**
+   * Reads the arguments, before the cluster is asked anything; what it returns does the work and resolves with the exit
+   * code. Throws a UsageError for a mistake in them.
+   */
+  readonly read: (called: Called<T & typeof connectionFlags>) => (cluster: Cluster) => Promise<number>;
+}
+
+/**
+ * A command that speaks to a cluster: exit code 1 after one line where the cluster does not answer, refuses, or lacks
+ * what is asked for.
+ */
+export function clusterCommand<T extends FlagTable>({ name, flags, help, read }: Row<T>): Command {
+  return async (args, terminal) => {
+    const parsed = parseFlags(flags, args, terminal.env);
+    if (parsed.asks !== "run") {
+      terminal.write(parsed.asks === "help" ? await help() : `wave ${version()}\n`);
+      return 0;
+    }
+    const run = read({ values: parsed.values, positionals: parsed.positionals, terminal });
+    try {
+      return await connected(name, parsed.values, terminal, run);
+    } catch (error) {
+      if (!isForPeople(error)) throw error;
+      terminal.writeError(`wave ${name}: ${errorText(error)}\n`);
+      return 1;
+    }
+  };
+}
+
+async function connected(
+  name: string,
+  { kubeconfig, context }: FlagValues<typeof connectionFlags>,
+  { env, homeDir }: Terminal,
+  run: (cluster: Cluster) => Promise<number>,
+): Promise<number> {
+  const { loadClusterConfig } = await import("../kube/cluster-config.ts");
+  const config = await loadClusterConfig({
+    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    env,
+    homeDir,
+  });
+  const { createApiClient } = await import("../kube/client.ts");
+  const client = createApiClient({
+    config,
+    clock: systemClock,
+    metrics: new MetricsRegistry(),
+    userAgent: `wave-${name}/${version()} (${process.platform}/${process.arch})`,
+  });
+  try {
+    return await run({ client, namespace: config.namespace ?? "default", source: config.source });
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,16 @@
+import { ApiError, ClusterConfigError, ConnectionError } from "../kube/errors.ts";
+
+/** What a command was asked for cannot be had: one line for a person, no stack, exit code 1. */
+export class CommandFailure extends Error {
+  override readonly name = "CommandFailure";
+}
+
+/** Whether an error is one line for a person: what was asked for is not there, or the cluster does not answer or refuses. */
+export function isForPeople(error: unknown): boolean {
+  return (
+    error instanceof CommandFailure ||
+    error instanceof ApiError ||
+    error instanceof ConnectionError ||
+    error instanceof ClusterConfigError
+  );
+}
