@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseWorkloadArgument } from "./workload-argument.ts";
+import { configRows, namespaceRows, parseArguments, parseWorkloadArgument, workloadRows } from "./workload-argument.ts";
 
 describe("parseWorkloadArgument", () => {
   it.each([
@@ -19,8 +19,8 @@ describe("parseWorkloadArgument", () => {
   it.each([
     { words: [], says: "name a workload, such as deployment/web" },
     { words: ["web"], says: '"web": say of which kind it is, such as deployment/web' },
-    { words: ["pod/web"], says: 'Wave rolls no "pod", only a deployment, statefulset or daemonset' },
-    { words: ["deployments.extensions/web"], says: 'Wave rolls no "deployments.extensions", only a' },
+    { words: ["pod/web"], says: 'Wave knows no "pod" here, only a deployment, statefulset or daemonset' },
+    { words: ["deployments.extensions/web"], says: 'Wave knows no "deployments.extensions" here, only a' },
     { words: ["deploy"], says: "name one Deployment, such as deployment/web" },
     { words: ["deploy/"], says: "name one Deployment, such as deployment/web" },
     { words: ["deploy/web", "deploy/api"], says: 'name one workload; "deploy/api" is one more' },
@@ -29,5 +29,27 @@ describe("parseWorkloadArgument", () => {
     { words: ["sts/Web"], says: '"Web" is not a name that a StatefulSet can have' },
   ])("refuses $words and says what to write", ({ words, says }) => {
     expect(() => parseWorkloadArgument(words)).toThrow(says);
+  });
+});
+
+describe("parseArguments", () => {
+  const rows = [...workloadRows, ...configRows, ...namespaceRows];
+  const read = (...words: readonly string[]) => parseArguments(words, rows).map(({ kind, name }) => `${kind} ${name}`);
+
+  it("reads several objects in both forms that kubectl has, each once", () => {
+    expect(read("deploy/web", "cm/page", "deployment/web")).toEqual(["Deployment web", "ConfigMap page"]);
+    expect(read("secret", "db", "cache")).toEqual(["Secret db", "Secret cache"]);
+    expect(read("Namespace/shop")).toEqual(["Namespace shop"]);
+  });
+
+  it.each([
+    { words: [], says: "name an object, such as deployment/web" },
+    { words: ["deploy/web", "api"], says: '"api": say of which kind it is, such as deployment/api' },
+    { words: ["secret"], says: "name one Secret, such as secret/web" },
+    { words: ["configmaps.apps/web"], says: 'Wave knows no "configmaps.apps" here, only a deployment' },
+    { words: ["pod/web"], says: "daemonset, configmap, secret or namespace" },
+    { words: ["cm/a/b"], says: '"cm/a/b": name one ConfigMap a word, such as cm/web' },
+  ])("refuses $words and says what to write", ({ words, says }) => {
+    expect(() => parseArguments(words, rows)).toThrow(says);
   });
 });

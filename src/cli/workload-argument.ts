@@ -1,50 +1,104 @@
 import { type Resource, resources } from "../kube/resources.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
-import { quoted } from "../rollout/wording.ts";
+import { enumerated, quoted } from "../rollout/wording.ts";
 import type { WorkloadKind } from "../rollout/workload.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Which workload a person means, but for its namespace. */
-export interface WorkloadArgument {
-  readonly kind: WorkloadKind;
+/** Which object a person means, but for its namespace. */
+export interface ObjectArgument<K extends string> {
+  readonly kind: K;
   readonly resource: Resource;
   readonly name: string;
 }
 
-/** By what names `kubectl` knows each kind (`kubectl api-resources`). */
-const rows: readonly { readonly kind: WorkloadKind; readonly resource: Resource; readonly names: readonly string[] }[] =
-  [
-    { kind: "Deployment", resource: resources.deployments, names: ["deploy", "deployment", "deployments"] },
-    { kind: "StatefulSet", resource: resources.statefulSets, names: ["sts", "statefulset", "statefulsets"] },
-    { kind: "DaemonSet", resource: resources.daemonSets, names: ["ds", "daemonset", "daemonsets"] },
-  ];
+/** Which workload a person means, but for its namespace. */
+export type WorkloadArgument = ObjectArgument<WorkloadKind>;
+
+/** A kind of object that a command takes. */
+export interface KindRow<K extends string> {
+  readonly kind: K;
+  readonly resource: Resource;
+  /** By what names `kubectl` knows it (`kubectl api-resources`). */
+  readonly names: readonly string[];
+}
+
+/** The kinds of workload. */
+export const workloadRows: readonly KindRow<WorkloadKind>[] = [
+  { kind: "Deployment", resource: resources.deployments, names: ["deploy", "deployment", "deployments"] },
+  { kind: "StatefulSet", resource: resources.statefulSets, names: ["sts", "statefulset", "statefulsets"] },
+  { kind: "DaemonSet", resource: resources.daemonSets, names: ["ds", "daemonset", "daemonsets"] },
+];
+
+/** The kinds that hold configuration. */
+export const configRows: readonly KindRow<"ConfigMap" | "Secret">[] = [
+  { kind: "ConfigMap", resource: resources.configMaps, names: ["cm", "configmap", "configmaps"] },
+  { kind: "Secret", resource: resources.secrets, names: ["secret", "secrets"] },
+];
+
+/** Namespaces themselves. */
+export const namespaceRows: readonly KindRow<"Namespace">[] = [
+  { kind: "Namespace", resource: resources.namespaces, names: ["ns", "namespace", "namespaces"] },
+];
 
 /**
  * The workload that `deploy/web`, `deployments.apps/web` or `deployment web` names: as `kubectl` reads it, in any case.
  * Throws a UsageError of one line that says what to write.
  */
 export function parseWorkloadArgument(positionals: readonly string[]): WorkloadArgument {
-  const [first, second, ...rest] = positionals;
+  const [first, second] = parseArguments(positionals, workloadRows);
   if (first === undefined) throw new UsageError("name a workload, such as deployment/web");
-  const slash = first.indexOf("/");
-  const [kindName, name] = slash === -1 ? [first, second] : [first.slice(0, slash), first.slice(slash + 1)];
-  const surplus = slash === -1 ? rest[0] : second;
-  if (surplus !== undefined) throw new UsageError(`name one workload; ${quoted(surplus)} is one more`);
-  const row = rows.find(({ names }) => names.includes(withoutGroup(kindName.toLowerCase())));
-  if (row === undefined) throw unknownKind(kindName, name);
-  if (name === undefined || name === "")
-    throw new UsageError(`name one ${row.kind}, such as ${row.kind.toLowerCase()}/web`);
+  if (second !== undefined) throw new UsageError(`name one workload; ${quoted(positionals.at(-1) ?? "")} is one more`);
+  return first;
+}
+
+/**
+ * The objects that `deploy/web sts/db` or `deploy web api` name: as `kubectl` reads it, in any case; at least one, each
+ * once. Throws a UsageError of one line that says what to write.
+ */
+export function parseArguments<K extends string>(
+  positionals: readonly string[],
+  rows: readonly KindRow<K>[],
+): readonly ObjectArgument<K>[] {
+  const [first, ...rest] = positionals;
+  if (first === undefined)
+    throw new UsageError(`name ${rows.length > 3 ? "an object" : "a workload"}, such as deployment/web`);
+  const named = first.includes("/") ? positionals.map(withSlash) : rest.map((name) => [first, name] as const);
+  if (named.length === 0) throw withoutName(first, rowNamed(first, rows));
+  const all = named.map(([kindName, name]) => argument(kindName, name, rows));
+  return [...new Map(all.map((one) => [`${one.kind}/${one.name}`, one])).values()];
+}
+
+function withSlash(word: string): readonly [kind: string, name: string] {
+  const slash = word.indexOf("/");
+  if (slash === -1) throw new UsageError(`${quoted(word)}: say of which kind it is, such as deployment/${word}`);
+  return [word.slice(0, slash), word.slice(slash + 1)];
+}
+
+function argument<K extends string>(kindName: string, name: string, rows: readonly KindRow<K>[]): ObjectArgument<K> {
+  const row = rowNamed(kindName, rows);
+  if (row === undefined) throw unknownKind(kindName, rows);
+  if (name === "") throw withoutName(kindName, row);
+  if (name.includes("/") && isDnsSubdomain(name.replace("/", "-")))
+    throw new UsageError(`${quoted(`${kindName}/${name}`)}: name one ${row.kind} a word, such as ${kindName}/web`);
   if (!isDnsSubdomain(name)) throw new UsageError(`${quoted(name)} is not a name that a ${row.kind} can have`);
   return { kind: row.kind, resource: row.resource, name };
 }
 
-/** `deployments.apps` and `deployments.v1.apps` are `deployments`; those of another group are not. */
-function withoutGroup(name: string): string {
-  return name.replace(/\.(v1\.)?apps$/, "");
+function rowNamed<K extends string>(kindName: string, rows: readonly KindRow<K>[]): KindRow<K> | undefined {
+  const lower = kindName.toLowerCase();
+  // Those of another group, such as deployments.extensions, are others.
+  const withoutGroup = lower.replace(/\.(v1\.)?apps$/, "");
+  return rows.find(({ names, resource }) => names.includes(resource.apiVersion === "apps/v1" ? withoutGroup : lower));
 }
 
-function unknownKind(kind: string, name: string | undefined): UsageError {
-  if (name === undefined && isDnsSubdomain(kind))
-    return new UsageError(`${quoted(kind)}: say of which kind it is, such as deployment/${kind}`);
-  return new UsageError(`Wave rolls no ${quoted(kind)}, only a deployment, statefulset or daemonset`);
+function withoutName(kindName: string, row: KindRow<string> | undefined): UsageError {
+  if (row !== undefined) return new UsageError(`name one ${row.kind}, such as ${row.kind.toLowerCase()}/web`);
+  if (!isDnsSubdomain(kindName))
+    return new UsageError(`${quoted(kindName)} is no kind; write for example deployment/web`);
+  return new UsageError(`${quoted(kindName)}: say of which kind it is, such as deployment/${kindName}`);
+}
+
+function unknownKind(kindName: string, rows: readonly KindRow<string>[]): UsageError {
+  const kinds = enumerated(rows, rows.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
+  return new UsageError(`Wave knows no ${quoted(kindName)} here, only a ${kinds}`);
 }
