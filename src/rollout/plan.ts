@@ -1,11 +1,11 @@
 import { updateOnConfigChange } from "./annotations.ts";
 import { describeExcess, type Excess } from "./budgets.ts";
-import { type Change, changesBetween } from "./changes.ts";
+import { changesBetween } from "./changes.ts";
 import { grantedReferences } from "./cross-namespace.ts";
+import type { Decision, DueDecision, Held } from "./decision.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
-import type { Hold } from "./pacing/hold.ts";
 import type { Moment } from "./pacing/moment.ts";
 import { holdOf } from "./pacing/pace.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -17,48 +17,9 @@ import { quoted } from "./wording.ts";
 import type { Workload } from "./workload.ts";
 
 export type { Change } from "./changes.ts";
+export type { Decision, DueDecision, Held } from "./decision.ts";
 export type { Lookup, Missing } from "./view.ts";
 export type { Warning } from "./warning.ts";
-
-/** What to do with a workload. */
-export type Decision =
-  /** Not Wave's to roll: it has not opted in, or is being deleted. */
-  | { readonly outcome: "ignore" }
-  /** Its Pods see what new ones would. */
-  | { readonly outcome: "unchanged"; readonly view: ConfigView }
-  /** No hash of this algorithm is recorded, or only the scheduling gate must be lifted: record the hash. */
-  | { readonly outcome: "baseline"; readonly hash: string; readonly view: ConfigView }
-  /**
-   * Its recorded hash cannot be told, or soon not any more: the current configuration is taken to be what its Pods see.
-   * `hash`, which stands for it, is noted as the baseline beside the recorded one, without new Pods.
-   */
-  | { readonly outcome: "adopt"; readonly hash: string; readonly view: ConfigView }
-  /** Its Pods see other configuration than new ones would; `changed` is undefined where nobody watched it change. */
-  | {
-      readonly outcome: "roll";
-      readonly hash: string;
-      readonly view: ConfigView;
-      readonly changed: readonly Change[] | undefined;
-    }
-  /**
-   * Something required is missing (sorted, each once): the workload keeps what it has. The gate is "closed" where it
-   * keeps Pods pending.
-   */
-  | { readonly outcome: "waiting"; readonly missing: readonly Missing[]; readonly gate: "closed" | "open" }
-  /** It exceeds a budget: nobody looks at what it reads, and it keeps what it has. */
-  | { readonly outcome: "overBudget"; readonly excess: Excess }
-  /** The scheduling gate must be lifted although nothing is rolled. */
-  | { readonly outcome: "cleanUp" };
-
-/** Something is due, but may not happen yet. */
-export interface Held {
-  readonly outcome: "held";
-  readonly due: DueDecision;
-  readonly hold: Hold;
-}
-
-/** What is to be written. */
-export type DueDecision = Extract<Decision, { readonly outcome: "baseline" | "adopt" | "roll" | "cleanUp" }>;
 
 /** What to do with a workload, why in one line, and what a person should be told about it. */
 export type RolloutPlan = (Decision | Held) & Told;

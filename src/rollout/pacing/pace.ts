@@ -1,4 +1,4 @@
-import type { DueDecision } from "../plan.ts";
+import type { DueDecision } from "../decision.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Lookup } from "../view.ts";
 import type { Workload } from "../workload.ts";
