@@ -116,14 +116,19 @@ export function rate(row: Row & { readonly default: number }): Flag<number> {
   };
 }
 
-/** A whole number of at least 1. */
-export function count(row: Row & { readonly default: number }): Flag<number> {
+/** A whole number of at least 1, or 0 where `zero` tells what that means. */
+export function count(row: Row & { readonly default: number; zero?: string }): Flag<number> {
+  const { zero, ...rest } = row;
+  const off = zero === undefined ? "" : `, or 0 for ${zero}`;
   return {
-    ...row,
+    ...rest,
     placeholder: "NUMBER",
     shownDefault: String(row.default),
-    allowed: "a whole number from 1 to 999999999",
-    parse: (value) => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined),
+    allowed: `a whole number from 1 to 999999999${off}`,
+    parse: (value) => {
+      if (value === "0" && zero !== undefined) return 0;
+      return /^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined;
+    },
   };
 }
 

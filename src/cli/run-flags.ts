@@ -13,6 +13,7 @@ import {
   rate,
   text,
 } from "./flag-types.ts";
+import { pacingFlags } from "./pacing-flags.ts";
 
 const cluster = "Cluster";
 const rollouts = "Rollouts";
@@ -58,6 +59,8 @@ export const runFlags = {
     zero: "never",
     help: "How often everything is planned again, besides at every change. 0: never.",
   }),
+
+  ...pacingFlags,
 
   "metrics-bind-address": bindAddress({
     group: observability,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mistakeInTimings } from "../manager/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../manager/settings.ts";
 import { quoted } from "../rollout/wording.ts";
+import { pacingSettings } from "./pacing-flags.ts";
 import { type Environment, type FlagValues, type Given, parseFlags } from "./parse-flags.ts";
 import { runFlags } from "./run-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -52,6 +53,7 @@ export function readRunRequest(
       logLevel: values["log-level"],
       schedulingGate: values["scheduling-gate"],
       hashKeySecret: values["hash-key-secret"],
+      pacing: pacingSettings(values),
       webhooks: webhookSettings(values),
       leaderElection: leaderElectionSettings(values, podNamespace),
       podNamespace,

@@ -54,13 +54,14 @@ export async function assemble(
   const client = createApiClient({ config, clock, metrics, userAgent, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random };
   const recorder = createEventRecorder({ client, clock, log, metrics, component: "wave", instance: identity });
-  const { crossNamespace, namespaces, schedulingGate } = settings;
+  const { crossNamespace, namespaces, schedulingGate, pacing } = settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
   const policy: Policy = {
     crossNamespace,
     namespaces,
     schedulingGate,
+    pacing,
     get hashKeys() {
       return hashKeys?.known();
     },

@@ -1,3 +1,4 @@
+import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
 import type { LogFormat, LogLevel } from "../telemetry/log.ts";
 import type { SecretName } from "./hash-key-secret.ts";
 import type { ElectionTimings } from "./lease.ts";
@@ -43,6 +44,8 @@ export interface Settings {
   readonly schedulingGate: boolean;
   /** Where the key of hashes is stored; undefined: hashes have none. */
   readonly hashKeySecret?: SecretName | undefined;
+  /** When what is due may happen. */
+  readonly pacing: PacingFlags;
   /** Undefined: off. */
   readonly webhooks: WebhookSettings | undefined;
   /** Undefined: this replica leads, alone. */

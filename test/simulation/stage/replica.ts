@@ -3,6 +3,7 @@ import { fixedCredentials } from "../../../src/kube/credentials.ts";
 import { assemble } from "../../../src/manager/assemble.ts";
 import { runAssembly } from "../../../src/manager/run-assembly.ts";
 import type { Settings } from "../../../src/manager/settings.ts";
+import { unpaced } from "../../../src/rollout/policy/pacing-flags.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
 import { MetricsRegistry } from "../../../src/telemetry/metrics.ts";
 import type { Life, WaveSettings } from "../record.ts";
@@ -193,6 +194,7 @@ function settingsOf({ webhooks, ...rest }: WaveSettings): Settings {
       retryPeriodMs: 2_000,
     },
     podNamespace: waveNamespace,
+    pacing: unpaced,
     changed: [],
   };
 }
