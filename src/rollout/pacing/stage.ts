@@ -1,0 +1,60 @@
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { Workload } from "../workload.ts";
+
+/** How far one workload is with one change of an object that it reads. Times are milliseconds since the epoch. */
+export type Stage =
+  /** Something is to be written, and nothing but the wave holds it. A person said that it may go on where it is `resumed`. */
+  | { readonly state: "due"; readonly resumed: boolean }
+  /** As due, but the wave of another change, of which too many failed, holds it: nobody here waits for it. */
+  | { readonly state: "haltedElsewhere" }
+  /** It is being rolled, and has failed where it still is at `until`. */
+  | { readonly state: "underWay"; readonly until: number }
+  /** Complete, but not for long enough before `until`. */
+  | { readonly state: "soaking"; readonly until: number }
+  | { readonly state: "passed" }
+  | { readonly state: "failed" };
+
+/** What a {@link Stage} is derived from. Times are milliseconds since the epoch. */
+export interface StageFacts {
+  readonly workload: Pick<Workload, "rolledAt" | "progress">;
+  /** Whether its plan is due because of this object, and held by nothing but waves. */
+  readonly due: boolean;
+  /** When the object changed, to the second, as the API tells it; when it was seen to be gone, where it is. */
+  readonly changedAt: number;
+  /** When this process wrote the workload last, or began to; undefined where it did not. */
+  readonly writtenAt: number | undefined;
+  /** When this process first saw its rollout complete; undefined where it has only just looked. */
+  readonly completeSince: number | undefined;
+  /** What the annotation `resumed` says; undefined where it says nothing. */
+  readonly resumed: number | undefined;
+}
+
+/** How far the clock of a person who resumes may be ahead of this one. */
+const clocksDifferMs = 60_000;
+
+/**
+ * How far a workload is with the last change of an object; undefined where that change does not concern it: it was not
+ * rolled since, and need not be. Derived from the API alone but for the time of a completion that no status tells.
+ *
+ * Times of the API have one second: a roll in the second of the change is one for the change.
+ */
+export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Stage | undefined {
+  const { workload, due, changedAt, writtenAt = 0, completeSince = now } = facts;
+  const { progress } = workload;
+  if (due) return { state: "due", resumed: resumedSince(facts, changedAt, now) };
+  const rolledAt = Math.max(workload.rolledAt * 1000, writtenAt);
+  if (rolledAt < Math.floor(changedAt / 1000) * 1000) return undefined;
+  if (progress.state === "complete") {
+    const since = Math.max(rolledAt, progress.since === undefined ? completeSince : progress.since * 1000);
+    const until = since + flags.soakMs;
+    return until <= now ? { state: "passed" } : { state: "soaking", until };
+  }
+  const until = rolledAt + flags.rolloutTimeoutMs;
+  if (progress.state === "progressing" && now < until) return { state: "underWay", until };
+  return resumedSince(facts, rolledAt, now) ? undefined : { state: "failed" };
+}
+
+/** Whether a person resumed it at that time or later. A time in the future resumes nothing: it would do so for ever. */
+function resumedSince({ resumed }: StageFacts, time: number, now: number): boolean {
+  return resumed !== undefined && resumed >= time && resumed <= now + clocksDifferMs;
+}

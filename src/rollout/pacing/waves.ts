@@ -1,0 +1,117 @@
+import { describeObject } from "../messages.ts";
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { ConfigName } from "../references.ts";
+import type { Hold } from "./hold.ts";
+import type { Stage } from "./stage.ts";
+
+/**
+ * A change of one object, for the workloads of one namespace that read it: of another namespace, where the object is shared,
+ * nobody can be their canary or halt them.
+ */
+export interface WaveGroup {
+  readonly object: ConfigName;
+  readonly namespace: string;
+  /** Those that the change concerns, in any order, but those with `waves: "off"`. */
+  readonly members: readonly WaveMember[];
+}
+
+/** A workload that a change concerns. */
+export interface WaveMember {
+  /** As `workloadKey` makes it. */
+  readonly key: string;
+  /** Higher goes first. */
+  readonly priority: number;
+  readonly stage: Stage;
+}
+
+/** Who of a {@link WaveGroup} may start. */
+export interface Wave {
+  /** The keys of those that are due and may start now, in their order. */
+  readonly go: ReadonlySet<string>;
+  /** What holds the others that are due. */
+  readonly hold: Hold;
+  /** Whether too many failed. */
+  readonly halted: boolean;
+  /** When time alone may change this, milliseconds since the epoch; undefined: never. */
+  readonly again: number | undefined;
+}
+
+/**
+ * Who may start: first `firstWave` workloads, alone; when these have passed, the rest, at most `maxConcurrent` at once.
+ * One that fails in the first wave, or `haltAfterFailures` later, halt all but those that a person resumed. A change that
+ * concerns no more workloads than the first wave has knows no waiting.
+ *
+ * It follows from where the members are alone, so it is the same after a restart: nobody has to remember a wave. Who may
+ * start has no right to it later: there may be one by then that goes before it.
+ */
+export function waveOf({ object, namespace, members }: WaveGroup, flags: PacingFlags): Wave {
+  const { firstWave, maxConcurrent } = flags;
+  const count = countStages(members);
+  const again = soonest(members);
+  const halted = isHalted(count, members.length, flags);
+  const described = describeObject(object, namespace);
+  if (halted) {
+    const resumed = members.filter(({ stage }) => stage.state === "due" && stage.resumed);
+    return { go: keysOf(resumed), hold: haltedBy(described), halted, again };
+  }
+  const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
+  const free = Math.max(0, maxConcurrent - count.underWay);
+  const openToAll = members.length <= firstWave || isFirstWavePast(count, flags);
+  const begun = count.underWay + count.soaking + count.passed + count.failed;
+  const slots = openToAll ? free : Math.min(free, Math.max(0, firstWave - begun));
+  const soaks = !openToAll && begun >= firstWave && count.underWay === 0 ? again : undefined;
+  return { go: keysOf(due.slice(0, slots)), hold: goingFirst(described, soaks), halted, again };
+}
+
+/** Whether too many of a group failed, whoever else is due. */
+function isHalted(count: Counts, members: number, flags: PacingFlags): boolean {
+  const { firstWave, haltAfterFailures } = flags;
+  if (haltAfterFailures === 0 || members <= firstWave) return false;
+  return count.failed >= (count.passed < firstWave ? 1 : haltAfterFailures);
+}
+
+/** A failure is past as a success is where none halts. */
+function isFirstWavePast({ passed, failed }: Counts, { firstWave, haltAfterFailures }: PacingFlags): boolean {
+  return (haltAfterFailures === 0 ? passed + failed : passed) >= firstWave;
+}
+
+type Counts = Readonly<Record<Stage["state"], number>>;
+
+function countStages(members: readonly WaveMember[]): Counts {
+  const counts = { due: 0, haltedElsewhere: 0, underWay: 0, soaking: 0, passed: 0, failed: 0 };
+  for (const { stage } of members) counts[stage.state]++;
+  return counts;
+}
+
+function soonest(members: readonly WaveMember[]): number | undefined {
+  let first = Number.POSITIVE_INFINITY;
+  for (const { stage } of members) if ("until" in stage && stage.until < first) first = stage.until;
+  return Number.isFinite(first) ? first : undefined;
+}
+
+function inOrder(a: WaveMember, b: WaveMember): number {
+  return b.priority - a.priority || (a.key < b.key ? -1 : 1);
+}
+
+function keysOf(members: readonly WaveMember[]): ReadonlySet<string> {
+  return new Set(members.map(({ key }) => key));
+}
+
+/** Without numbers, so that hundreds of workloads are not told anew whenever one is complete. */
+function goingFirst(object: string, until: number | undefined): Hold {
+  return {
+    reason: "wave",
+    message: `other workloads go first with this change of ${object}; it follows when they are complete`,
+    until,
+    warning: false,
+  };
+}
+
+function haltedBy(object: string): Hold {
+  return {
+    reason: "halted",
+    message: `workloads failed with this change of ${object}: it goes on when that changes again, when they recover, or by "wave resume"`,
+    until: undefined,
+    warning: true,
+  };
+}
