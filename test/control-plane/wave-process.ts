@@ -58,14 +58,25 @@ export async function until<T>(what: string, probe: () => Promise<T | undefined>
   throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: last });
 }
 
-/** Starts `bin/wave run` with `args` and resolves when it says that it is ready. */
-export async function startWave(args: readonly string[]): Promise<WaveProcess> {
+/** For suites that are not about when something is rolled: everything at once. */
+const atOnce = ["--settle=0", "--max-concurrent-rollouts=0"];
+
+/**
+ * Starts `bin/wave run` with `args` and resolves when it says that it is ready. What is due is rolled at once unless `args`
+ * say otherwise, or `paced` that it is as by default.
+ */
+export async function startWave(
+  args: readonly string[],
+  { paced = false }: { readonly paced?: boolean } = {},
+): Promise<WaveProcess> {
   const [metricsPort, probePort] = [await freePort(), await freePort()];
   const endpoints = [
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
     `--health-probe-bind-address=127.0.0.1:${probePort}`,
   ];
-  const child = spawn(wave, ["run", ...endpoints, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(wave, ["run", ...endpoints, ...(paced ? [] : atOnce), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   let text = "";
   const keep = (chunk: Buffer) => {
