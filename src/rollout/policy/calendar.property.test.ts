@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isOpen, opensAt } from "./calendar.ts";
+import { parseWindow } from "./window.ts";
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/** Sundays on which clocks change, and an ordinary week. */
+const places = [
+  { zone: "Europe/Berlin", near: "2026-03-29T01:00:00Z" },
+  { zone: "Europe/Berlin", near: "2026-10-25T01:00:00Z" },
+  { zone: "America/New_York", near: "2026-03-08T07:00:00Z" },
+  { zone: "America/New_York", near: "2026-11-01T06:00:00Z" },
+  { zone: "Australia/Lord_Howe", near: "2026-04-04T15:00:00Z" },
+  { zone: "Australia/Lord_Howe", near: "2026-10-03T15:30:00Z" },
+  { zone: "Asia/Kathmandu", near: "2026-06-14T00:00:00Z" },
+  { zone: "UTC", near: "2026-02-28T12:00:00Z" },
+];
+
+/** What a wall clock shows in each minute from 4 days before such a moment to 17 days after: `Mon 23:59`. */
+const walls = places.map(({ zone, near }) => {
+  const clock = new Intl.DateTimeFormat("en-GB", {
+    timeZone: zone,
+    weekday: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+  const first = Date.parse(near) - 4 * day;
+  const shows = Array.from({ length: (21 * day) / minute }, (_, i) =>
+    clock.format(first + i * minute).replace(",", ""),
+  );
+  return { zone, first, shows };
+});
+
+interface Drawn {
+  readonly days: readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+const two = (number: number) => String(number).padStart(2, "0");
+const hours = (minutes: number) => `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+
+/** More often than not at night, when clocks change. */
+const time = fc.oneof(fc.integer({ min: 0, max: 4 * 60 }), fc.integer({ min: 0, max: 24 * 60 }));
+const drawn: fc.Arbitrary<Drawn> = fc
+  .record({ days: fc.subarray(days, { minLength: 1 }), from: time, to: time })
+  .filter(({ from, to }) => from !== to && from < 24 * 60);
+
+/** Everything that a wall clock shows while the times last, minute by minute. */
+function shownWhile(all: readonly Drawn[]): ReadonlySet<string> {
+  const shown = new Set<string>();
+  for (const { days: on, from, to } of all) {
+    for (const first of on) {
+      const length = to > from ? to - from : to + 24 * 60 - from;
+      for (let i = 0; i < length; i++) {
+        const at = from + i;
+        const weekday = at < 24 * 60 ? first : days[(days.indexOf(first) + 1) % 7];
+        shown.add(`${weekday} ${hours(at % (24 * 60))}`);
+      }
+    }
+  }
+  return shown;
+}
+
+describe("a window, against a wall clock that is looked at every minute", () => {
+  it("is open while the clock shows one of its times, and opens in the first minute that it does", () => {
+    const where = fc.constantFrom(...walls);
+    const times = fc.array(drawn, { minLength: 1, maxLength: 3 });
+    const after = fc.nat({ max: 6 * day });
+    fc.assert(
+      fc.property(where, times, after, ({ zone, first, shows }, all, ms) => {
+        const written = all.map(({ days: on, from, to }) => `${on.join(",")} ${hours(from)}-${hours(to)} ${zone}`);
+        const window = parseWindow(written.join("; "));
+        if (window === undefined) throw new Error(`${written} is not read`);
+        const open = shownWhile(all);
+        const now = first + ms;
+        const index = Math.floor(ms / minute);
+        expect(isOpen(window, now)).toBe(open.has(shows[index] ?? ""));
+        const opens = shows.findIndex((shown, i) => i >= index && open.has(shown));
+        expect(opens).toBeGreaterThan(-1);
+        expect(opensAt(window, now)).toBe(opens === index ? now : first + opens * minute);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("in zones of its own for each of its times is open when one of them is", () => {
+    const window = parseWindow("Mon 00:00-01:00 Europe/Berlin; Mon 00:00-01:00 America/New_York");
+    const at = (text: string) => Date.parse(text);
+    if (window === undefined) throw new Error("not read");
+    expect(opensAt(window, at("2026-07-05T12:00:00Z"))).toBe(at("2026-07-05T22:00:00Z"));
+    expect(isOpen(window, at("2026-07-05T23:00:00Z"))).toBe(false);
+    expect(opensAt(window, at("2026-07-05T23:00:00Z"))).toBe(at("2026-07-06T04:00:00Z"));
+  });
+
+  it("that opens for an hour which spring leaves out opens a week later, and for one which autumn repeats twice", () => {
+    const window = parseWindow("Sun 02:00-03:00 Europe/Berlin");
+    const at = (text: string) => Date.parse(text);
+    if (window === undefined) throw new Error("not read");
+    expect(opensAt(window, at("2026-03-28T00:00:00Z"))).toBe(at("2026-04-05T00:00:00Z"));
+    expect(opensAt(window, at("2026-10-24T12:00:00Z"))).toBe(at("2026-10-25T00:00:00Z"));
+    expect(isOpen(window, at("2026-10-25T01:59:59.999Z"))).toBe(true);
+    expect(isOpen(window, at("2026-10-25T02:00:00Z"))).toBe(false);
+  });
+});
