@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Server } from "node:https";
 import { maxBodyBytes } from "./admission-budget.ts";
 
 /** What is answered to a request. */
@@ -25,15 +24,15 @@ export function refusal({ method, headers }: IncomingMessage, length: number): R
 }
 
 /** Answers without a look at the body, which therefore ends the connection. */
-export function turnAway(server: Server, response: ServerResponse, refused: Reply): void {
-  reply(server, response, { ...refused, headers: { ...refused.headers, Connection: "close" } });
+export function turnAway(response: ServerResponse, refused: Reply): void {
+  reply(response, refused, { last: true });
 }
 
-/** Answers. */
+/** Answers; where it is the `last` answer on its connection, the client is told so before the connection ends. */
 export function reply(
-  server: Server,
   response: ServerResponse,
   { status, text, type = "text/plain; charset=utf-8", headers }: Reply,
+  { last }: { readonly last: boolean },
 ): void {
   const body = status === 200 ? text : `${text}\n`;
   response.writeHead(status, {
@@ -41,8 +40,7 @@ export function reply(
     "Content-Length": Buffer.byteLength(body),
     "X-Content-Type-Options": "nosniff",
     ...headers,
-    // While the server closes, a connection that was busy ends with its answer.
-    ...(server.listening ? {} : { Connection: "close" }),
+    ...(last ? { Connection: "close" } : {}),
   });
   // As a string: head and body then leave in one write.
   response.end(body);

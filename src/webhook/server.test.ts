@@ -273,6 +273,20 @@ describe("the admission server", () => {
     agent.destroy();
   });
 
+  it("once it drains, ends each connection with an answer that says so, and goes on answering new ones", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const first = await send(whole, { agent });
+    server.drain();
+    const answers = [await send(whole, { agent }), await send(whole, { agent })];
+    agent.destroy();
+    expect(first).toMatchObject({ status: 200, closes: false });
+    expect(answers).toMatchObject([
+      { status: 200, closes: true, from: first.from },
+      { status: 200, closes: true },
+    ]);
+    expect(answers[1]?.from).not.toBe(first.from);
+  });
+
   it("says which flag to change when the port is in use or the address is none", async () => {
     const taken = `127.0.0.1:${server.port}`;
     await expect(start({ address: taken })).rejects.toThrow(

@@ -34,6 +34,11 @@ export interface AdmissionServer {
    * undisturbed. Throws if it is broken.
    */
   serve(served: ServedToCallers): void;
+  /**
+   * Answers as before, but each answer is the last on its connection: API servers that are to go elsewhere do, and none of
+   * them is just sending a review into a connection that `close` ends.
+   */
+  drain(): void;
   /** Takes no new connection, answers what is under way (10 s at most), then ends. */
   close(): Promise<void>;
 }
@@ -63,6 +68,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   const bind = parseBindAddress(address);
   if (bind === undefined) throw new Error(`"${address}" is not an address such as :9443 (--webhook-bind-address)`);
   let { tokens } = options.served;
+  let draining = false;
   const server = createServer({
     ...contextOf(options.served),
     requestCert: options.served.clientAuthorities !== undefined,
@@ -86,17 +92,19 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     ["code"],
   );
   const reader = new ReviewReader();
+  // While the server closes, a connection that was busy ends with its answer.
+  const isLast = () => draining || !server.listening;
   server.on("connection", (socket) => socket instanceof Socket && connections.add(socket));
   const onRequest = fewAtATime((request, response) => {
     response.once("finish", () => answers.inc({ code: String(response.statusCode) }));
-    if (!carriesToken(request.url ?? "", tokens)) return turnAway(server, response, unknownPath);
+    if (!carriesToken(request.url ?? "", tokens)) return turnAway(response, unknownPath);
     connections.asking(request.socket);
     response.once("close", () => connections.answered(request.socket));
     const length = Number(request.headers["content-length"]);
     const refused = refusal(request, length);
-    if (refused !== undefined) return turnAway(server, response, refused);
+    if (refused !== undefined) return turnAway(response, refused);
     if (request.headers.expect !== undefined) response.writeContinue();
-    void answer(request, length, response, server, reader, options);
+    void answer(request, length, response, { ...options, reader, isLast });
   });
   // Without a listener Node.js would ask for the body at once.
   server.on("request", onRequest).on("checkContinue", onRequest);
@@ -110,6 +118,9 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     serve: (served) => {
       server.setSecureContext(contextOf(served));
       ({ tokens } = served);
+    },
+    drain: () => {
+      draining = true;
     },
     close: () => close(server, connections, clock),
   };
@@ -137,19 +148,18 @@ async function answer(
   request: IncomingMessage,
   length: number,
   response: ServerResponse,
-  server: Server,
-  reader: ReviewReader,
-  options: AdmissionServerOptions,
+  options: AdmissionServerOptions & { readonly reader: ReviewReader; readonly isLast: () => boolean },
 ) {
+  const { reader, isLast } = options;
   const gone = new AbortController();
   response.once("close", () => gone.abort(new Error("the client hung up")));
   try {
     const text = await reader.read(request, length, gone.signal, async (review) =>
       writeReview(review.uid, await decide(review, options)),
     );
-    reply(server, response, { status: 200, text, type: "application/json" });
+    reply(response, { status: 200, text, type: "application/json" }, { last: isLast() });
   } catch (error) {
-    if (error instanceof ReviewError) return reply(server, response, { status: 400, text: error.message });
+    if (error instanceof ReviewError) return reply(response, { status: 400, text: error.message }, { last: isLast() });
     // The client hung up or was too slow: there is nobody to answer.
     options.log.debug("a request to the webhook broke off", { error: errorText(error) });
     response.destroy();

@@ -44,7 +44,10 @@ export interface WebhookOptions {
   readonly metrics: MetricsRegistry;
   readonly random?: () => number;
   readonly lifetimes?: Lifetimes;
-  /** How long an installed webhook still serves after the signal, until API servers no longer call it. Default 3000. */
+  /**
+   * How long an installed webhook still serves after the signal: until API servers no longer call it, and where all
+   * replicas end at once, until those in their place are ready. Default 10,000.
+   */
   readonly lingerMs?: number;
 }
 
@@ -125,17 +128,23 @@ export function createWebhook(options: WebhookOptions): Webhook {
       ...(options.tlsDirectory ? [] : [watch(options, resources.secrets, secretName, namespace, running)]),
     ];
     await keepCertificates({ source, serve, changes, clock, log, random, onState }, running);
-    problem = "it is stopping";
+    if (listenFailure === undefined) await stop();
+    problem = "it has stopped";
     servesUntil = Number.NEGATIVE_INFINITY;
     if (listenFailure !== undefined) throw listenFailure;
-    await stop();
   }
 
+  /**
+   * It stays ready meanwhile: a Pod that is being deleted gets no calls while another is ready, and all of them where none
+   * is, as long as it says that it can answer
+   * (https://kubernetes.io/docs/tutorials/services/pods-and-endpoint-termination-flow/).
+   */
   async function stop(): Promise<void> {
     if (server === undefined) return;
+    server.drain();
     try {
       if (url) await registration.withdraw(AbortSignal.timeout(5000));
-      else await sleep(clock, options.lingerMs ?? 3000);
+      else await sleep(clock, options.lingerMs ?? 10_000);
     } catch (error) {
       const { name } = registration;
       const advice = `delete it: kubectl delete mutatingwebhookconfiguration ${name}`;
