@@ -1,9 +1,9 @@
-/** What keeps a write that is due from being made now. */
+/** What keeps a write that is due from being made now, in the order in which it is asked: the first that does is told. */
 export type HoldReason =
-  /** An annotation that says when to roll cannot be read: whoever wrote it did not want a roll at any time. */
-  | "invalid"
   /** Only told, by `mode: observe` or `--observe`. */
   | "observed"
+  /** An annotation that says when to roll cannot be read: whoever wrote it did not want a roll at any time. */
+  | "invalid"
   /** `hold: "true"` on the workload, its Namespace, or on all objects that changed. */
   | "hold"
   /** `mode: approve`, and this hash is not approved. */
@@ -12,10 +12,10 @@ export type HoldReason =
   | "window"
   /** What it reads has just changed and may change again. */
   | "settling"
-  /** Its last roll is too short a time ago. */
-  | "interval"
   /** Something takes away what Wave writes. */
   | "undone"
+  /** Its last roll is too short a time ago. */
+  | "interval"
   /** Its last roll is still under way. */
   | "progressing"
   /** Other workloads that the same change concerns go first. */

@@ -1,0 +1,44 @@
+import type { DueDecision } from "../decision.ts";
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import type { RolloutPolicy } from "../policy/rollout-policy.ts";
+import { type ConfigName, configKey, type Reference } from "../references.ts";
+import { isGated } from "../scheduling-gate.ts";
+import type { Lookup } from "../view.ts";
+import type { Workload } from "../workload.ts";
+import type { Moment } from "./moment.ts";
+
+/** A write that is due, and all that may hold it. */
+export interface Due {
+  readonly workload: Workload;
+  readonly decision: DueDecision;
+  readonly lookup: Lookup;
+  readonly policy: RolloutPolicy;
+  readonly flags: PacingFlags;
+  readonly moment: Moment;
+}
+
+/**
+ * Whether a write replaces running Pods. One that opens a closed gate does not: its Pods wait for nothing else, nor does
+ * one that writes no other hash than there is.
+ */
+export function isRoll(workload: Workload, decision: DueDecision): boolean {
+  if (decision.outcome !== "roll" && decision.outcome !== "baseline") return false;
+  return decision.hash !== workload.recordedHash && !isGated(workload);
+}
+
+/**
+ * The objects for whose changes a workload is due. Where nobody watched them change, those that changed since its last
+ * roll, as the API tells it; where none did, those that are not there, because one of them may have been.
+ */
+export function changedObjects({ workload, decision, lookup }: Due): readonly ConfigName[] {
+  if (decision.outcome === "roll" && decision.changed !== undefined) return decision.changed;
+  if (!("view" in decision)) return [];
+  const shown = new Set(decision.view.entries.map(configKey));
+  const seen = (reference: Reference) =>
+    reference.reads !== "existence" && (reference.namespace === workload.namespace || shown.has(configKey(reference)));
+  const objects = [...new Map(workload.references.filter(seen).map((each) => [configKey(each), each])).values()];
+  const found = objects.map((object) => ({ object, config: lookup(object.kind, object.namespace, object.name) }));
+  const since = found.filter(({ config }) => config && (config.changedAt ?? 0) >= workload.rolledAt);
+  const changed = since.length > 0 ? since : found.filter(({ config }) => config === undefined);
+  return changed.map(({ object: { kind, namespace, name } }) => ({ kind, namespace, name }));
+}

@@ -1,0 +1,34 @@
+import { formatDuration } from "../duration.ts";
+import { counted, quoted } from "../wording.ts";
+import type { Due } from "./due.ts";
+import type { Hold } from "./hold.ts";
+import { waitAfter } from "./interval.ts";
+
+/** How often the same hash is written while somebody takes it away again. */
+const mostTries = 10;
+
+/** Somebody takes away the hash that Wave writes: it is written again, later each time, until that is in vain. */
+export function undone({ workload, decision, flags, moment: { written, now } }: Due): Hold | undefined {
+  if (!("hash" in decision) || written === undefined || written.hash !== decision.hash) return undefined;
+  const who = workload.editedBy === undefined ? "somebody" : `field manager ${quoted(workload.editedBy)}`;
+  const what = `${who} took away the hash that Wave wrote`;
+  const tries = written.undone + 1;
+  if (tries >= mostTries) {
+    return {
+      reason: "undone",
+      message: `${what}, ${counted(mostTries)} times: it is written again when its configuration changes or the workload is made anew; keep that from changing Wave's annotations`,
+      until: undefined,
+      warning: true,
+    };
+  }
+  // With no settle time the first is taken for a person's `rollout undo`.
+  const waitMs = flags.settleMs === 0 ? (tries === 1 ? 0 : waitAfter(tries - 1)) : waitAfter(written.streak);
+  const until = written.at + waitMs;
+  if (now >= until) return undefined;
+  return {
+    reason: "undone",
+    message: `${what}: it is written again ${formatDuration(waitMs)} after that, later each time; keep that from changing Wave's annotations`,
+    until,
+    warning: true,
+  };
+}
