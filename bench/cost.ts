@@ -1,12 +1,13 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { sameWorkload } from "../src/rollout/cached-workload.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig } from "../src/rollout/digest.ts";
 import { patchFor } from "../src/rollout/patch.ts";
 import { planRollout } from "../src/rollout/plan.ts";
 import type { Policy } from "../src/rollout/policy/policy.ts";
 import { configKey } from "../src/rollout/references.ts";
 import type { Lookup } from "../src/rollout/view.ts";
-import { sameWorkload, toWorkload, type WorkloadObject } from "../src/rollout/workload.ts";
+import { toWorkload, type WorkloadObject } from "../src/rollout/workload.ts";
 import { type LargeObject, largeObjects } from "./large-objects.ts";
 
 /** What one event costs the event loop, in milliseconds, from the bytes of its line to the concluded plan. */

@@ -94,8 +94,8 @@ function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number
   return mayBeShared(keys) ? own : own + bytesOfTexts(keys);
 }
 
-function bytesOfWorkload({ name, references, extras, baseline, disabledScheduler }: Workload): number {
-  const texts = [name, ...Object.values(extras), baseline, disabledScheduler];
+function bytesOfWorkload({ name, references, extras, baseline, disabledScheduler, policy }: Workload): number {
+  const texts = [name, ...Object.values(extras), baseline, disabledScheduler, ...Object.values(policy)];
   const own = texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), cost.workload);
   return references.reduce((sum, { name: named, keys }) => {
     return sum + cost.reference + 2 * named.length + (keys === "all" ? 0 : bytesOfTexts(keys));

@@ -149,6 +149,43 @@ describe("the caches", () => {
     ]);
   });
 
+  it("keep the time of the last change of digests, and announce a change of what an object asks for", async () => {
+    const { fake, caches, configChanges } = start();
+    const feed = fake.feed("configmaps");
+    const at = (time: number, data: Readonly<Record<string, string>>, more: object = {}) => {
+      const managedFields = [{ manager: "kubectl", time: new Date(1_000 * time).toISOString() }];
+      return { type: "apply" as const, object: configMap("c", data, { managedFields, ...more }) };
+    };
+    const changedAt = () => caches.lookup("ConfigMap", "ns", "c")?.changedAt;
+    await feed.list(at(100, { key: "1" }).object);
+    await feed.push(at(105, { key: "1" }, { labels: { a: "b" } }));
+    expect(changedAt()).toBe(100);
+    await feed.push(at(110, { key: "2" }));
+    expect(changedAt()).toBe(110);
+    configChanges.length = 0;
+    await feed.push(at(120, { key: "2" }, { annotations: { "wave.pusher.com/hold": "true" } }));
+    expect(configChanges.map(({ after }) => [after?.asks, after?.changedAt])).toEqual([["hold", 120]]);
+  });
+
+  it("follow the progress of a workload without looking into it again", async () => {
+    const { fake, caches, workloadChanges } = start();
+    const feed = fake.feed("deployments");
+    const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1 };
+    await feed.list({ ...deployment("web", ["a"]), status });
+    const held = caches.workload("Deployment/ns/web");
+    expect(held?.progress).toEqual({ state: "progressing", step: 0 });
+    await feed.push({ type: "apply", object: { ...deployment("web", []), status } });
+    expect(caches.workload("Deployment/ns/web")).toBe(held);
+    await feed.push({
+      type: "apply",
+      object: { ...deployment("web", []), status: { ...status, availableReplicas: 1 } },
+    });
+    const after = caches.workload("Deployment/ns/web");
+    expect(after?.progress.state).toBe("complete");
+    expect(after?.references).toBe(held?.references);
+    expect(workloadChanges.map((change) => change.after?.progress.state)).toEqual(["progressing", "complete"]);
+  });
+
   it("hold no workload that does not concern Wave, and announce one that opts out as gone", async () => {
     const { fake, caches, workloadChanges } = start();
     const feed = fake.feed("deployments");

@@ -1,16 +1,9 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { type Resource, resources } from "../kube/resources.ts";
+import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../rollout/cached-workload.ts";
 import { configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
-import {
-  isMadeOf,
-  sameWorkload,
-  toWorkload,
-  type Workload,
-  type WorkloadKind,
-  type WorkloadObject,
-  withoutReferences,
-} from "../rollout/workload.ts";
+import { toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Allotments, isLeftOut } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
@@ -44,7 +37,7 @@ export function workloadCaches(
       namespaces,
       transform: (object, held) => {
         const mayFitNow = isLeftOut(held) && allotments.hasRoom(held?.namespace ?? "");
-        if (held !== undefined && !mayFitNow && isMadeOf(held, object)) return held;
+        if (held !== undefined && !mayFitNow && isMadeOf(held, object)) return withProgressOf(held, object);
         const workload = toWorkload(kind, object);
         if (!concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));

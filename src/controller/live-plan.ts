@@ -1,6 +1,7 @@
+import { withoutReferences } from "../rollout/cached-workload.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
-import { type Workload, withoutReferences } from "../rollout/workload.ts";
+import type { Workload } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Leadership } from "./leadership.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";

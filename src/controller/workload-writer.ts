@@ -1,14 +1,12 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
+import { fieldManager } from "../rollout/field-managers.ts";
 import type { JsonPatch } from "../rollout/patch.ts";
 import { sameJson } from "../rollout/same-json.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { workloadPath } from "./workload-resource.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
-
-/** Who owns the fields that Wave writes (https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers). */
-export const fieldManager = "wave";
 
 /** What came of an attempt to write. */
 export type WriteResult =

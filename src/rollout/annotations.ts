@@ -19,6 +19,9 @@ export const schedulingDisabled = "wave.pusher.com/scheduling-disabled";
 /** On a workload, written by Wave: what the Pods of its recorded hash are taken to see, where that hash cannot be told. */
 export const configBaseline = "wave.pusher.com/config-baseline";
 
+/** On a workload, written by Wave: how many rolls came with no quiet time between them, where it was more than one. */
+export const rollStreak = "wave.pusher.com/streak";
+
 /** On a ConfigMap or Secret: the namespaces whose workloads may name it in `extra-…`, by commas, or "*". */
 export const sharedWith = "wave.pusher.com/shared-with";
 
@@ -29,4 +32,5 @@ export const workloadAnnotations: readonly string[] = [
   extraSecrets,
   schedulingDisabled,
   configBaseline,
+  rollStreak,
 ];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { sameWorkload } from "./cached-workload.ts";
 import { planRollout } from "./plan.ts";
 import { configMap, defaultPolicy, lookupOf, type Wanted, workloadObject } from "./test-objects.ts";
-import { sameWorkload, toWorkload } from "./workload.ts";
+import { toWorkload } from "./workload.ts";
 
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 

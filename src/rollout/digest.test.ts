@@ -40,6 +40,28 @@ describe("toConfig", () => {
     );
   });
 
+  it("tells when it was last written, by whomever, or at least when it was created", () => {
+    const creationTimestamp = "2026-01-01T00:00:01Z";
+    const entry = (manager: string, time: string) => ({ manager, time });
+    const managedFields = [
+      entry("a", "2026-01-01T00:00:03Z"),
+      entry("b", "2026-01-01T00:00:02Z"),
+      entry("c", "no time"),
+    ];
+    const at = (more: object) => toConfig("Secret", { metadata: { ...metadata, ...more } }).changedAt;
+    expect(at({ creationTimestamp, managedFields })).toBe(Date.UTC(2026, 0, 1, 0, 0, 3) / 1000);
+    expect(at({ creationTimestamp })).toBe(Date.UTC(2026, 0, 1, 0, 0, 1) / 1000);
+    expect(at({})).toBeUndefined();
+  });
+
+  it("says what it asks for, also where it has too many keys", () => {
+    const annotations = { "wave.pusher.com/hold": "true" };
+    const data = Object.fromEntries(Array.from({ length: 5_001 }, (_, i) => [`key-${i}`, ""]));
+    expect(toConfig("ConfigMap", { metadata: { ...metadata, annotations } }).asks).toBe("hold");
+    const large = toConfig("ConfigMap", { metadata: { ...metadata, annotations }, data });
+    expect(large).toMatchObject({ keys: [], asks: "hold", excess: { budget: "keysOfObject" } });
+  });
+
   it("keeps no value", () => {
     const config = toConfig("Secret", {
       metadata,
@@ -65,9 +87,10 @@ describe("sameConfig", () => {
   const object = { metadata, data: { a: "1", b: "2" } };
   const config = toConfig("ConfigMap", object);
 
-  it("sees no difference in labels, annotations, resource versions and the order of keys", () => {
+  it("sees no difference in labels, annotations, resource versions, the time and the order of keys", () => {
+    const managedFields = [{ manager: "kubectl", time: "2026-01-01T00:00:01Z" }];
     const labelled = {
-      metadata: { ...metadata, resourceVersion: "7", labels: { a: "b" }, annotations: { c: "d" } },
+      metadata: { ...metadata, resourceVersion: "7", labels: { a: "b" }, annotations: { c: "d" }, managedFields },
       data: { b: "2", a: "1" },
     };
     expect(sameConfig(config, toConfig("ConfigMap", labelled))).toBe(true);
@@ -79,6 +102,7 @@ describe("sameConfig", () => {
     ["a key more", { metadata, data: { a: "1", b: "2", c: "" } }],
     ["the part a key is in", { metadata, data: { a: "1" }, binaryData: { b: "Mg==" } }],
     ["a grant", { ...object, metadata: { ...metadata, annotations: { "wave.pusher.com/shared-with": "" } } }],
+    ["what it asks for", { ...object, metadata: { ...metadata, annotations: { "wave.pusher.com/ignore": "true" } } }],
     ["the name", { ...object, metadata: { ...metadata, name: "other" } }],
   ])("sees a difference in %s", (_, other) => {
     expect(sameConfig(config, toConfig("ConfigMap", other))).toBe(false);

@@ -2,7 +2,8 @@ import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
 import { sharedWith } from "./annotations.ts";
 import { budgets, type Excess, mostSharedWithBytes } from "./budgets.ts";
-import type { Asks } from "./policy/asks.ts";
+import { lastWrittenAt } from "./field-managers.ts";
+import { type Asks, asksOf } from "./policy/asks.ts";
 import type { ConfigKind, ConfigName } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 
@@ -31,9 +32,9 @@ export interface Config extends ConfigName {
    * When it last changed, seconds since the epoch: of what Wave looks at, where Wave saw it change, else of anything. Not
    * compared.
    */
-  readonly changedAt?: number;
+  readonly changedAt?: number | undefined;
   /** What it says of rolls for it; undefined: nothing. */
-  readonly asks?: Asks;
+  readonly asks?: Asks | undefined;
 }
 
 const digestLength = 32;
@@ -48,14 +49,22 @@ export type Parts = "data" | "data and binaryData";
  * Throws an Error that names the object, never a value, where it is malformed.
  */
 export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
-  const { namespace, name, annotations } = object.metadata ?? {};
+  const { metadata = {} } = object;
+  const { namespace, name, annotations } = metadata;
   if (typeof name !== "string" || typeof namespace !== "string") throw new Error(`${kind} without name or namespace`);
   const malformed = (what: string) => new Error(`${kind} "${namespace}/${name}" is malformed: ${what}`);
   const binary = "binaryData" in object ? object.binaryData : undefined;
-  const grants = listed(annotations?.[sharedWith]);
+  const about = {
+    kind,
+    namespace,
+    name,
+    sharedWith: listed(annotations?.[sharedWith]),
+    changedAt: lastWrittenAt(metadata) || undefined,
+    asks: asksOf(annotations),
+  };
   const count = countKeys(object.data) + countKeys(binary);
   if (count > budgets.keysOfObject.most) {
-    return withoutKeys({ kind, namespace, name, sharedWith: grants }, { budget: "keysOfObject", count });
+    return withoutKeys(about, { budget: "keysOfObject", count });
   }
   const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
   const [binaryKeys, binaryDigests] = digest(
@@ -68,19 +77,24 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
     kind,
     namespace,
     name,
-    sharedWith: grants,
+    sharedWith: about.sharedWith,
     keys: binaryKeys.length === 0 ? keys : [...keys, ...binaryKeys],
     binaryFrom: keys.length,
     digests: digests + binaryDigests,
+    changedAt: about.changedAt,
+    asks: about.asks,
   };
 }
 
-/** What is kept of an object beyond a budget: that it is there, and with whom it is shared. */
+/** What of an object does not depend on its data. */
+type About = Pick<Config, "kind" | "namespace" | "name" | "sharedWith" | "changedAt" | "asks">;
+
+/** What is kept of an object beyond a budget: that it is there, with whom it is shared, and what it asks for. */
 export function withoutKeys(
-  { kind, namespace, name, sharedWith: grants }: Pick<Config, "kind" | "namespace" | "name" | "sharedWith">,
+  { kind, namespace, name, sharedWith: grants, changedAt, asks }: About,
   excess: Pick<Excess, "budget" | "count">,
 ): Config {
-  return { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", excess };
+  return { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", excess, changedAt, asks };
 }
 
 /** The digest of a key's value; undefined where the object, or that part of it, has no such key. */
@@ -113,7 +127,7 @@ export function keysOf(config: Config, parts: Parts = "data and binaryData"): re
 
 /** Whether nothing that Wave looks at differs between two states of one object. */
 export function sameConfig(a: Config, b: Config): boolean {
-  return sameJson(a, b);
+  return sameJson({ ...a, changedAt: 0 }, { ...b, changedAt: 0 });
 }
 
 /** Whether the object lets workloads of a namespace name it. */

@@ -2,6 +2,7 @@ import {
   annotationPrefix,
   configBaseline,
   configHash,
+  rollStreak,
   schedulingDisabled,
   sharedWith,
   workloadAnnotations,
@@ -45,8 +46,10 @@ function mistakeOnWorkload(name: string): string {
   return `annotation ${quoted(name)} is not known; those that you can write are ${ownAnnotations.join(", ")}`;
 }
 
-/** Those of a workload that people write; the others are Wave's to write. */
-const ownAnnotations = workloadAnnotations.filter((name) => name !== schedulingDisabled && name !== configBaseline);
+const writtenByWave: readonly string[] = [schedulingDisabled, configBaseline, rollStreak];
+
+/** Those of a workload that people write. */
+const ownAnnotations = workloadAnnotations.filter((name) => !writtenByWave.includes(name));
 
 /** The longest name that could be one of Wave's with a third of it written otherwise. */
 const longestMeant = 80;

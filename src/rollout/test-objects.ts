@@ -16,6 +16,7 @@ export interface Wanted {
   readonly pod?: { readonly [Field in keyof PodSpec]?: PodSpec[Field] | undefined };
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
 }
 
 /** A workload as the API server would send it, for tests. */
@@ -39,6 +40,7 @@ export function workloadObject(wanted: Wanted = {}): WorkloadObject {
         spec: { schedulerName: "default-scheduler", containers: [{ name: "web" }], ...wanted.pod },
       },
     },
+    status: wanted.status,
   };
   // As it comes over the wire: without what is undefined.
   return JSON.parse(JSON.stringify(object));

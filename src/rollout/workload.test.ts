@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readsAll, type Wanted, workload, workloadObject } from "./test-objects.ts";
-import { isMadeOf, parseWorkloadKey, sameWorkload, toWorkload, workloadKey } from "./workload.ts";
+import { readsAll, workload, workloadObject } from "./test-objects.ts";
+import { parseWorkloadKey, toWorkload, workloadKey } from "./workload.ts";
 import { collectReferences } from "./workload-references.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
@@ -45,6 +45,27 @@ describe("toWorkload", () => {
     expect(workload({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }).deleting).toBe(true);
   });
 
+  it("reads who wrote it, and when Wave did last", () => {
+    const entry = (manager: string, time: string, subresource?: string) => ({ manager, time, subresource });
+    const managedFields = [
+      entry("helm", "2026-01-01T00:00:01Z"),
+      entry("wave", "2026-01-01T00:00:02Z"),
+      entry("argocd", "2026-01-01T00:00:03Z"),
+      entry("wave", "2026-01-01T00:00:09Z", "status"),
+      entry("kube-controller-manager", "2026-01-01T00:00:09Z", "status"),
+      entry("kubectl", "no time"),
+    ];
+    const rolledAt = Date.UTC(2026, 0, 1, 0, 0, 2) / 1000;
+    expect(workload({ metadata: { managedFields } })).toMatchObject({ rolledAt, editedBy: "argocd" });
+    expect(workload()).toMatchObject({ rolledAt: 0, editedBy: undefined });
+  });
+
+  it("reads what it says of when it is rolled", () => {
+    const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/streak": "3" };
+    expect(workload({ annotations })).toMatchObject({ policy: { hold: "true" }, streak: "3" });
+    expect(workload()).toMatchObject({ policy: {}, streak: undefined });
+  });
+
   it("takes a workload under creation, which has no uid, generation or even name", () => {
     const metadata = { uid: undefined, generation: undefined, name: undefined, generateName: "web-" };
     expect(workload({ metadata })).toMatchObject({ uid: "", generation: 0, name: "" });
@@ -83,27 +104,6 @@ describe("toWorkload", () => {
   });
 });
 
-describe("sameWorkload", () => {
-  const before = workload({ pod: readsAll("Secret", "db") });
-
-  it("sees no difference in labels, other annotations, status and resource version", () => {
-    const metadata = { labels: { a: "b" }, resourceVersion: "8" };
-    expect(
-      sameWorkload(before, workload({ pod: readsAll("Secret", "db"), annotations: { other: "x" }, metadata })),
-    ).toBe(true);
-  });
-
-  it.each([
-    ["a reference", { pod: readsAll("Secret", "other") }],
-    ["its being optional", { pod: readsAll("Secret", "db", true) }],
-    ["the generation", { pod: readsAll("Secret", "db"), metadata: { generation: 4 } }],
-    ["the opt-in", { pod: readsAll("Secret", "db"), annotations: { [optIn]: "yes" } }],
-    ["the hash", { pod: readsAll("Secret", "db"), templateAnnotations: { "wave.pusher.com/config-hash": "v2:" } }],
-  ])("sees a difference in %s", (_, wanted) => {
-    expect(sameWorkload(before, workload(wanted))).toBe(false);
-  });
-});
-
 describe("workloadKey", () => {
   it("goes there and back", () => {
     expect(workloadKey(workload())).toBe("Deployment/default/web");
@@ -112,43 +112,5 @@ describe("workloadKey", () => {
 
   it.each(["", "Pod/a/b", "Deployment/a", "Deployment/a/b/c", "Deployment//b"])("refuses %j", (key) => {
     expect(() => parseWorkloadKey(key)).toThrow("is not the key of a workload");
-  });
-});
-
-describe("isMadeOf", () => {
-  const pod = readsAll("Secret", "db");
-  const held = workload({ kind: "StatefulSet", pod });
-  const changed = (wanted: Wanted) => workloadObject({ kind: "StatefulSet", pod, ...wanted });
-
-  it("is told without a look at the spec", () => {
-    const unreadable = Object.defineProperty(changed({}), "spec", {
-      get: () => {
-        throw new Error("looked at");
-      },
-    });
-    expect(isMadeOf(held, unreadable)).toBe(true);
-  });
-
-  it("is so whatever happened to labels and the annotations of others", () => {
-    const metadata = { resourceVersion: "8", labels: { a: "b" } };
-    expect(isMadeOf(held, changed({ metadata }))).toBe(true);
-    expect(isMadeOf(held, changed({ annotations: { other: "x" } }))).toBe(true);
-  });
-
-  it.each<[string, Wanted]>([
-    ["the generation", { metadata: { generation: 4 } }],
-    ["the object of this name", { metadata: { uid: "2" } }],
-    ["its being deleted", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }],
-    ["the opt-in", { annotations: { "wave.pusher.com/update-on-config-change": "false" } }],
-    ["what else it names", { annotations: { "wave.pusher.com/extra-secrets": "a" } }],
-    ["a mistake", { annotations: { [`wave.pusher.com/${"x".repeat(300)}`]: "a" } }],
-  ])("is not so any more after a change of %s", (_, wanted) => {
-    expect(isMadeOf(held, changed(wanted))).toBe(false);
-    expect(isMadeOf(workload({ kind: "StatefulSet", pod, ...wanted }), changed(wanted))).toBe(true);
-  });
-
-  it("is never so of an object without a generation", () => {
-    const metadata = { generation: undefined };
-    expect(isMadeOf(workload({ metadata }), workloadObject({ metadata }))).toBe(false);
   });
 });

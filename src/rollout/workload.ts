@@ -1,24 +1,20 @@
 import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
-import { configBaseline, configHash, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
+import { configBaseline, configHash, rollStreak, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
 import { budgets, type Excess } from "./budgets.ts";
 import { type Extras, extraReferences, extrasOf, noExtras } from "./extra-references.ts";
+import { writersOf } from "./field-managers.ts";
+import { progressOf, type WorkloadKind, workloadKinds } from "./kinds.ts";
 import { annotationMistakes } from "./mistakes.ts";
 import type { Progress } from "./pacing/progress.ts";
-import { noPolicy, type PolicyAnnotations } from "./policy/policy-annotations.ts";
+import { type PolicyAnnotations, policyAnnotationsOf } from "./policy/policy-annotations.ts";
 import type { Reference } from "./references.ts";
-import { sameJson } from "./same-json.ts";
 import { sharedString } from "./shared-string.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
 import { referencesOf, type WorkloadObject } from "./workload-references.ts";
 
+export { type WorkloadKind, workloadKinds } from "./kinds.ts";
 export type { WorkloadObject } from "./workload-references.ts";
-
-/** The kinds of workload that Wave rolls, all of `apps/v1`. */
-export type WorkloadKind = "Deployment" | "StatefulSet" | "DaemonSet";
-
-/** Every {@link WorkloadKind}. */
-export const workloadKinds: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
 
 /** Which workload is meant. */
 export interface WorkloadName {
@@ -39,7 +35,7 @@ export interface Workload extends WorkloadName {
   readonly uid: string;
   /** 0 while it is being created and has none yet. */
   readonly generation: number;
-  /** Of the object from which this was made, 0 where it has none: not older than anything here. Not compared. */
+  /** Of the object from which this was made, 0 where it has none: not older than anything here but `progress`. Not compared. */
   readonly resourceVersion: number;
   /** Whether it has a deletionTimestamp. */
   readonly deleting: boolean;
@@ -114,47 +110,11 @@ export function toWorkload(kind: WorkloadKind, object: WorkloadObject): Workload
   }
 }
 
-/**
- * Whether an object is still the one that a workload was made of, so that it need not be made again: told without a look
- * at its spec. Every edit of the spec, and so of the pod template and its annotations, raises the generation
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions, and
- * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata);
- * an edit of the status, of labels and, but for Deployments, of annotations does not.
- */
-export function isMadeOf(workload: Workload, { metadata }: WorkloadObject): boolean {
-  if (metadata?.generation === undefined || metadata.generation === 0) return false;
-  return (
-    metadata.generation === workload.generation &&
-    metadata.uid === workload.uid &&
-    isDeleting(metadata) === workload.deleting &&
-    fingerprint(metadata.annotations ?? {}) === workload.annotations
-  );
-}
-
-/** What is kept of a workload for which its namespace, of so many MiB, has no room. */
-export function withoutReferences(workload: Workload, mebibytes: number): Workload {
-  const short = (text: string | undefined) => (text !== undefined && text.length > mostKept ? undefined : text);
-  return {
-    ...workload,
-    references: [],
-    excess: { budget: "namespace", count: mebibytes },
-    extras: noExtras,
-    baseline: short(workload.baseline),
-    disabledScheduler: short(workload.disabledScheduler),
-  };
-}
-
-/** Whether nothing that Wave looks at differs between two states of one workload. */
-export function sameWorkload(a: Workload, b: Workload): boolean {
-  return sameJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
-}
-
-const complete: Progress = { state: "complete", since: undefined };
-
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
-const mostKept = 300;
+export const mostKept = 300;
 
-function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload {
+function slim(kind: WorkloadKind, object: WorkloadObject): Workload {
+  const { metadata, spec } = object;
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
   if (spec?.template?.spec === undefined) throw new Error("it has no spec.template.spec");
@@ -171,6 +131,7 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
       ? referencesOf({ metadata, spec })
       : { merged: [] };
   const recorded = kept(template?.[configHash]);
+  const { byWaveAt, editedBy } = writersOf(metadata);
   return {
     kind,
     namespace: metadata.namespace,
@@ -191,15 +152,16 @@ function slim(kind: WorkloadKind, { metadata, spec }: WorkloadObject): Workload 
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),
     mistakes: tooLong ? [] : mistakesOf(annotations, template ?? {}, optIn),
-    policy: noPolicy,
-    progress: complete,
-    rolledAt: 0,
-    streak: undefined,
-    editedBy: undefined,
+    policy: policyAnnotationsOf(annotations, "workload"),
+    progress: progressOf(kind, object),
+    rolledAt: byWaveAt,
+    streak: kept(annotations[rollStreak]),
+    editedBy,
   };
 }
 
-function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
+/** Whether an object is being deleted. */
+export function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined && deletionTimestamp !== null;
 }
 

@@ -1,0 +1,49 @@
+import { noExtras } from "./extra-references.ts";
+import { progressOf } from "./kinds.ts";
+import { noPolicy } from "./policy/policy-annotations.ts";
+import { sameJson } from "./same-json.ts";
+import { fingerprint } from "./wave-annotations.ts";
+import { isDeleting, mostKept, type Workload, type WorkloadObject } from "./workload.ts";
+
+/**
+ * Whether an object is still the one that a workload was made of, but for its progress, so that it need not be made again:
+ * told without a look at its spec. Every edit of the spec, and so of the pod template and its annotations, raises the generation
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions, and
+ * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata);
+ * an edit of the status, of labels and, but for Deployments, of annotations does not.
+ */
+export function isMadeOf(workload: Workload, { metadata }: WorkloadObject): boolean {
+  if (metadata?.generation === undefined || metadata.generation === 0) return false;
+  return (
+    metadata.generation === workload.generation &&
+    metadata.uid === workload.uid &&
+    isDeleting(metadata) === workload.deleting &&
+    fingerprint(metadata.annotations ?? {}) === workload.annotations
+  );
+}
+
+/** A workload with the progress of an object that it is made of; the same workload where that is the same. */
+export function withProgressOf(workload: Workload, object: WorkloadObject): Workload {
+  const progress = progressOf(workload.kind, object);
+  return sameJson(progress, workload.progress) ? workload : { ...workload, progress };
+}
+
+/** What is kept of a workload for which its namespace, of so many MiB, has no room. */
+export function withoutReferences(workload: Workload, mebibytes: number): Workload {
+  const short = (text: string | undefined) => (text !== undefined && text.length > mostKept ? undefined : text);
+  const policy = Object.entries(workload.policy).filter(([, text]) => short(text) !== undefined);
+  return {
+    ...workload,
+    references: [],
+    excess: { budget: "namespace", count: mebibytes },
+    extras: noExtras,
+    baseline: short(workload.baseline),
+    disabledScheduler: short(workload.disabledScheduler),
+    policy: policy.length === 0 ? noPolicy : Object.fromEntries(policy),
+  };
+}
+
+/** Whether nothing that Wave looks at differs between two states of one workload. */
+export function sameWorkload(a: Workload, b: Workload): boolean {
+  return sameJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
+}

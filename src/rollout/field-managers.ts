@@ -1,0 +1,40 @@
+import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
+import { sharedString } from "./shared-string.ts";
+
+/** Who owns the fields that Wave writes (https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers). */
+export const fieldManager = "wave";
+
+/** What an object says of who wrote it. */
+type Written = Pick<ObjectMeta, "managedFields" | "creationTimestamp">;
+
+/** A time of the API's (RFC 3339) in seconds since the epoch; 0 where it is none. */
+export function secondsOf(time: string | undefined): number {
+  const ms = typeof time === "string" ? Date.parse(time) : Number.NaN;
+  return ms > 0 ? Math.floor(ms / 1000) : 0;
+}
+
+/**
+ * When Wave last changed something of an object, and who else did, its status apart: seconds since the epoch, 0 where
+ * nothing of what Wave wrote is left. The entry of a field manager has the time of its last change.
+ */
+export function writersOf({ managedFields }: Written): {
+  readonly byWaveAt: number;
+  readonly editedBy: string | undefined;
+} {
+  let byWaveAt = 0;
+  let others = -1;
+  let editedBy: string | undefined;
+  for (const { manager, subresource, time } of managedFields ?? []) {
+    if (subresource === "status") continue;
+    const at = secondsOf(time);
+    if (manager === fieldManager) byWaveAt = Math.max(byWaveAt, at);
+    else if (manager && at > others) [others, editedBy] = [at, manager];
+  }
+  return { byWaveAt, editedBy: editedBy && sharedString(editedBy) };
+}
+
+/** When anybody last changed something of an object, else when it was created, seconds since the epoch; 0: unknown. */
+export function lastWrittenAt({ managedFields, creationTimestamp }: Written): number {
+  const last = (managedFields ?? []).reduce((latest, { time }) => Math.max(latest, secondsOf(time)), 0);
+  return last || secondsOf(creationTimestamp);
+}
