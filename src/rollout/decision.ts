@@ -11,19 +11,19 @@ export type Decision =
   /** Its Pods see what new ones would. */
   | { readonly outcome: "unchanged"; readonly view: ConfigView }
   /** No hash of this algorithm is recorded, or only the scheduling gate must be lifted: record the hash. */
-  | { readonly outcome: "baseline"; readonly hash: string; readonly view: ConfigView }
+  | ({ readonly outcome: "baseline"; readonly hash: string; readonly view: ConfigView } & Streak)
   /**
    * Its recorded hash cannot be told, or soon not any more: the current configuration is taken to be what its Pods see.
    * `hash`, which stands for it, is noted as the baseline beside the recorded one, without new Pods.
    */
   | { readonly outcome: "adopt"; readonly hash: string; readonly view: ConfigView }
   /** Its Pods see other configuration than new ones would; `changed` is undefined where nobody watched it change. */
-  | {
+  | ({
       readonly outcome: "roll";
       readonly hash: string;
       readonly view: ConfigView;
       readonly changed: readonly Change[] | undefined;
-    }
+    } & Streak)
   /**
    * Something required is missing (sorted, each once): the workload keeps what it has. The gate is "closed" where it
    * keeps Pods pending.
@@ -33,6 +33,11 @@ export type Decision =
   | { readonly outcome: "overBudget"; readonly excess: Excess }
   /** The scheduling gate must be lifted although nothing is rolled. */
   | { readonly outcome: "cleanUp" };
+
+interface Streak {
+  /** Which one it is of the rolls with no quiet time between them, to be noted; undefined where it is planned for no moment. */
+  readonly streak?: number;
+}
 
 /** Something is due, but may not happen yet. */
 export interface Held {

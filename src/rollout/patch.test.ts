@@ -91,6 +91,57 @@ describe("patchFor", () => {
   });
 });
 
+describe("patchFor of a roll", () => {
+  const streak = "wave.pusher.com/streak";
+  const roll = (noted: string | undefined, place: number) => {
+    const object = workloadObject({ pod, annotations: { [streak]: noted } });
+    const { plan } = planned(object);
+    if (plan.outcome !== "baseline") throw new Error(plan.outcome);
+    return { object, patch: patchFor(toWorkload("Deployment", object), { ...plan, streak: place }) };
+  };
+  const noted = ({ metadata }: WorkloadObject) => metadata?.annotations?.[streak];
+
+  it.each([
+    [undefined, 1, undefined],
+    [undefined, 2, "2"],
+    ["2", 3, "3"],
+    ["99", 99, "99"],
+    ["7", 1, undefined],
+  ])("where %j is noted, notes that it is number %d of a row as %j", (before, place, after) => {
+    const { object, patch } = roll(before, place);
+    expect(noted(applied(object, patch))).toBe(after);
+  });
+
+  it("fails where that note was changed or taken away since it was read", () => {
+    const { patch } = roll("2", 1);
+    expect(() => applied(workloadObject({ pod, annotations: { [streak]: "3" } }), patch)).toThrow();
+    expect(() => applied(workloadObject({ pod }), patch)).toThrow();
+  });
+
+  it("leaves the note as it is where it is planned for no moment", () => {
+    expect(noted(carriedOut({ pod, annotations: { [streak]: "4" } }))).toBe("4");
+  });
+
+  it.each(["StatefulSet", "DaemonSet"] as const)(
+    "of a %s fails where what it says of when it is rolled has changed since it was read",
+    (kind) => {
+      const says = (annotations: Readonly<Record<string, string>>) => workloadObject({ kind, pod, annotations });
+      const patchOf = (object: WorkloadObject) => {
+        const read = toWorkload(kind, object);
+        return patchFor(read, planRollout(read, lookupOf(web), defaultPolicy));
+      };
+      const [window, held] = ["wave.pusher.com/window", "wave.pusher.com/hold"];
+      const before = says({ [window]: "Mon 10:00-12:00" });
+      expect(applied(before, patchOf(before))).toBeDefined();
+      expect(() => applied(says({}), patchOf(before))).toThrow();
+      expect(() => applied(says({ [window]: "Tue 10:00-12:00" }), patchOf(before))).toThrow();
+      expect(() => applied(says({ [window]: "Mon 10:00-12:00", [held]: "true" }), patchOf(before))).toThrow();
+      const tooLong = says({ "wave.pusher.com/approved": "a".repeat(200) });
+      expect(applied(tooLong, patchOf(tooLong))).toBeDefined();
+    },
+  );
+});
+
 describe("patchFor of a gated workload", () => {
   const gated = (previous: string | undefined, annotations: Wanted["annotations"] = {}): Wanted => ({
     pod: { ...pod, schedulerName: invalidScheduler },

@@ -1,7 +1,15 @@
-import { configBaseline, configHash, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
+import {
+  annotationPrefix,
+  configBaseline,
+  configHash,
+  rollStreak,
+  schedulingDisabled,
+  updateOnConfigChange,
+} from "./annotations.ts";
 import { writeBaseline } from "./baseline.ts";
 import { annotationPath, type JsonPatch, type JsonPatchOperation } from "./json-patch.ts";
 import type { RolloutPlan } from "./plan.ts";
+import { policyAnnotations, policyRows } from "./policy/policy-rows.ts";
 import { openGate, testGate } from "./scheduling-gate.ts";
 import type { Workload } from "./workload.ts";
 
@@ -36,10 +44,22 @@ export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | und
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
+        ...noteStreak(workload, plan.streak),
         ...writeHash(workload, plan.hash),
         ...openGate(workload),
       ];
   }
+}
+
+/** Notes which one of a row of rolls this is; the first needs no note. */
+function noteStreak({ streak: noted }: Workload, streak: number | undefined): readonly JsonPatchOperation[] {
+  const wanted = streak === undefined || streak <= 1 ? undefined : `${streak}`;
+  if (streak === undefined || wanted === noted) return [];
+  const path = `/metadata/annotations/${annotationPath(rollStreak)}`;
+  return [
+    { op: "test", path, value: noted ?? null },
+    wanted === undefined ? { op: "remove", path } : { op: "add", path, value: wanted },
+  ];
 }
 
 /** Writes the hash into the pod template, where it is not there already, in place of a baseline for the one before. */
@@ -76,16 +96,28 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * and an edit of it raises the generation of a Deployment, but not of a StatefulSet or DaemonSet. A test for null passes
  * where there is none, though RFC 6902 says otherwise: so does the library of the API server, and the conformance tests.
  */
-function testAnnotations({ extras, disabledScheduler, baseline }: Workload): readonly JsonPatchOperation[] {
+function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
+  const { extras, disabledScheduler, baseline } = workload;
   const read: readonly (readonly [string, string | undefined])[] = [
     [updateOnConfigChange, "true"],
     ...Object.entries(extras),
     [schedulingDisabled, disabledScheduler],
     [configBaseline, baseline],
+    ...policyRead(workload),
   ];
   return read.map(([name, value]) => ({
     op: "test",
     path: `/metadata/annotations/${annotationPath(name)}`,
     value: value ?? null,
   }));
+}
+
+/** What it says of when it is rolled, also that it says nothing. The generation of a Deployment stands for that. */
+function policyRead({ kind, policy }: Workload): readonly (readonly [string, string | undefined])[] {
+  if (kind === "Deployment") return [];
+  return policyAnnotations
+    .filter((name) => policyRows[name].places.includes("workload"))
+    .map((name) => [name, policy[name], policyRows[name].most] as const)
+    .filter(([, text = "", most]) => text.length <= most) // else it is not kept in full
+    .map(([name, text]) => [annotationPrefix + name, text]);
 }

@@ -6,6 +6,8 @@ import type { Decision, DueDecision, Held } from "./decision.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
+import { isRoll } from "./pacing/due.ts";
+import { nextStreak } from "./pacing/interval.ts";
 import type { Moment } from "./pacing/moment.ts";
 import { holdOf } from "./pacing/pace.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -60,9 +62,14 @@ export function planRollout(
   const plan = decide(workload, lookup, policy, previous);
   if (moment === undefined || !isDue(plan)) return plan;
   const hold = holdOf(workload, plan, lookup, policy, moment);
-  if (hold === undefined) return plan;
+  if (hold === undefined) return withStreak(plan, workload, moment);
   const { reason, warnings, ...due } = plan;
   return { outcome: "held", due, hold, reason: `${reason}; ${hold.message}`, warnings };
+}
+
+function withStreak(plan: DueDecision & Told, workload: Workload, moment: Moment): DuePlan {
+  if (plan.outcome !== "roll" && plan.outcome !== "baseline") return plan;
+  return isRoll(workload, plan) ? { ...plan, streak: nextStreak(workload, moment) } : plan;
 }
 
 function isDue(plan: DuePlan): plan is DueDecision & Told {

@@ -47,6 +47,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
   const annotation = (name: string) => `/metadata/annotations/wave.pusher.com~1${name}`;
   it.for([
     ["the hash", "app", [{ op: "add", path: hash, value: { "wave.pusher.com/config-hash": "v2:1" } }]],
+    ["how many rolls came in a row", "app", [{ op: "add", path: annotation("streak"), value: "2" }]],
     ["a baseline", "app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
     [
       "a scheduling gate that is lifted",
