@@ -1,5 +1,7 @@
 import { formatDuration } from "../rollout/duration.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
+import { policyRows } from "../rollout/policy/policy-rows.ts";
+import { parseWindow } from "../rollout/policy/window.ts";
 import { bool, count, duration, text } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 import { UsageError } from "./usage-error.ts";
@@ -56,6 +58,8 @@ export const pacingFlags = {
     group,
     placeholder: "WINDOW",
     shownDefault: "at any time",
+    form: (value) => parseWindow(value) !== undefined,
+    allowed: policyRows.window.allowed,
     help: 'When workloads may be rolled: "Mon-Fri 22:00-04:00 Europe/Berlin; Sat,Sun 00:00-24:00".',
   }),
   observe: bool({ group, default: false, help: "Write nothing: only tell what would be rolled." }),

@@ -177,6 +177,10 @@ describe("a mistake in the settings", () => {
     { args: ["--update-burst=0"], says: '--update-burst: "0" is not a whole number from 1 to 999999999' },
     { args: ["--first-wave=0"], says: '--first-wave: "0" is not a whole number from 1 to 999999999' },
     { args: ["--settle=-1s"], says: '--settle: "-1s" is not a duration from 1ms to 596h' },
+    {
+      args: ["--window=Mon-Fri 22:00-04:00 Europe/Berln"],
+      says: `--window: "Mon-Fri 22:00-04:00 Europe/Berln" is not DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin"; several by semicolons`,
+    },
     { args: ["--settle=1m"], says: "--settle (1m) must not be longer than --settle-max (10s)" },
     {
       args: ["--max-concurrent-rollouts=all"],
