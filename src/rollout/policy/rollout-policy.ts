@@ -1,7 +1,7 @@
 import type { Workload } from "../workload.ts";
 import { type PacingFlags, unpaced } from "./pacing-flags.ts";
 import type { Policy } from "./policy.ts";
-import { noPolicy, type PolicyAnnotation, type PolicyAnnotations } from "./policy-annotations.ts";
+import { noPolicy, type PolicyAnnotation } from "./policy-annotations.ts";
 import { type Mode, policyRows, type ValueOf } from "./policy-rows.ts";
 import { parseWindow, type Window } from "./window.ts";
 
@@ -52,27 +52,24 @@ export function rolloutPolicyOf(workload: Pick<Workload, "policy" | "namespace">
   const shared = policy.ofNamespace?.(workload.namespace)?.annotations ?? noPolicy;
   const flags = policy.pacing ?? unpaced;
   const unreadable: Unreadable[] = [];
-  const say = <Name extends PolicyAnnotation, T>(name: Name, otherwise: T): Said<ValueOf<Name> | T> => {
-    for (const [by, annotations] of [
-      ["workload", own],
-      ["namespace", shared],
-    ] as const satisfies readonly (readonly [Source, PolicyAnnotations])[]) {
-      const text = annotations[name];
-      if (text === undefined || text === "") continue;
-      const value = readValue(name, text);
-      if (value !== undefined) return { value, by };
-      if (policyRows[name].holdsUnread) unreadable.push({ annotation: name, by, text });
-      break;
-    }
+  const say = <Name extends PolicyAnnotation, T>(annotation: Name, otherwise: T): Said<ValueOf<Name> | T> => {
+    const by = isSaid(own[annotation]) ? "workload" : "namespace";
+    const text = by === "workload" ? own[annotation] : shared[annotation];
+    if (!isSaid(text) || !policyRows[annotation].places.includes(by)) return { value: otherwise, by: "flag" };
+    const value = readValue(annotation, text);
+    if (value !== undefined) return { value, by };
+    if (policyRows[annotation].holdsUnread) unreadable.push({ annotation, by, text });
     return { value: otherwise, by: "flag" };
   };
-  const settle = say("settle", flags.settleMs);
-  const window = say("window", windowOf(flags));
+  const hold = say("hold", false);
   const mode = say("mode", "roll" as const);
+  const approved = say("approved", undefined).value;
+  const window = say("window", windowOf(flags));
+  const settle = say("settle", flags.settleMs);
   return {
-    hold: say("hold", false),
+    hold,
     mode: flags.observe ? { value: "observe", by: "flag" } : mode,
-    approved: say("approved", undefined).value,
+    approved,
     window: window.value === undefined ? undefined : { value: window.value, by: window.by },
     settleMs: settle,
     settleMaxMs: settle.by === "flag" ? flags.settleMaxMs : Math.max(flags.settleMaxMs, 10 * settle.value),
@@ -84,6 +81,11 @@ export function rolloutPolicyOf(workload: Pick<Workload, "policy" | "namespace">
     excludeSecrets: say("exclude-secrets", []),
     unreadable,
   };
+}
+
+/** An empty annotation says nothing, as a template writes it whose value is not set. */
+function isSaid(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== "";
 }
 
 /** The value of an annotation; undefined where it cannot be read. */
