@@ -51,6 +51,19 @@ describe("a write", () => {
     expect(await write()).toEqual({ type: "stale", newest: await read() });
   });
 
+  it("that tests an annotation in annotations that are gone is stale, and no refusal", async () => {
+    const { client, read } = await scene();
+    const before = await read();
+    const path = `${collection}/web`;
+    const annotations = { "wave.pusher.com/update-on-config-change": null };
+    const contentType = "application/merge-patch+json";
+    const body = { metadata: { annotations } };
+    await client.request({ method: "PATCH", path, contentType, body });
+    const patch = [{ op: "test", path: "/metadata/annotations/a", value: null } as const];
+    const result = await writeWorkload(client, before, patch, new AbortController().signal);
+    expect(result).toEqual({ type: "stale", newest: await read() });
+  });
+
   it("of a workload that passes its tests, and is not valid all the same, is refused", async () => {
     const { answer, write } = await scene();
     answer("PATCH", { type: "status", status: 422 });

@@ -83,12 +83,14 @@ async function readAgain(
 
 /**
  * Whether every `test` of a patch passes on `object`: then it was not a test that failed. What is absent passes a test for
- * null, as it does on the API server.
+ * null, and nothing passes one in what is absent itself, as on the API server.
  */
 function passesTests(patch: JsonPatch, object: unknown): boolean {
-  return patch.every(
-    (operation) => operation.op !== "test" || sameJson(at(object, operation.path) ?? null, operation.value),
-  );
+  return patch.every((operation) => {
+    if (operation.op !== "test") return true;
+    const { path, value } = operation;
+    return isObject(at(object, path.slice(0, path.lastIndexOf("/")))) && sameJson(at(object, path) ?? null, value);
+  });
 }
 
 /** What stands where a JSON Pointer points to (RFC 6901); undefined where there is nothing. */

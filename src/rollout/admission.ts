@@ -1,6 +1,8 @@
+import { onAbsentAnnotations } from "./absent-annotations.ts";
 import { configHash } from "./annotations.ts";
 import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { describeWaiting } from "./messages.ts";
+import { isIn, type OfNamespace } from "./opt-in.ts";
 import { setHash, writeHash } from "./patch.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -32,10 +34,10 @@ export interface Admitted {
 }
 
 /** Throws an Error that names the object where it is malformed or no workload. */
-export function admitted(object: WorkloadObject): Admitted {
+export function admitted(object: WorkloadObject, ofNamespace?: OfNamespace): Admitted {
   const kind = workloadKinds.find((known) => known === object.kind);
   if (kind === undefined) throw new Error(`${object.kind ?? "an object without kind"} is no workload that Wave knows`);
-  return { object, workload: toWorkload(kind, object) };
+  return { object, workload: toWorkload(kind, object, ofNamespace) };
 }
 
 /**
@@ -62,8 +64,9 @@ export function planAdmission(
   const keepsPods = before !== undefined && sameTemplates(after, before);
   const request: Request = { workload, before: before?.workload, keepsPods };
   const { outcome, operations } = mutate(plan, request, policy);
+  const patch = workload.hasAnnotations ? operations : onAbsentAnnotations(operations);
   return {
-    patch: operations.length > 0 ? operations : undefined,
+    patch: patch.length > 0 ? patch : undefined,
     warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
     outcome,
     reason: plan.reason,
@@ -89,7 +92,7 @@ function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
     case "ignore":
       return { outcome: "ignored", operations: [] };
     case "cleanUp": {
-      const kept = workload.optIn.state === "in" ? keepHash(request) : [];
+      const kept = isIn(workload, policy) ? keepHash(request) : [];
       return { outcome: "ungated", operations: [...kept, ...openGate(workload, before)] };
     }
     case "waiting":

@@ -1,5 +1,6 @@
 import { noExtras } from "./extra-references.ts";
 import { progressOf } from "./kinds.ts";
+import { type OfNamespace, readOptIn } from "./opt-in.ts";
 import { noPolicy } from "./policy/policy-annotations.ts";
 import { sameJson } from "./same-json.ts";
 import { fingerprint } from "./wave-annotations.ts";
@@ -10,15 +11,19 @@ import { isDeleting, mostKept, type Workload, type WorkloadObject } from "./work
  * told without a look at its spec. Every edit of the spec, and so of the pod template and its annotations, raises the generation
  * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions, and
  * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata);
- * an edit of the status, of labels and, but for Deployments, of annotations does not.
+ * an edit of the status, of labels and, but for Deployments, of annotations does not. What its Namespace says may be
+ * another by now.
  */
-export function isMadeOf(workload: Workload, { metadata }: WorkloadObject): boolean {
+export function isMadeOf(workload: Workload, { metadata }: WorkloadObject, ofNamespace?: OfNamespace): boolean {
   if (metadata?.generation === undefined || metadata.generation === 0) return false;
+  const { annotations } = metadata;
   return (
     metadata.generation === workload.generation &&
     metadata.uid === workload.uid &&
     isDeleting(metadata) === workload.deleting &&
-    fingerprint(metadata.annotations ?? {}) === workload.annotations
+    (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
+    fingerprint(annotations ?? {}) === workload.annotations &&
+    sameJson(readOptIn(annotations ?? {}, workload.namespace, ofNamespace), workload.optIn)
   );
 }
 

@@ -1,3 +1,4 @@
+import { onAbsentAnnotations } from "./absent-annotations.ts";
 import {
   annotationPrefix,
   configBaseline,
@@ -23,6 +24,11 @@ const baselinePath = `/metadata/annotations/${annotationPath(configBaseline)}`;
  * it fails where that was replaced, its spec edited, or an annotation changed that the plan was made from.
  */
 export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | undefined {
+  const patch = operationsFor(workload, plan);
+  return patch === undefined || workload.hasAnnotations ? patch : onAbsentAnnotations(patch);
+}
+
+function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undefined {
   switch (plan.outcome) {
     case "ignore":
     case "unchanged":
@@ -79,7 +85,7 @@ export function setHash(workload: Workload, hash: string): readonly JsonPatchOpe
   return [{ op: "add", path: `${templateAnnotations}/${annotationPath(configHash)}`, value: hash }];
 }
 
-/** Notes what the recorded hash is taken to stand for. A workload that has opted in has annotations. "add" also replaces. */
+/** Notes what the recorded hash is taken to stand for. "add" also replaces. */
 function noteBaseline({ recordedHash: recorded = "" }: Workload, hash: string): readonly JsonPatchOperation[] {
   return [{ op: "add", path: baselinePath, value: writeBaseline({ recorded, hash }) }];
 }
@@ -97,9 +103,9 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * where there is none, though RFC 6902 says otherwise: so does the library of the API server, and the conformance tests.
  */
 function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
-  const { extras, disabledScheduler, baseline } = workload;
+  const { optIn, extras, disabledScheduler, baseline } = workload;
   const read: readonly (readonly [string, string | undefined])[] = [
-    [updateOnConfigChange, "true"],
+    [updateOnConfigChange, optIn.state === "in" && optIn.by === "workload" ? "true" : undefined],
     ...Object.entries(extras),
     [schedulingDisabled, disabledScheduler],
     [configBaseline, baseline],

@@ -6,6 +6,7 @@ import type { Decision, DueDecision, Held } from "./decision.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
+import { isIn } from "./opt-in.ts";
 import { isRoll } from "./pacing/due.ts";
 import { nextStreak } from "./pacing/interval.ts";
 import type { Moment } from "./pacing/moment.ts";
@@ -93,7 +94,7 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   if (policy.namespaces !== undefined && !policy.namespaces.includes(namespace)) {
     return { outcome: "ignore", reason: `is in namespace "${namespace}", which Wave does not watch`, warnings: [] };
   }
-  if (workload.optIn.state !== "in") return planOptedOut(workload);
+  if (!isIn(workload, policy)) return planOptedOut(workload);
 
   if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
   const granted = grantedReferences(workload, lookup, policy);

@@ -47,7 +47,7 @@ export function sameScheduler(a: string, b: string): boolean {
  */
 export function closeGate(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
   if (isGated(workload) && workload.disabledScheduler !== undefined) return [];
-  // The workload has opted in by an annotation, so it has annotations. "add" also replaces.
+  // "add" also replaces.
   return [
     { op: "add", path: gatePath, value: intendedScheduler(workload, before) },
     { op: "add", path: schedulerPath, value: invalidScheduler },

@@ -1,10 +1,11 @@
 import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
-import { configBaseline, configHash, rollStreak, schedulingDisabled, updateOnConfigChange } from "./annotations.ts";
+import { configBaseline, configHash, rollStreak, schedulingDisabled } from "./annotations.ts";
 import { budgets, type Excess } from "./budgets.ts";
 import { type Extras, extraReferences, extrasOf, noExtras } from "./extra-references.ts";
 import { writersOf } from "./field-managers.ts";
 import { progressOf, type WorkloadKind, workloadKinds } from "./kinds.ts";
 import { annotationMistakes } from "./mistakes.ts";
+import { type OfNamespace, type OptIn, readOptIn } from "./opt-in.ts";
 import type { Progress } from "./pacing/progress.ts";
 import { type PolicyAnnotations, policyAnnotationsOf } from "./policy/policy-annotations.ts";
 import type { Reference } from "./references.ts";
@@ -14,6 +15,7 @@ import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.t
 import { referencesOf, type WorkloadObject } from "./workload-references.ts";
 
 export { type WorkloadKind, workloadKinds } from "./kinds.ts";
+export type { OptIn } from "./opt-in.ts";
 export type { WorkloadObject } from "./workload-references.ts";
 
 /** Which workload is meant. */
@@ -22,12 +24,6 @@ export interface WorkloadName {
   readonly namespace: string;
   readonly name: string;
 }
-
-/** Whether a workload asks to be rolled. */
-export type OptIn =
-  | { readonly state: "in"; readonly by: "workload" | "namespace" }
-  | { readonly state: "out" }
-  | { readonly state: "unclear"; readonly value: string };
 
 /** All that Wave needs to know of a workload; what caches keep. */
 export interface Workload extends WorkloadName {
@@ -55,7 +51,9 @@ export interface Workload extends WorkloadName {
   readonly recordedHash: string | undefined;
   /** The annotation with its baseline, as it is written; undefined where there is none. */
   readonly baseline: string | undefined;
-  /** Whether its pod template has annotations at all; a JSON Patch needs to know. */
+  /** Whether it has annotations at all, whoever's; a JSON Patch needs to know. */
+  readonly hasAnnotations: boolean;
+  /** Whether its pod template has annotations at all. */
   readonly hasTemplateAnnotations: boolean;
   /** `spec.template.spec.schedulerName`. */
   readonly schedulerName: string | undefined;
@@ -96,14 +94,14 @@ export function parseWorkloadKey(key: string): WorkloadName {
 
 /**
  * The slim form of a workload. It may lack its uid and generation, and its name where it has a generateName, as during
- * its creation.
+ * its creation. What its Namespace decides counts where that is known.
  *
  * Throws an Error that names the object where it is malformed.
  */
-export function toWorkload(kind: WorkloadKind, object: WorkloadObject): Workload {
+export function toWorkload(kind: WorkloadKind, object: WorkloadObject, ofNamespace?: OfNamespace): Workload {
   const { namespace, name, generateName } = object.metadata ?? {};
   try {
-    return slim(kind, object);
+    return slim(kind, object, ofNamespace);
   } catch (cause) {
     const called = name ?? generateName ?? "";
     throw new Error(`${kind} "${namespace ?? ""}/${called}" is malformed: ${String(cause)}`, { cause });
@@ -113,14 +111,14 @@ export function toWorkload(kind: WorkloadKind, object: WorkloadObject): Workload
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
 export const mostKept = 300;
 
-function slim(kind: WorkloadKind, object: WorkloadObject): Workload {
+function slim(kind: WorkloadKind, object: WorkloadObject, ofNamespace: OfNamespace): Workload {
   const { metadata, spec } = object;
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
   if (spec?.template?.spec === undefined) throw new Error("it has no spec.template.spec");
   const annotations = metadata.annotations ?? {};
   const template = spec.template.metadata?.annotations;
-  const optIn = readOptIn(annotations[updateOnConfigChange]);
+  const optIn = readOptIn(annotations, metadata.namespace, ofNamespace);
   const bytes = bytesOfWave(annotations) + bytesOfWave(template ?? {});
   const tooLong = bytes > budgets.annotations.most;
   const kept = (text: string | undefined) =>
@@ -148,6 +146,7 @@ function slim(kind: WorkloadKind, object: WorkloadObject): Workload {
     // The same string as that of the view which is remembered.
     recordedHash: recorded && sharedString(recorded),
     baseline: kept(annotations[configBaseline]),
+    hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),
@@ -170,18 +169,4 @@ function mistakesOf(annotations: Annotations, template: Annotations, optIn: OptI
     ...annotationMistakes(annotations, template),
     ...(optIn.state === "in" ? extraReferences(annotations, "").mistakes : []),
   ];
-}
-
-/** Only "true" opts in: a person who writes anything else, but not what says no, is told. */
-function readOptIn(value: string | undefined): OptIn {
-  switch (value) {
-    case "true":
-      return { state: "in", by: "workload" };
-    case undefined:
-    case "false":
-    case "":
-      return { state: "out" };
-    default:
-      return { state: "unclear", value: value.slice(0, mostKept) };
-  }
 }

@@ -24,6 +24,11 @@ describeApiServers("patches", (target) => {
 
   const broken: [string, unknown, number][] = [
     ["a test of a path that is not there", [{ op: "test", path: "/metadata/annotations/x", value: "y" }], 422],
+    [
+      "a test on null below a map that is not there",
+      [{ op: "test", path: "/metadata/annotations/x", value: null }],
+      422,
+    ],
     ["an addition below a map that is not there", [{ op: "add", path: "/metadata/annotations/x", value: "y" }], 422],
     ["a removal of what is not there", [{ op: "remove", path: "/data/zzz" }], 422],
     ["a replacement below a map that is not there", [{ op: "replace", path: "/binaryData/zzz", value: "eQ==" }], 422],
@@ -56,6 +61,17 @@ describeApiServers("patches", (target) => {
       { op: "add", path: "/metadata/annotations", value: { x: "y" } },
     ];
     const { status, body } = await patch(`${configMaps()}/nulls`, json, operations);
+    expect(status).toBe(200);
+    expect(body.metadata.annotations).toEqual({ x: "y" });
+  });
+
+  it("of JSON may add a map that is not there, and then to it", async () => {
+    await create(configMaps(), { metadata: { name: "brought" }, data: { a: "b" } });
+    const { status, body } = await patch(`${configMaps()}/brought`, json, [
+      { op: "test", path: "/metadata/annotations", value: null },
+      { op: "add", path: "/metadata/annotations", value: {} },
+      { op: "add", path: "/metadata/annotations/x", value: "y" },
+    ]);
     expect(status).toBe(200);
     expect(body.metadata.annotations).toEqual({ x: "y" });
   });

@@ -1,0 +1,50 @@
+import { updateOnConfigChange } from "./annotations.ts";
+import type { Policy } from "./policy/policy.ts";
+import type { Annotations } from "./wave-annotations.ts";
+
+/** Whether a workload asks to be rolled. */
+export type OptIn =
+  | { readonly state: "in"; readonly by: "workload" | "namespace" }
+  | { readonly state: "out" }
+  | { readonly state: "unclear"; readonly value: string };
+
+/** What a Namespace decides, by its name. */
+export type OfNamespace = Policy["ofNamespace"];
+
+/** One object for each of the few answers that thousands of workloads share. */
+const answers = {
+  workload: { state: "in", by: "workload" },
+  namespace: { state: "in", by: "namespace" },
+  out: { state: "out" },
+} as const satisfies Readonly<Record<string, OptIn>>;
+
+/** How much of an unclear value is kept. */
+const mostKept = 300;
+
+/**
+ * Whether a workload with these annotations has opted in: what it says itself counts, and where it says nothing its
+ * Namespace does. Only "true" opts in: a person who writes anything else, but not what says no, is told.
+ */
+export function readOptIn(annotations: Annotations, namespace: string, ofNamespace: OfNamespace): OptIn {
+  const value = annotations[updateOnConfigChange];
+  switch (value) {
+    case "true":
+      return answers.workload;
+    case undefined:
+      return ofNamespace?.(namespace)?.optsIn ? answers.namespace : answers.out;
+    case "false":
+    case "":
+      return answers.out;
+    default:
+      return { state: "unclear", value: value.slice(0, mostKept) };
+  }
+}
+
+/** Whether a workload, which was read when its Namespace may have said otherwise, has still opted in. */
+export function isIn(
+  { optIn, namespace }: { readonly optIn: OptIn; readonly namespace: string },
+  { ofNamespace }: Policy,
+): boolean {
+  if (optIn.state !== "in") return false;
+  return optIn.by === "workload" || ofNamespace?.(namespace)?.optsIn === true;
+}

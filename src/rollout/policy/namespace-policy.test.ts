@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { decidesNothing, sameNamespacePolicy, toNamespacePolicy } from "./namespace-policy.ts";
+
+const read = (annotations: Record<string, string>) => toNamespacePolicy({ metadata: { name: "shop", annotations } });
+
+describe("toNamespacePolicy", () => {
+  it("reads the opt-in and what counts for all workloads, and nothing else", () => {
+    const annotations = {
+      "wave.pusher.com/update-on-config-change": "true",
+      "wave.pusher.com/hold": "true",
+      "wave.pusher.com/approved": "12345678",
+      "example.com/hold": "true",
+    };
+    expect(read(annotations)).toEqual({ optsIn: true, annotations: { hold: "true" } });
+  });
+
+  it("is one object for all that decide nothing", () => {
+    expect(toNamespacePolicy({})).toBe(decidesNothing);
+    expect(read({ "example.com/team": "a" })).toBe(decidesNothing);
+  });
+
+  it.each(["false", "", "True", "yes"])("does not take %j for an opt-in", (value) => {
+    expect(read({ "wave.pusher.com/update-on-config-change": value })).toBe(decidesNothing);
+  });
+
+  it("is another where anything of it is", () => {
+    const hold = read({ "wave.pusher.com/hold": "true" });
+    expect(sameNamespacePolicy(hold, read({ "wave.pusher.com/hold": "true", other: "x" }))).toBe(true);
+    expect(sameNamespacePolicy(hold, read({ "wave.pusher.com/hold": "false" }))).toBe(false);
+    expect(sameNamespacePolicy(hold, decidesNothing)).toBe(false);
+  });
+});

@@ -1,0 +1,24 @@
+import type { Namespace } from "kubernetes-types/core/v1.d.ts";
+import { updateOnConfigChange } from "../annotations.ts";
+import { sameJson } from "../same-json.ts";
+import type { NamespacePolicy } from "./policy.ts";
+import { noPolicy, policyAnnotationsOf } from "./policy-annotations.ts";
+
+/** A Namespace as the API server sends it. */
+export type NamespaceObject = Namespace;
+
+/** What nearly every Namespace decides: nothing. */
+export const decidesNothing: NamespacePolicy = { optsIn: false, annotations: noPolicy };
+
+/** What a Namespace decides for the workloads in it; {@link decidesNothing} where it has no annotation of Wave's. */
+export function toNamespacePolicy({ metadata }: Pick<NamespaceObject, "metadata">): NamespacePolicy {
+  const annotations = policyAnnotationsOf(metadata?.annotations, "namespace");
+  // Only "true", as on a workload: what is unclear opts nobody in.
+  const optsIn = metadata?.annotations?.[updateOnConfigChange] === "true";
+  return optsIn || annotations !== noPolicy ? { optsIn, annotations } : decidesNothing;
+}
+
+/** Whether two Namespaces decide the same. */
+export function sameNamespacePolicy(a: NamespacePolicy, b: NamespacePolicy): boolean {
+  return sameJson(a, b);
+}
