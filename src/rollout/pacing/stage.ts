@@ -3,8 +3,8 @@ import type { Workload } from "../workload.ts";
 
 /** How far one workload is with one change of an object that it reads. Times are milliseconds since the epoch. */
 export type Stage =
-  /** Something is to be written, and nothing but the wave holds it. A person said that it may go on where it is `resumed`. */
-  | { readonly state: "due"; readonly resumed: boolean }
+  /** Something is to be written, and nothing but the wave holds it. At `resumedAt` a person said that it may go on. */
+  | { readonly state: "due"; readonly resumedAt: number | undefined }
   /** As due, but the wave of another change, of which too many failed, holds it: nobody here waits for it. */
   | { readonly state: "haltedElsewhere" }
   /** It is being rolled, and has failed where it still is at `until`. */
@@ -12,7 +12,7 @@ export type Stage =
   /** Complete, but not for long enough before `until`. */
   | { readonly state: "soaking"; readonly until: number }
   | { readonly state: "passed" }
-  | { readonly state: "failed" };
+  | { readonly state: "failed"; readonly rolledAt: number };
 
 /** What a {@link Stage} is derived from. Times are milliseconds since the epoch. */
 export interface StageFacts {
@@ -41,7 +41,7 @@ const clocksDifferMs = 60_000;
 export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Stage | undefined {
   const { workload, due, changedAt, writtenAt = 0, completeSince = now } = facts;
   const { progress } = workload;
-  if (due) return { state: "due", resumed: resumedSince(facts, changedAt, now) };
+  if (due) return { state: "due", resumedAt: resumedSince(facts, changedAt, now) ? facts.resumed : undefined };
   const rolledAt = Math.max(workload.rolledAt * 1000, writtenAt);
   if (rolledAt < Math.floor(changedAt / 1000) * 1000) return undefined;
   if (progress.state === "complete") {
@@ -51,7 +51,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   }
   const until = rolledAt + flags.rolloutTimeoutMs;
   if (progress.state === "progressing" && now < until) return { state: "underWay", until };
-  return resumedSince(facts, rolledAt, now) ? undefined : { state: "failed" };
+  return resumedSince(facts, rolledAt, now) ? undefined : { state: "failed", rolledAt };
 }
 
 /** Whether a person resumed it at that time or later. A time in the future resumes nothing: it would do so for ever. */

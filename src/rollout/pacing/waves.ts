@@ -50,12 +50,12 @@ export function waveOf({ object, namespace, members }: WaveGroup, flags: PacingF
   const again = soonest(members);
   const halted = isHalted(count, members.length, flags);
   const described = describeObject(object, namespace);
+  const free = Math.max(0, maxConcurrent - count.underWay);
   if (halted) {
-    const resumed = members.filter(({ stage }) => stage.state === "due" && stage.resumed);
-    return { go: keysOf(resumed), hold: haltedBy(described), halted, again };
+    const resumed = members.filter(isResumedAfter(lastFailure(members))).sort(inOrder);
+    return { go: keysOf(resumed.slice(0, free)), hold: haltedBy(described), halted, again };
   }
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
-  const free = Math.max(0, maxConcurrent - count.underWay);
   const openToAll = members.length <= firstWave || isFirstWavePast(count, flags);
   const begun = count.underWay + count.soaking + count.passed + count.failed;
   const slots = openToAll ? free : Math.min(free, Math.max(0, firstWave - begun));
@@ -81,6 +81,16 @@ function countStages(members: readonly WaveMember[]): Counts {
   const counts = { due: 0, haltedElsewhere: 0, underWay: 0, soaking: 0, passed: 0, failed: 0 };
   for (const { stage } of members) counts[stage.state]++;
   return counts;
+}
+
+/** When that one of those that failed was rolled which was rolled last. */
+function lastFailure(members: readonly WaveMember[]): number {
+  return members.reduce((last, { stage }) => (stage.state === "failed" ? Math.max(last, stage.rolledAt) : last), 0);
+}
+
+/** Who is due and was resumed by a person who could know of all that failed: not of what was rolled only after that. */
+function isResumedAfter(failure: number): (member: WaveMember) => boolean {
+  return ({ stage }) => stage.state === "due" && stage.resumedAt !== undefined && stage.resumedAt >= failure;
 }
 
 function soonest(members: readonly WaveMember[]): number | undefined {

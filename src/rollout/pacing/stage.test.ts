@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import type { Progress } from "./progress.ts";
+import { type StageFacts, stageOf } from "./stage.ts";
+import { defaultFlags, noon } from "./test-due.ts";
+
+const second = noon / 1000;
+const complete = (since?: number): Progress => ({ state: "complete", since });
+const failed = { state: "failed", rolledAt: noon + 1_000 };
+const progressing: Progress = { state: "progressing", step: 1 };
+
+/** Of a workload that was rolled a second after the change, at so many milliseconds after the change. */
+function stage(progress: Progress, ms: number, facts: Partial<StageFacts> = {}) {
+  const workload = { rolledAt: second + 1, progress };
+  const known = { workload, due: false, changedAt: noon, writtenAt: undefined, completeSince: undefined };
+  return stageOf({ ...known, resumed: undefined, ...facts }, defaultFlags, noon + ms);
+}
+
+describe("a workload and a change", () => {
+  it("have nothing to do with each other where it was not rolled since and need not be", () => {
+    const workload = { rolledAt: second - 1, progress: complete() };
+    expect(stage(progressing, 5_000, { workload })).toBeUndefined();
+    expect(stage(progressing, 5_000, { workload: { ...workload, rolledAt: 0 } })).toBeUndefined();
+  });
+
+  it("where it is due, whatever it was rolled for before", () => {
+    expect(stage(progressing, 5_000, { due: true })).toEqual({ state: "due", resumedAt: undefined });
+    expect(stage({ state: "failed" }, 5_000, { due: true })).toEqual({ state: "due", resumedAt: undefined });
+  });
+
+  it("where it was rolled in the second of the change, or this process wrote it and no cache has heard", () => {
+    const workload = { rolledAt: second, progress: progressing };
+    expect(stage(progressing, 5_000, { workload, changedAt: noon + 900 })).toMatchObject({ state: "underWay" });
+    const unheard = { workload: { ...workload, rolledAt: 0 }, writtenAt: noon + 950, changedAt: noon + 900 };
+    expect(stage(progressing, 1_000, unheard)).toMatchObject({ state: "underWay" });
+  });
+
+  it("while it is rolled, until the timeout", () => {
+    expect(stage(progressing, 600_999)).toEqual({ state: "underWay", until: noon + 601_000 });
+    expect(stage(progressing, 601_000)).toEqual(failed);
+    expect(stage({ state: "failed" }, 2_000)).toEqual(failed);
+  });
+
+  it("while it soaks, since it was complete by its status, else since that was seen, and since its roll at the earliest", () => {
+    expect(stage(complete(second + 5), 14_999)).toEqual({ state: "soaking", until: noon + 15_000 });
+    expect(stage(complete(second + 5), 15_000)).toEqual({ state: "passed" });
+    expect(stage(complete(), 15_000)).toEqual({ state: "soaking", until: noon + 25_000 });
+    expect(stage(complete(), 15_000, { completeSince: noon + 5_000 })).toEqual({ state: "passed" });
+    expect(stage(complete(second - 100), 10_999)).toEqual({ state: "soaking", until: noon + 11_000 });
+  });
+});
+
+describe("what a person resumed", () => {
+  it("does not count as failed, if it was rolled before that", () => {
+    const over: Progress = { state: "failed" };
+    expect(stage(over, 60_000, { resumed: noon + 1_000 })).toBeUndefined();
+    expect(stage(over, 60_000, { resumed: noon + 999 })).toEqual(failed);
+    expect(stage(progressing, 700_000, { resumed: noon + 650_000 })).toBeUndefined();
+  });
+
+  it("may go alone, if the object changed before that", () => {
+    expect(stage(complete(), 60_000, { due: true, resumed: noon })).toEqual({ state: "due", resumedAt: noon });
+    expect(stage(complete(), 60_000, { due: true, resumed: noon - 1 })).toEqual({ state: "due", resumedAt: undefined });
+  });
+
+  it("is not resumed by a time in the future, but for the clock of the person", () => {
+    expect(stage({ state: "failed" }, 60_000, { resumed: noon + 119_000 })).toBeUndefined();
+    expect(stage({ state: "failed" }, 60_000, { resumed: noon + 121_000 })).toEqual(failed);
+    expect(stage(complete(), 60_000, { due: true, resumed: noon + 121_000 })).toEqual({
+      state: "due",
+      resumedAt: undefined,
+    });
+  });
+});
