@@ -30,40 +30,49 @@ export function missingControlPlane(): string | undefined {
 
 /**
  * Starts a control plane in a new temporary folder, about 3 s; `stop` ends it and removes the folder. Without `workloads`
- * it is the API server and etcd alone, so that nobody acts on Deployments. `apiServerFlags` are for the API server.
+ * it is the API server and etcd alone, so that nobody acts on Deployments; with "no-nodes" there is no kwok, for the node of
+ * test/node. `apiServerFlags` are for the API server.
  */
 export async function startControlPlane({
   workloads = true,
   apiServerFlags = [],
 }: {
-  readonly workloads?: boolean;
+  readonly workloads?: boolean | "no-nodes";
   readonly apiServerFlags?: readonly string[];
 } = {}): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), "wave-control-plane-"));
-  const up = spawn(
-    join(import.meta.dirname, "up"),
-    [folder, ...(workloads ? ["--workloads"] : []), ...apiServerFlags],
-    {
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const flag = { true: ["--workloads"], false: [], "no-nodes": ["--workloads=no-nodes"] }[`${workloads}`];
+  try {
+    const stopUp = await startUp(join(import.meta.dirname, "up"), [folder, ...flag, ...apiServerFlags]);
+    const stop = () => stopUp().finally(remove);
+    return { kubeconfig: join(folder, "kubeconfig"), auditLog: join(folder, "audit.log"), stop };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/**
+ * Runs a script that serves until it is told to stop, and resolves when it has said "ready:" with what stops it.
+ * @throws Error with what the script wrote to its error output, where it ends before.
+ */
+export async function startUp(script: string, args: readonly string[]): Promise<() => Promise<void>> {
+  const up = spawn(script, args, { stdio: ["ignore", "pipe", "pipe"] });
   const exited = new Promise<void>((resolve) => up.once("exit", () => resolve()));
   let errors = "";
   up.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  const stop = async () => {
+  const stop = () => {
     up.kill("SIGTERM");
-    await exited;
-    rmSync(folder, { recursive: true, force: true });
+    return exited;
   };
   for await (const line of createInterface({ input: up.stdout })) {
-    if (line.startsWith("ready:")) {
-      return { kubeconfig: join(folder, "kubeconfig"), auditLog: join(folder, "audit.log"), stop };
-    }
+    if (line.startsWith("ready:")) return stop;
   }
   await stop();
-  throw new Error(`the control plane did not start: ${errors}`);
+  throw new Error(`${script} did not start: ${errors}`);
 }
 
 /** One request as the API server's audit log tells it. */

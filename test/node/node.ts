@@ -1,0 +1,74 @@
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { type Cluster, connect } from "../control-plane/cluster.ts";
+import { controlPlaneFolder, startControlPlane, startUp } from "../control-plane/control-plane.ts";
+
+const run = promisify(execFile);
+const here = import.meta.dirname;
+
+/** A control plane with a real node, whose Pods really run. */
+export interface RealNode {
+  readonly cluster: Cluster;
+  /** Runs a program among the node's processes, as root; resolves with what it printed. */
+  readonly inside: (program: string, ...args: readonly string[]) => Promise<string>;
+  /** Kills the node's kubelet, which is then started again. */
+  readonly killKubelet: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Undefined where a node can run and is installed, else one line that says what is missing. */
+export function missingNode(): string | undefined {
+  const { status, stdout } = spawnSync(join(here, "up"), ["--impossible"], { encoding: "utf8" });
+  if (status === 0) return stdout.trim();
+  const installed = join(process.env.NODE_ASSETS ?? "/usr/local/kubernetes-node", "installed");
+  const missing = [installed, join(controlPlaneFolder(), "kubelet")].find((path) => !existsSync(path));
+  return (
+    missing && `${missing} is missing; test/control-plane/install and test/node/install make it (once, some minutes)`
+  );
+}
+
+/** How an image is made; see `image`. */
+export interface ImageOptions {
+  readonly arch?: "amd64" | "arm64";
+  /** Whether nothing of an earlier build is used. Default false. */
+  readonly fresh?: boolean;
+}
+
+/** Makes Wave's image of these sources by its Dockerfile, as a file; resolves with its digest. */
+export async function makeImage(file: string, { arch = "amd64", fresh = false }: ImageOptions = {}): Promise<string> {
+  const env = { ...process.env, ...(fresh ? { FRESH: "yes" } : {}) };
+  return (await run(join(here, "image"), [file, arch], { env })).stdout.trim();
+}
+
+/** Starts a control plane and a node with this image of Wave, about 10 s. */
+export async function startNode(image: string): Promise<RealNode> {
+  const plane = await startControlPlane({ workloads: "no-nodes" });
+  const folder = join(dirname(plane.kubeconfig), "node");
+  let stopNode = async () => {};
+  try {
+    stopNode = await startUp(join(here, "up"), [dirname(plane.kubeconfig), image]);
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+  const cluster = connect(plane);
+  const text = (name: string) => readFileSync(join(folder, name), "utf8").trim();
+  const inside: RealNode["inside"] = async (program, ...args) => {
+    const namespaces = ["--target", text("pid"), "--mount", "--net", "--pid"];
+    return (await run("nsenter", [...namespaces, program, ...args])).stdout;
+  };
+  return {
+    cluster,
+    inside,
+    killKubelet: async () => {
+      await inside("kill", "-KILL", text("kubelet.pid"));
+    },
+    stop: async () => {
+      cluster.close();
+      await stopNode();
+      await plane.stop();
+    },
+  };
+}
