@@ -15,12 +15,24 @@ export default defineConfig({
         test: {
           name: "suites",
           include: ["test/*/**/*.test.ts"],
-          exclude: ["test/simulation/**"],
+          exclude: ["test/simulation/**", "test/node/**"],
           globalSetup: "test/control-plane/global-setup.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // One API server serves all suites: more at once than this only makes them wait for it.
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: "node",
+          include: ["test/node/**/*.test.ts"],
+          globalSetup: "test/node/global-setup.ts",
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          // One node at a time, and nothing beside it: when all others are through.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

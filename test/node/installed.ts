@@ -1,0 +1,74 @@
+import { helm } from "../admission/admitted.ts";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { chart } from "../deploy/rendered.ts";
+
+/** Where Wave is installed. */
+export const system = "wave-system";
+
+/** An image that the node has: nginx, with a shell. */
+export const nginx = "nginx:1.29-alpine";
+
+/** A Pod as the kubelet says it is. */
+export interface Pod extends AnyObject {
+  readonly spec: { readonly containers: readonly object[] };
+  readonly status: {
+    readonly phase: string;
+    readonly podIP?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly lastTransitionTime: string;
+    }[];
+    readonly containerStatuses?: readonly {
+      readonly containerID: string;
+      readonly restartCount: number;
+      readonly ready: boolean;
+    }[];
+  };
+}
+
+/** Makes Wave's namespace, in which Pod Security lets only restricted Pods run. */
+export async function makeSystem(cluster: Cluster): Promise<void> {
+  const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+  await cluster.api("POST", "/api/v1/namespaces", { metadata: { name: system, labels } });
+}
+
+/** Runs `helm VERB` for the release "wave" of the chart, with webhooks, and waits until its Pods are Ready. */
+export function helmWave(cluster: Cluster, verb: "install" | "upgrade", ...values: readonly string[]): Promise<string> {
+  const set = ["webhooks.enabled=true", ...values].flatMap((value) => ["--set", value]);
+  return helm(cluster, [verb, "wave", chart, "-n", system, "--wait", "--timeout", "60s", ...set]);
+}
+
+/** The Pods of a namespace with these labels that are not being deleted. */
+export async function podsOf(cluster: Cluster, namespace: string, labels = ""): Promise<readonly Pod[]> {
+  const pods = await cluster.list(`/api/v1/namespaces/${namespace}/pods?labelSelector=${encodeURIComponent(labels)}`);
+  return (pods as readonly Pod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+}
+
+/** Waits until a workload's newest Pods run everywhere, as `kubectl rollout status` tells. */
+export function rolledOut(cluster: Cluster, namespace: string, resource: string): Promise<string> {
+  return cluster.kubectl(["-n", namespace, "rollout", "status", resource, "--timeout=60s"]);
+}
+
+/** The ids of the containers of Wave's Pods, each with how often it was started again. */
+export async function waveContainers(cluster: Cluster): Promise<readonly string[]> {
+  const statuses = (await podsOf(cluster, system)).flatMap(({ status }) => status.containerStatuses ?? []);
+  return statuses.map(({ containerID, restartCount }) => `${containerID} ${restartCount}`).toSorted();
+}
+
+/** Waits until the API server calls Wave: a dry run of a workload gets its hash. `template` is one that has opted in. */
+export function admits(cluster: Cluster, namespace: string, workload: object): Promise<true> {
+  return until("admission", async () => ((await hashAtCreation(cluster, namespace, workload)) ? true : undefined));
+}
+
+interface Created {
+  readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Record<string, string> } } };
+}
+
+/** The hash with which a Deployment would be created, if any. */
+export async function hashAtCreation(cluster: Cluster, namespace: string, workload: object) {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments?dryRun=All`;
+  const { spec } = await cluster.api<Created>("POST", path, workload);
+  return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
+}
