@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ConnectionError } from "../kube/errors.ts";
 import { updateOnConfigChange } from "../rollout/annotations.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
-import { readConfigs } from "./explain-read.ts";
+import { readConfigs } from "./read-configs.ts";
 import { explainScene } from "./test-explain.ts";
 
 const sandbox = await startSandbox({ controllers: false });
@@ -110,8 +110,9 @@ describe("wave explain", () => {
     await cluster.createWeb();
     const before = sandbox.requests.length;
     await explain();
-    const asked = sandbox.requests.slice(before).map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
-    expect(asked.sort()).toEqual(["get configmaps/page", "get deployments/web", "get secrets/db"]);
+    const asked = sandbox.requests.slice(before).map(({ verb, resource, name = "" }) => `${verb} ${resource}/${name}`);
+    const gets = ["get configmaps/page", "get deployments/web", "get namespaces/default", "get secrets/db"];
+    expect(asked.sort()).toEqual([...gets, "list pods/"]);
   });
 
   it("never shows a value of a ConfigMap or Secret, nor a digest of one", async () => {

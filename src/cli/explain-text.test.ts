@@ -1,16 +1,24 @@
 import { describe, expect, it } from "vitest";
+import { unpaced } from "../rollout/policy/pacing-flags.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../rollout/test-objects.ts";
-import type { ReadConfig } from "./explain-read.ts";
 import { renderExplanation } from "./explain-text.ts";
 import { explainWorkload } from "./explanation.ts";
 import { printableJson } from "./printable.ts";
+import type { ReadConfig } from "./read-configs.ts";
 
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
 
 function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingGate = true) {
-  const policy = { ...defaultPolicy, schedulingGate, keys: { state: "not asked for", why: "" } as const };
-  return explainWorkload(workloadObject(wanted), workload(wanted), new Map(Object.entries(read)), policy);
+  return explainWorkload({
+    found: { object: workloadObject(wanted), workload: workload(wanted) },
+    read: new Map(Object.entries(read)),
+    policy: { ...defaultPolicy, schedulingGate, pacing: unpaced, keys: { state: "not asked for", why: "" } },
+    pods: { state: "read", of: () => new Map() },
+    now: 0,
+    wave: undefined,
+    gaps: [],
+  });
 }
 
 function rendered(...asked: Parameters<typeof explained>): string {

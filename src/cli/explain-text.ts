@@ -2,6 +2,7 @@ import { describeObject } from "../rollout/messages.ts";
 import type { ExplainedReference, Explanation } from "./explanation.ts";
 import { printable } from "./printable.ts";
 import { tableLines } from "./table.ts";
+import { podsInWords } from "./workload-state.ts";
 
 /** How many keys a cell of the table names; JSON has all. */
 const shownKeys = 4;
@@ -43,25 +44,38 @@ function listedReferences({ workload, references, tooLarge }: Explanation): read
 }
 
 function summary(explanation: Explanation): readonly string[] {
-  const { outcome, reason, recordedHash, recordedUnder, currentHash, optIn } = explanation;
+  const { outcome, reason, hold, recordedHash, recordedUnder, currentHash, optIn } = explanation;
   const rows: [string, string][] = [
     ["Now", headline(explanation)],
     ["Why", reason],
+    ...(hold === null ? [] : [["Held", hold.message] as [string, string]]),
+    ...(hold === null || hold.until === null ? [] : [["Until", hold.until] as [string, string]]),
+    ...podsRow(explanation),
     ["Recorded", recordedHash === null ? "no hash" : `${recordedHash}${under(recordedUnder)}`],
     ["Current", currentHash ?? whyNoHash(explanation)],
   ];
+  for (const [index, { name, value, by }] of explanation.policy.entries())
+    rows.push([index === 0 ? "Policy" : "", `${name}: ${value} (${policySources[by]})`]);
   if (optIn === "out") rows.push(["To opt in", optInCommand(explanation)]);
   if (outcome === "roll" || outcome === "baseline" || outcome === "adopt")
     rows.push(["If it stays", "Wave does not run or may not write it: see its log and the Events of this workload"]);
   return rows.map(([label, text]) => label.padEnd(13) + text);
 }
 
-function headline({ outcome, gate }: Explanation): string {
+const policySources = { workload: "its own", namespace: "of its Namespace", flag: "of Wave's flags" };
+
+/** What became of Pods, where that is known or would be if they could be read. */
+function podsRow({ pods, because, message }: Explanation): readonly [string, string][] {
+  if (pods !== null) return [["Pods", podsInWords(pods)]];
+  return because === "pods" && message !== null ? [["Pods", message]] : [];
+}
+
+function headline({ outcome, gate, state, message, hold, due }: Explanation): string {
   switch (outcome) {
     case "ignore":
       return "Wave leaves it alone";
     case "unchanged":
-      return "Wave does nothing: it is up to date";
+      return unchangedHeadline(state, message);
     case "baseline":
       return gate === "closed"
         ? "Wave records the hash of its configuration and lets its Pods be scheduled"
@@ -77,11 +91,27 @@ function headline({ outcome, gate }: Explanation): string {
     case "overBudget":
       return "Wave leaves it alone: it is too large, and keeps what it has";
     case "held":
-      return "Wave holds its roll back for now";
+      return `Wave holds back ${due === "baseline" ? "its first hash" : "its rollout"}: ${hold?.reason}`;
     case "cleanUp":
       return "Wave lets its Pods be scheduled again, and rolls out nothing";
     case "unknown":
       return "cannot be told: it hangs on what could not be read";
+  }
+}
+
+/** What became of what Wave wrote: it is never up to date while a Pod is not. */
+function unchangedHeadline(state: Explanation["state"], message: string | null): string {
+  switch (state) {
+    case "current":
+      return "Wave does nothing: it is up to date";
+    case "rolling":
+      return `Wave has done its part: ${message}`;
+    case "failed":
+      return `Wave has done its part, and Kubernetes fails: ${message}`;
+    case "behind":
+      return `Wave has done its part, and Kubernetes has not: ${message}`;
+    default:
+      return `Wave does nothing: its hash is up to date; ${message}`;
   }
 }
 

@@ -2,23 +2,24 @@ import { describeExcess } from "../rollout/budgets.ts";
 import { grantedReferences } from "../rollout/cross-namespace.ts";
 import { formOf } from "../rollout/hash.ts";
 import { describeMissing, describeObject } from "../rollout/messages.ts";
-import {
-  type DuePlan,
-  type Lookup,
-  type Missing,
-  planRollout,
-  type RolloutPlan,
-  type Warning,
-} from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy/policy.ts";
+import type { Hold } from "../rollout/pacing/hold.ts";
+import type { Moment } from "../rollout/pacing/moment.ts";
+import type { Missing, RolloutPlan, Warning } from "../rollout/plan.ts";
+import { readRecorded } from "../rollout/recorded.ts";
 import { type ConfigName, configKey, type Reference } from "../rollout/references.ts";
 import { hasGate, isGated } from "../rollout/scheduling-gate.ts";
-import { missingFrom } from "../rollout/view.ts";
-import type { OptIn, Workload, WorkloadName, WorkloadObject } from "../rollout/workload.ts";
+import { type Lookup, missingFrom } from "../rollout/view.ts";
+import type { OptIn, Workload, WorkloadName } from "../rollout/workload.ts";
 import { collectReferences, referencesOf } from "../rollout/workload-references.ts";
+import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
 import { type HashForm, hashFormOf, type ReadHashKeys } from "./explain-keys.ts";
-import type { ReadConfig, ReadConfigs } from "./explain-read.ts";
+import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "./live-plan.ts";
+import { countPods, type PodCount, type ReadPods } from "./pods.ts";
+import type { ReadConfig, ReadConfigs } from "./read-configs.ts";
+import type { FoundWorkload } from "./read-workloads.ts";
+import { type KnownPolicy, policyOf } from "./told-flags.ts";
 import { workloadNotes } from "./workload-notes.ts";
+import { standingOf, type WorkloadState } from "./workload-state.ts";
 
 /** One way in which the Pods of a workload read an object, and what is there. */
 export interface ExplainedReference extends Reference {
@@ -38,8 +39,24 @@ export interface Explanation {
   readonly version: 1;
   readonly workload: WorkloadName;
   readonly optIn: OptIn["state"];
+  /** Where it stands, by what Wave would do and what became of its Pods. */
+  readonly state: WorkloadState;
+  /** Why it stands there, as one word; null where there is nothing to say. */
+  readonly because: string | null;
+  /** The same in one line for a person; null where there is nothing to say. */
+  readonly message: string | null;
+  /** Since when, as far as the API tells it, RFC 3339. */
+  readonly since: string | null;
   /** Of `planRollout`; "unknown" where it hangs on an object or a key that could not be read. */
   readonly outcome: RolloutPlan["outcome"] | "unknown";
+  /** What is due and held; null where nothing is held. */
+  readonly due: "baseline" | "adopt" | "roll" | "cleanUp" | null;
+  /** What holds it; null where nothing does. */
+  readonly hold: { readonly reason: Hold["reason"]; readonly message: string; readonly until: string | null } | null;
+  /** How many of its Pods run with the current configuration; null where that is not known. */
+  readonly pods: PodCount | null;
+  /** What decides when it is rolled, but for the flags that are as they are by themselves. */
+  readonly policy: readonly DecidedPolicy[];
   /** One line for a person. */
   readonly reason: string;
   readonly recordedHash: string | null;
@@ -62,37 +79,64 @@ export interface Explanation {
 }
 
 /** The workload as if it had opted in: what it reads is of interest either way, unless that exceeds a budget. */
-export function withAllReferences(object: WorkloadObject, workload: Workload): Workload {
+export function withAllReferences({ object, workload }: FoundWorkload): Workload {
   if (workload.excess !== undefined) return workload;
   const { merged = [], excess } = referencesOf(object);
   return { ...workload, references: merged, excess };
 }
 
+/** What an explanation is made from. */
+export interface Asked {
+  readonly found: FoundWorkload;
+  readonly read: ReadConfigs;
+  readonly policy: KnownPolicy;
+  readonly pods: ReadPods;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Who else goes first, where others were read. */
+  readonly wave: Moment["wave"];
+  /** What else could not be read and may matter, a line each. */
+  readonly gaps: readonly string[];
+}
+
 /** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
-export function explainWorkload(
-  object: WorkloadObject,
-  workload: Workload,
-  read: ReadConfigs,
-  { keys, ...flags }: Omit<Policy, "hashKeys"> & { readonly keys: ReadHashKeys },
-): Explanation {
-  const policy: Policy = { ...flags, hashKeys: keys.state === "read" ? keys.keys : undefined };
-  const isRead = (reference: Reference) => !isUnread(read.get(configKey(reference)));
-  const lookup: Lookup = (kind, namespace, name) => {
-    const found = read.get(configKey({ kind, namespace, name }));
-    return found?.state === "present" ? found.config : undefined;
-  };
-  const reader = withAllReferences(object, workload);
+export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: Asked): Explanation {
+  const { object, workload } = found;
+  const { keys, pacing: flags } = policy;
+  const lookup = lookupIn(read);
+  const reader = withAllReferences(found);
   const unread = unreadObjects(reader, read);
-  const readable = { ...reader, references: reader.references.filter(isRead) };
-  const granted = grantedReferences(readable, lookup, policy);
-  const plan = planRollout({ ...workload, references: workload.references.filter(isRead) }, lookup, policy);
+  const readable = { ...reader, references: readableReferences(reader.references, read) };
+  const granted = grantedReferences(readable, lookup, policyOf(policy));
+  const plan = planLive(found, read, policy, now, wave);
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const places = reader.excess === undefined ? collectReferences(object) : [];
+  const told = outcomeOf(plan, unread, workload, keys);
+  const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, pods, policy) : undefined;
+  const changes = changeTimes(readable.references, read);
+  const { state, because, message, since } = standingOf({
+    object,
+    workload,
+    ...told,
+    hold: plan.outcome === "held" ? plan.hold : undefined,
+    unread: unread[0] && read.get(configKey(unread[0]))?.state,
+    pods,
+    podCount,
+    changedAt: changes.length === 0 ? undefined : Math.max(...changes),
+    flags,
+    now,
+  });
   return {
     version: 1,
     workload: { kind, namespace, name },
     optIn: optIn.state,
-    ...outcomeOf(plan, unread, workload, keys),
+    state,
+    because: because || null,
+    message: message || null,
+    since: timeOf(since),
+    ...told,
+    pods: podCount ?? null,
+    policy: decidedPolicy(workload, policy),
     recordedHash: recordedHash ?? null,
     recordedUnder: hashFormOf(recordedHash, keys),
     gate: isGated(workload) ? "closed" : "open",
@@ -106,12 +150,33 @@ export function explainWorkload(
     missing: missingFrom(granted.references, granted.lookup),
     unread,
     warnings: plan.warnings,
-    notes: workloadNotes(object, workload),
+    notes: [...workloadNotes(object, workload), ...gaps],
   };
 }
 
-function isUnread(found: ReadConfig | undefined): found is ReadConfig & { readonly error: string } {
-  return found?.state === "forbidden" || found?.state === "unreadable";
+/** Pods run with the current configuration where the hash that they carry stands for it; where none is read, all do. */
+function podsOf(
+  workload: Workload,
+  plan: RolloutPlan,
+  outcome: Explanation["outcome"],
+  pods: Extract<ReadPods, { readonly state: "read" }>,
+  policy: KnownPolicy,
+): PodCount | undefined {
+  const decided = plan.outcome === "held" ? plan.due : plan;
+  if (outcome === "unknown" || !("view" in decided)) return undefined;
+  const { view } = decided;
+  const readsNothing = plan.outcome === "unchanged" && workload.recordedHash === undefined;
+  return countPods(pods.of(workload), (hash) => {
+    if (readsNothing) return true;
+    return (
+      readRecorded({ recordedHash: hash, baseline: workload.baseline }, view, policyOf(policy).hashKeys).tells ===
+      "same"
+    );
+  });
+}
+
+function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString().replace(".000Z", "Z");
 }
 
 function unreadObjects({ references }: Workload, read: ReadConfigs): readonly UnreadObject[] {
@@ -122,33 +187,39 @@ function unreadObjects({ references }: Workload, read: ReadConfigs): readonly Un
   });
 }
 
+type Told = Pick<Explanation, "outcome" | "due" | "hold" | "reason" | "currentHash">;
+
 /**
  * The plan was made from what could be read. The rest cannot change it where the workload is not Wave's or something is
  * missing already; else it can.
  */
-function outcomeOf(
-  plan: DuePlan,
-  unread: readonly UnreadObject[],
-  workload: Workload,
-  keys: ReadHashKeys,
-): Pick<Explanation, "outcome" | "reason" | "currentHash"> {
+function outcomeOf(plan: RolloutPlan, unread: readonly UnreadObject[], workload: Workload, keys: ReadHashKeys): Told {
   const { outcome, reason } = plan;
+  const nothing = { due: null, hold: null, currentHash: null };
   if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting" || outcome === "overBudget")
-    return { outcome, reason, currentHash: null };
+    return { ...nothing, outcome, reason };
   if (unread.length > 0) {
     const objects = describeMissing(unread, workload.namespace);
-    return { outcome: "unknown", reason: `could not read ${objects}`, currentHash: null };
+    return { ...nothing, outcome: "unknown", reason: `could not read ${objects}` };
   }
+  const decided = outcome === "held" ? plan.due : plan;
+  const known = keys.state === "read";
+  if (decided.outcome === "adopt" && !known)
+    return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
   // Without the keys that the Wave that runs has, nobody knows what it would write.
-  const currentHash = keys.state === "unread" ? null : plan.view.hash;
-  if (outcome === "adopt") {
-    if (keys.state !== "read") return { outcome: "unknown", reason: withoutKey(workload, keys.why), currentHash: null };
-    return { outcome, reason: `${reason}, unless one that runs still remembers it`, currentHash };
-  }
-  if (outcome !== "roll") return { outcome, reason, currentHash };
-  // The plan's own words are of a Wave that was not there to see it; nobody but Wave knows that.
-  const lifted = hasGate(workload) ? "; its scheduler is restored" : "";
-  return { outcome, reason: `its configuration is not what its hash was made from${lifted}`, currentHash };
+  const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
+  const why = outcome === "held" ? reason.slice(0, reason.length - plan.hold.message.length - 2) : reason;
+  const told = { ...nothing, outcome, reason: reasonFor(decided.outcome, why, workload), currentHash };
+  if (outcome !== "held") return told;
+  const { reason: by, message, until } = plan.hold;
+  return { ...told, due: plan.due.outcome, hold: { reason: by, message, until: timeOf(until) } };
+}
+
+/** The plan's own words are of a Wave that was there to see it; nobody but Wave knows that. */
+function reasonFor(outcome: RolloutPlan["outcome"], reason: string, workload: Workload): string {
+  if (outcome === "adopt") return `${reason}, unless one that runs still remembers it`;
+  if (outcome !== "roll") return reason;
+  return `its configuration is not what its hash was made from${hasGate(workload) ? "; its scheduler is restored" : ""}`;
 }
 
 function withoutKey({ recordedHash = "" }: Workload, why: string): string {

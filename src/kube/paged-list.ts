@@ -11,13 +11,19 @@ const pageBytes = 2 * 1024 * 1024;
 const limits = { first: 20, least: 5, most: 500 };
 const silenceLimitMs = 30_000;
 
+/** What to list in pages, and with what. */
+export interface PagedListContext
+  extends Pick<WatchContext, "client" | "path" | "what" | "fieldSelector" | "clock" | "log" | "heard" | "signal"> {
+  readonly labelSelector?: string | undefined;
+}
+
 /**
  * All objects that exist now, in pages of one moment, for servers that do not send them as the beginning of a watch. No
  * more than one object of a page is in memory. Begins again, once, where the server gives up the moment in between (410).
  * Returns the resourceVersion to watch from.
  */
 export async function* pagedList<T extends KubeObject>(
-  context: WatchContext,
+  context: PagedListContext,
 ): AsyncGenerator<ReflectorEvent<T>, string> {
   yield { type: "init" };
   let next: string | undefined;
@@ -48,12 +54,12 @@ interface PageEnd {
 }
 
 async function* onePage<T extends KubeObject>(
-  { client, path, fieldSelector, signal, log, what, clock, heard }: WatchContext,
+  { client, path, fieldSelector, labelSelector, signal, log, what, clock, heard }: PagedListContext,
   limit: number,
   next: string | undefined,
 ): AsyncGenerator<ReflectorEvent<T>, PageEnd> {
   const silent = new AbortController();
-  const query = { limit, continue: next, fieldSelector };
+  const query = { limit, continue: next, fieldSelector, labelSelector };
   const either = AbortSignal.any([signal, silent.signal]);
   await using stream = await client.stream({ method: "GET", path, query, signal: either });
   let bytes = 0;

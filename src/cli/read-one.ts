@@ -1,0 +1,59 @@
+import { objectsToRead } from "../rollout/cross-namespace.ts";
+import type { Moment } from "../rollout/pacing/moment.ts";
+import { toWorkload } from "../rollout/workload.ts";
+import type { Cluster } from "./cluster-command.ts";
+import { type Asked, withAllReferences } from "./explanation.ts";
+import { planLive } from "./live-plan.ts";
+import { podSelector, readPods } from "./pods.ts";
+import { readConfigs, readManyConfigs } from "./read-configs.ts";
+import { gapsOf, readNamespaces } from "./read-namespaces.ts";
+import { type FoundWorkload, listWorkloads, readWorkload } from "./read-workloads.ts";
+import { type KnownPolicy, policyOf } from "./told-flags.ts";
+import { wavesNow } from "./waves-now.ts";
+import type { WorkloadArgument } from "./workload-argument.ts";
+
+/**
+ * Reads all that the plan of one workload hangs on, as it is stored now. Throws a CommandFailure where there is no such workload,
+ * and what the API server refuses of it; what it reads may be unreadable.
+ */
+export async function readOne(
+  cluster: Cluster,
+  argument: WorkloadArgument,
+  namespace: string,
+  told: KnownPolicy,
+): Promise<Asked> {
+  const { client } = cluster;
+  const [object, namespaces] = await Promise.all([
+    readWorkload(cluster, argument, namespace),
+    readNamespaces(client, namespace),
+  ]);
+  const policy = { ...told, ofNamespace: namespaces.of };
+  const found = { object, workload: toWorkload(argument.kind, object) };
+  const [read, pods] = await Promise.all([
+    readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy))),
+    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
+  ]);
+  const asked = { found, read, policy, pods, now: Date.now(), wave: undefined, gaps: gapsOf(namespaces) };
+  return isInWave(asked) ? { ...asked, wave: await waveOf(cluster, found, asked) } : asked;
+}
+
+/** Whether nothing but other workloads can hold what is due: these are many, and not read without need. */
+function isInWave({ found, read, policy, now }: Asked): boolean {
+  let asks = false;
+  planLive(found, read, policy, now, () => {
+    asks = true;
+    return undefined;
+  });
+  return asks;
+}
+
+async function waveOf(
+  { client }: Cluster,
+  { workload }: FoundWorkload,
+  { policy, now }: Asked,
+): Promise<Moment["wave"]> {
+  const { namespace } = workload;
+  const { found } = await listWorkloads(client, { namespace }, policy.ofNamespace);
+  const objects = found.flatMap(({ workload: each }) => objectsToRead(each, policyOf(policy)));
+  return wavesNow({ found, read: await readManyConfigs(client, objects), policy, now }).holdOf;
+}
