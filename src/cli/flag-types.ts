@@ -79,6 +79,24 @@ export function choice<const C extends string, D extends C | undefined>(
   };
 }
 
+/** Some words of a few, separated by commas. Undefined: none was asked for. */
+export function words<const W extends string>(
+  row: Row & { readonly of: readonly W[] },
+): Flag<readonly W[] | undefined> {
+  const { of, ...rest } = row;
+  return {
+    ...rest,
+    placeholder: "WORD,…",
+    default: undefined,
+    shownDefault: undefined,
+    allowed: `a comma-separated list of ${of.join(", ")}`,
+    parse: (value) => {
+      const found = value.split(",").map((each) => of.find((word) => word === each.trim()));
+      return found.every((word) => word !== undefined) ? found : undefined;
+    },
+  };
+}
+
 /** The whole hours that a timer can count. */
 const longestMs = Math.floor(longestTimerMs / 3_600_000) * 3_600_000;
 

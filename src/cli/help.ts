@@ -8,7 +8,9 @@ export interface CommandHelp {
   readonly summary: string;
   /** A command line, and what it is good for. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
-  /** Paragraphs after the flags. */
+  /** Words and what they mean, under a heading, after the flags. */
+  readonly words?: { readonly heading: string; readonly meanings: Readonly<Record<string, string>> };
+  /** Paragraphs after that. */
   readonly notes?: readonly string[];
 }
 
@@ -25,6 +27,10 @@ export function renderHelp(help: CommandHelp, table: FlagTable): string {
     lines.push("", group);
     for (const [name, flag] of Object.entries(table)) if (flag.group === group) lines.push(...flagLines(name, flag));
   }
+  if (help.words !== undefined) {
+    lines.push("", help.words.heading);
+    for (const [word, meaning] of Object.entries(help.words.meanings)) lines.push(...inColumn(`  ${word}`, meaning));
+  }
   for (const note of help.notes ?? []) lines.push("", ...wrap(note, 0));
   const example = Object.keys(table).find((name) => name.includes("-"));
   if (example !== undefined)
@@ -39,7 +45,11 @@ function flagLines(name: string, flag: Flag<unknown>): string[] {
   const short = flag.short === undefined ? "" : `-${flag.short}, `;
   const head = `  ${short}--${name}${flag.placeholder === undefined ? "" : ` ${flag.placeholder}`}`;
   const shown = flag.shownDefault === undefined ? "" : ` ${unbroken(`(default ${flag.shownDefault})`)}`;
-  const body = wrap(flag.help + shown, column);
+  return inColumn(head, flag.help + shown);
+}
+
+function inColumn(head: string, text: string): string[] {
+  const body = wrap(text, column);
   if (head.length + 2 > column) return [head, ...body];
   return [head.padEnd(column) + (body[0] ?? "").trimStart(), ...body.slice(1)];
 }

@@ -24,6 +24,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "show what Wave would do with one workload now and why: wave explain deployment/web",
     load: async () => (await import("./explain.ts")).explain,
   },
+  list: {
+    summary: "show every workload that opted in: state, reason, Pods with the current configuration",
+    load: async () => (await import("./list.ts")).list,
+  },
   help: { summary: "show what a command does and its flags: wave help run", load: async () => help },
   version: {
     summary: "show Wave's version",

@@ -1,0 +1,17 @@
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
+
+/** How long ago something was, as short as `kubectl get` writes it: `95s`, `5m30s`, `30h`, `3d4h`, `400d`. Milliseconds. */
+export function age(ms: number): string {
+  if (ms < 2 * minute) return `${Math.max(0, Math.floor(ms / second))}s`;
+  if (ms < 10 * minute) return inTwo(ms, minute, "m", second, "s");
+  if (ms < 3 * hour) return `${Math.floor(ms / minute)}m`;
+  if (ms < 8 * hour) return inTwo(ms, hour, "h", minute, "m");
+  if (ms < 2 * day) return `${Math.floor(ms / hour)}h`;
+  if (ms < 8 * day) return inTwo(ms, day, "d", hour, "h");
+  return `${Math.floor(ms / day)}d`;
+}
+
+function inTwo(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const rest = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)}${largeUnit}${rest === 0 ? "" : `${rest}${smallUnit}`}`;
+}
