@@ -28,7 +28,7 @@ export async function readOne(
     readNamespaces(client, namespace),
   ]);
   const policy = { ...told, ofNamespace: namespaces.of };
-  const found = { object, workload: toWorkload(argument.kind, object) };
+  const found = { object, workload: toWorkload(argument.kind, object, namespaces.of) };
   const [read, pods] = await Promise.all([
     readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy))),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),

@@ -44,13 +44,13 @@ export async function readWorkload(
 export async function listWorkloads(
   client: ApiClient,
   scope: ListScope,
-  _ofNamespace: Policy["ofNamespace"],
+  ofNamespace: Policy["ofNamespace"],
 ): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
   const lists = workloadRows.map(async ({ kind, resource }) => {
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, resource, scope, (object) => {
-        const workload = toWorkload(kind, object);
+        const workload = toWorkload(kind, object, ofNamespace);
         return workload.optIn.state === "out" ? undefined : { object, workload };
       });
     } catch (error) {

@@ -16,7 +16,8 @@ interface ApiServer {
  */
 export function explainScene(server: ApiServer) {
   const cluster = webCluster(server.url);
-  const env = { KUBECONFIG: kubeconfigFile(server.kubeconfig()) };
+  // What the tests write has changed just now.
+  const env = { KUBECONFIG: kubeconfigFile(server.kubeconfig()), WAVE_SETTLE: "0" };
   afterAll(() => server.close());
   beforeEach(async () => {
     server.faults.clear();

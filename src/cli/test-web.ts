@@ -8,6 +8,7 @@ export interface WebCluster {
   readonly createSecret: (stringData: object) => Promise<void>;
   /** A Deployment whose Pods see a file of the ConfigMap `page`, and a key of the Secret `db` as a variable. */
   readonly createWeb: (annotations?: object, spec?: object, pod?: object) => Promise<void>;
+  /** As Wave records a hash, and as Kubernetes tells that all Pods are replaced; there are none. */
   readonly recordHash: (hash: string) => Promise<void>;
   /** Deletes what the others created. */
   readonly clean: () => Promise<void>;
@@ -35,10 +36,12 @@ export function webCluster(url: string): WebCluster {
     createSecret: (stringData) => call("POST", inDefault("secrets"), { metadata: { name: "db" }, stringData }),
     createWeb: (annotations = { [updateOnConfigChange]: "true" }, spec = {}, pod = {}) =>
       call("POST", deployments, { metadata: { name: "web", annotations }, spec: { ...spec, ...podTemplate(pod) } }),
-    recordHash: (hash) =>
-      call("PATCH", `${deployments}/web`, {
-        spec: { template: { metadata: { annotations: { [configHash]: hash } } } },
-      }),
+    recordHash: async (hash) => {
+      const template = { metadata: { annotations: { [configHash]: hash } } };
+      await call("PATCH", `${deployments}/web`, { spec: { template } });
+      const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+      await call("PATCH", `${deployments}/web/status`, { status: { observedGeneration: 1_000, ...counts } });
+    },
     clean: async () => {
       for (const path of ["configmaps/page", "secrets/db"]) await call("DELETE", inDefault(path));
       await call("DELETE", `${deployments}/web`);

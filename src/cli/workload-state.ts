@@ -121,5 +121,5 @@ function whatHoldsPods({ spec }: WorkloadObject): readonly [word: string, why: s
 export function standsSince({ status }: WorkloadObject, { rolledAt }: Workload): number {
   const conditions: Deployment["status"] = status !== undefined && "conditions" in status ? status : {};
   const progressing = conditions.conditions?.find(({ type }) => type === "Progressing")?.lastUpdateTime;
-  return Math.max(rolledAt * 1000, progressing === undefined ? 0 : Date.parse(progressing));
+  return Math.max(rolledAt * 1000, Date.parse(progressing ?? "") || 0);
 }
