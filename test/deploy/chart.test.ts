@@ -1,23 +1,17 @@
-import { readFileSync, realpathSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
 import { webhookConfiguration } from "../../src/webhook/configuration.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { chart, deploy, type Manifest, manifestsIn, rendered } from "./rendered.ts";
+import { chart, deploy, deploymentIn, ofKind, rendered, renderedAs } from "./rendered.ts";
 
 const { version } = JSON.parse(readFileSync(join(deploy, "../package.json"), "utf8"));
 
-const ofKind = (kind: string, manifests: readonly Manifest[]) => manifests.filter((manifest) => manifest.kind === kind);
-
 describe("the chart", () => {
   it("has the version of Wave, and so has its image", () => {
-    const read = (name: string) => parse(readFileSync(join(chart, name), "utf8"));
-    expect(read("Chart.yaml")).toMatchObject({ version, appVersion: version });
-    expect(read("values.yaml").image).toBe(`wave:${version}`);
+    expect(parse(readFileSync(join(chart, "Chart.yaml"), "utf8"))).toMatchObject({ version, appVersion: version });
   });
 });
 
@@ -29,12 +23,19 @@ describeOnControlPlane("the chart", (cluster) => {
 
   it.for([
     ["replicas=two", "/replicas"],
-    ["image=", "/image"],
+    ["image=wave:1", "/image"],
+    ["image.repository=", "/image/repository"],
+    ["image.digest=sha256:1", "/image/digest"],
     ["webhooks.enabled=perhaps", "/webhooks/enabled"],
+    ["webhooks.timeoutSeconds=31", "/webhooks/timeoutSeconds"],
     ["namespaces={Shop}", "/namespaces/0"],
     ["namespaces={shop,shop}", "/namespaces"],
+    ["updateBurst=0", "/updateBurst"],
+    ["syncPeriod=5x", "/syncPeriod"],
+    ["crossNamespace=some", "/crossNamespace"],
+    ["logLevels=debug", "logLevels"],
     ["extraArgs={update-rate=5}", "/extraArgs/0"],
-    // Other values decide these, with permissions and ports to match.
+    // Objects of the chart must agree with these.
     ["extraArgs={--namespaces=shop}", "/extraArgs/0"],
     ["extraArgs={--enable-webhooks}", "/extraArgs/0"],
     ["extraArgs={--webhook-service-name=other}", "/extraArgs/0"],
@@ -43,8 +44,14 @@ describeOnControlPlane("the chart", (cluster) => {
     ["extraArgs={--leader-election-id=other}", "/extraArgs/0"],
     ["extraArgs={--health-probe-bind-address=:1}", "/extraArgs/0"],
     ["resource.limits.memory=1Gi", "resource"],
+    ["metrics.service.enabled=true,metricsBindAddress=0", "metricsBindAddress is 0"],
+    ["webhooks.enabled=true,webhooks.certManager.enabled=true", "kubectl create secret generic wave-webhook-token"],
   ] as const)("refuses the value %s and says where it is wrong", async ([value, where]) => {
     await expect(rendered(cluster, value)).rejects.toThrow(where);
+  });
+
+  it("may be part of another chart, which turns it on and off and has global values of its own", async () => {
+    await expect(rendered(cluster, "enabled=true,global.team=shop")).resolves.not.toEqual([]);
   });
 
   it.for([
@@ -62,6 +69,35 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(configuration?.webhooks).toEqual(own.webhooks);
   });
 
+  it("registers the webhook for the namespaces and workloads that are chosen, and for no others than Wave serves", async () => {
+    const webhooks = {
+      enabled: true,
+      failurePolicy: "Fail",
+      timeoutSeconds: 3,
+      annotations: { a: "b" },
+      namespaceSelector: {
+        matchLabels: { team: "shop" },
+        matchExpressions: [{ key: "old", operator: "DoesNotExist" }],
+      },
+      objectSelector: { matchLabels: { tier: "web" } },
+    };
+    const manifests = await rendered(cluster, { webhooks }, "namespaces={shop}");
+    const [configuration] = ofKind("MutatingWebhookConfiguration", manifests);
+    const served = { key: "kubernetes.io/metadata.name", operator: "In", values: ["shop"] };
+    const { matchLabels, matchExpressions } = webhooks.namespaceSelector;
+    expect(configuration).toMatchObject({
+      metadata: { annotations: { a: "b" } },
+      webhooks: [
+        {
+          failurePolicy: "Fail",
+          timeoutSeconds: 3,
+          namespaceSelector: { matchLabels, matchExpressions: [...matchExpressions, served] },
+          objectSelector: webhooks.objectSelector,
+        },
+      ],
+    });
+  });
+
   it("asks for the same in each of its namespaces as in all, and then for nothing in all but its own webhook", async () => {
     const everywhere = ofKind("ClusterRole", await rendered(cluster, "webhooks.enabled=true"));
     const limited = await rendered(cluster, "webhooks.enabled=true", "namespaces={shop}");
@@ -73,45 +109,46 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(ofKind("ClusterRole", limited).map(({ metadata }) => metadata.name)).toEqual(["wave-webhook-configuration"]);
   });
 
-  it("asks for what examples/permissions.yaml has, no less and no more", async () => {
-    const rules = (manifests: readonly Manifest[]) => manifests.map((manifest) => manifest.rules);
-    const [all, key, lease] = rules(manifestsIn(readFileSync(join(deploy, "../examples/permissions.yaml"), "utf8")));
-    const manifests = await rendered(cluster);
-    expect(rules(ofKind("ClusterRole", manifests))).toEqual([all]);
-    expect(rules(ofKind("Role", manifests))).toEqual([lease]);
-    const withKey = await rendered(cluster, "hashKeySecret=wave-hash-key");
-    expect(rules(ofKind("Role", withKey))).toEqual([key, lease]);
+  it("installs no Lease, which Wave makes: Argo CD warns for ever of one that it is given", async () => {
+    expect(ofKind("Lease", await rendered(cluster))).toEqual([]);
   });
 
   it("has a disruption budget where a replica can be spared, and none where that would block a drain", async () => {
     expect(ofKind("PodDisruptionBudget", await rendered(cluster))).toHaveLength(1);
     expect(ofKind("PodDisruptionBudget", await rendered(cluster, "replicas=1"))).toHaveLength(0);
+    expect(ofKind("PodDisruptionBudget", await rendered(cluster, "pdb.enabled=false"))).toHaveLength(0);
   });
 
   it.for([
-    ["base", []],
-    ["webhooks", ["webhooks.enabled=true"]],
-  ] as const)("and kustomize/%s are the same objects, which the API server accepts", async ([overlay, values]) => {
-    const folder = join(deploy, "kustomize", overlay);
-    expect(manifestsIn(await cluster.kubectl(["kustomize", folder]))).toEqual(await rendered(cluster, ...values));
-    await cluster.kubectl(["create", "namespace", "wave-system"]).catch((error: Error) => {
-      if (!error.message.includes("AlreadyExists")) throw error;
-    });
-    const applied = await cluster.kubectl(["apply", "-k", folder, "--dry-run=server"]);
-    expect(applied).toContain("deployment.apps/wave created (server dry run)");
+    ["shop", [], "shop"],
+    ["shop", ["nameOverride=wave"], "shop-wave"],
+    ["wave-shop", ["nameOverride=wave"], "wave-shop"],
+    ["shop", ["fullnameOverride=config", "nameOverride=x"], "config"],
+  ] as const)("names the objects of the release %s with %j after %s", async ([release, values, name]) => {
+    const manifests = await renderedAs(release, cluster, "webhooks.enabled=true", ...values);
+    for (const { kind, metadata } of manifests) expect(`${kind} ${metadata.name}`).toMatch(` ${name}`);
+    expect(deploymentIn(manifests).metadata.name).toBe(name);
   });
 
-  it("follows an overlay of kustomize into another namespace, with its webhook and its bindings", async () => {
-    const overlay = {
-      namespace: "elsewhere",
-      resources: [relative(realpathSync(tmpdir()), join(deploy, "kustomize/webhooks"))].map((path) => `../${path}`),
-      images: [{ name: "wave", newName: "registry.example/wave", newTag: "1" }],
-    };
-    const folder = await temporaryFiles({ "kustomization.yaml": JSON.stringify(overlay) });
-    const built = await cluster.kubectl(["kustomize", folder]);
-    expect(built).not.toContain("wave-system");
-    expect(built).toContain("image: registry.example/wave:1");
-    const [configuration] = ofKind("MutatingWebhookConfiguration", manifestsIn(built));
-    expect(configuration).toMatchObject({ webhooks: [{ clientConfig: { service: { namespace: "elsewhere" } } }] });
+  it("has the usual labels on every object, and those that are common to all", async () => {
+    const everything = [
+      "webhooks.enabled=true,accountPolicy.enabled=true,hashKeySecret=key,networkPolicy.enabled=true",
+      "metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true",
+    ];
+    const commonLabels = { team: "platform", "app.kubernetes.io/name": "not-this" };
+    const manifests = await rendered(cluster, ...everything, { commonLabels });
+    const selector = { "app.kubernetes.io/name": "wave", "app.kubernetes.io/instance": "wave" };
+    for (const { kind, metadata } of manifests) {
+      expect(metadata.labels, `${kind} ${metadata.name}`).toMatchObject({
+        ...selector,
+        "app.kubernetes.io/version": version,
+        "app.kubernetes.io/managed-by": "Helm",
+        "helm.sh/chart": `wave-${version}`,
+        team: "platform",
+      });
+    }
+    const { spec } = deploymentIn(manifests);
+    expect(spec.selector.matchLabels).toEqual(selector);
+    expect(spec.template.metadata.labels).toEqual({ ...selector, team: "platform" });
   });
 });

@@ -1,13 +1,18 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { vi } from "vitest";
 import { parse } from "yaml";
+import { temporaryFiles } from "../../src/kube/test-files.ts";
+import { helm } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { freePort, startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+import { chart } from "./rendered.ts";
 
 /** A release of the chart: helm's name for it, its namespace, and the values that were set. */
 export interface Release {
@@ -45,7 +50,7 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
   const admin = parse(readFileSync(cluster.kubeconfig, "utf8"));
   await writeFile(kubeconfig, JSON.stringify({ ...admin, users: [{ name: "admin", user: { token } }] }));
   const webhookPort = await freePort();
-  const webhook = args.includes("--enable-webhooks") ? [`--webhook-bind-address=127.0.0.1:${webhookPort}`] : [];
+  const webhook = args.includes("--enable-webhooks=true") ? [`--webhook-bind-address=127.0.0.1:${webhookPort}`] : [];
   vi.stubEnv("POD_NAMESPACE", namespace);
   try {
     const wave = await startWave([...args, ...webhook, `--kubeconfig=${kubeconfig}`]);
@@ -54,6 +59,43 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
     vi.unstubAllEnvs();
     await rm(folder, { recursive: true });
   }
+}
+
+interface TestPod {
+  readonly spec: {
+    readonly containers: readonly [
+      {
+        readonly command: readonly string[];
+        readonly args: readonly string[];
+        readonly env: readonly { readonly name: string; readonly value: string }[];
+      },
+    ];
+  };
+}
+
+/**
+ * Runs what `helm test` runs in a Pod, here, as the release's service account; resolves with what it printed, rejects where
+ * it fails.
+ */
+export async function runTestOf(cluster: Cluster, { name, namespace, values }: Release): Promise<string> {
+  const template = ["template", name, chart, "-n", namespace, "--kube-version", "1.30.0", ...values];
+  const test = parse(await helm(cluster, [...template, "-s", "templates/tests/works.yaml"])) as TestPod;
+  const [{ command, args, env }] = test.spec.containers;
+  const token = (await cluster.kubectl(["-n", namespace, "create", "token", name])).trim();
+  const admin = parse(readFileSync(cluster.kubeconfig, "utf8")).clusters[0].cluster;
+  const authority = Buffer.from(admin["certificate-authority-data"], "base64").toString();
+  const folder = await temporaryFiles({ token, authority });
+  const server = new URL(admin.server);
+  const { stdout } = await promisify(execFile)(process.execPath, [...command.slice(1), ...args], {
+    env: {
+      ...Object.fromEntries(env.map((each) => [each.name, each.value])),
+      NODE_EXTRA_CA_CERTS: join(folder, "authority"),
+      TOKEN_FILE: join(folder, "token"),
+      KUBERNETES_SERVICE_HOST: server.hostname,
+      KUBERNETES_SERVICE_PORT: server.port,
+    },
+  });
+  return stdout;
 }
 
 /** The answer of a webhook to a review, asked as the API server asks: by the Service's name, trusting the caBundle. */

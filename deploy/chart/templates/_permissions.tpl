@@ -3,45 +3,55 @@ A role of Wave and its binding, in all namespaces or in each of those that Wave 
 Takes root (the chart's context), name, and rules as text.
 */}}
 {{- define "wave.permissions" -}}
-{{- $root := .root }}
-{{- $name := .name }}
-{{- $rules := .rules }}
-{{- range $namespace := $root.Values.namespaces | default (list "") }}
-{{- $kind := ternary "Role" "ClusterRole" (ne $namespace "") }}
+{{- range .root.Values.namespaces | default (list "") }}
+{{ include "wave.role" (dict "root" $.root "name" $.name "rules" $.rules "namespace" .) }}
+{{- end }}
+{{- end }}
+
+{{- /* A Role and its binding in a namespace; without one a ClusterRole and its binding. Takes root, name, rules, namespace. */}}
+{{- define "wave.role" -}}
+{{- if .root.Values.global.rbac.enabled }}
+{{- $kind := ternary "Role" "ClusterRole" (ne .namespace "") }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}
 metadata:
-  name: {{ $name }}
-  {{- with $namespace }}
-  namespace: {{ . }}
-  {{- end }}
-  labels:
-    {{- include "wave.labels" $root | nindent 4 }}
+  {{- include "wave.roleMetadata" . | nindent 2 }}
 rules:
-  {{- $rules | nindent 2 }}
+  {{- .rules | nindent 2 }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ $kind }}Binding
 metadata:
-  name: {{ $name }}
-  {{- with $namespace }}
-  namespace: {{ . }}
-  {{- end }}
-  labels:
-    {{- include "wave.labels" $root | nindent 4 }}
-{{ include "wave.bound" (dict "root" $root "kind" $kind "name" $name) }}
-{{- end }}
-{{- end }}
-
-{{- /* What a binding binds: a role of this kind and name to Wave's service account. */}}
-{{- define "wave.bound" -}}
+  {{- include "wave.roleMetadata" . | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
-  kind: {{ .kind }}
+  kind: {{ $kind }}
   name: {{ .name }}
 subjects:
   - kind: ServiceAccount
-    name: {{ .root.Release.Name }}
+    name: {{ include "wave.account" .root }}
     namespace: {{ .root.Release.Namespace }}
+{{- end }}
+{{- end }}
+
+{{- define "wave.roleMetadata" -}}
+name: {{ .name }}
+{{- with .namespace }}
+namespace: {{ . }}
+{{- end }}
+labels:
+  {{- include "wave.labels" .root | nindent 2 }}
+{{- end }}
+
+{{- /* One Secret in the release's namespace that Wave itself makes and keeps. Takes its name. */}}
+{{- define "wave.secretRules" -}}
+- apiGroups: [""]
+  resources: [secrets]
+  resourceNames: [{{ . }}]
+  verbs: [get, list, watch, update]
+# A create cannot be limited to a name.
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [create]
 {{- end }}

@@ -1,0 +1,48 @@
+// What `helm test` runs in a Pod: for a minute it asks whether a replica leads and the webhook is registered.
+import { readFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+
+const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, LEASE, WEBHOOK, TOKEN_FILE } = process.env;
+const tokenFile = TOKEN_FILE ?? "/var/run/secrets/kubernetes.io/serviceaccount/token";
+
+async function get(path) {
+  const authorization = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
+  const response = await fetch(`https://${host.includes(":") ? `[${host}]` : host}:${port}${path}`, {
+    headers: { authorization },
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response.json();
+}
+
+async function aReplicaLeads() {
+  const { holderIdentity, renewTime, leaseDurationSeconds = 0 } = (await get(LEASE)).spec ?? {};
+  if (!holderIdentity) throw new Error("nobody holds the Lease");
+  // Clocks of nodes differ by seconds; a Wave that is gone has not renewed for longer.
+  const seconds = (Date.now() - Date.parse(renewTime)) / 1000;
+  if (seconds > 4 * leaseDurationSeconds) throw new Error(`${holderIdentity} has not renewed it for ${seconds} s`);
+}
+
+async function theWebhookIsRegistered() {
+  for (const { name, clientConfig } of (await get(WEBHOOK)).webhooks) {
+    if (!clientConfig.caBundle) throw new Error(`${name} has no caBundle`);
+    if (!clientConfig.service.path?.startsWith("/mutate/")) throw new Error(`${name} has no path`);
+  }
+}
+
+async function untilSo(what, check) {
+  for (let tries = 60; ; tries -= 1) {
+    const problem = await check().then(
+      () => undefined,
+      (error) => error,
+    );
+    if (problem === undefined) return console.log(`yes: ${what}`);
+    if (tries === 0) {
+      console.error(`no: ${what}: ${problem.message}${problem.cause ? `: ${problem.cause.message}` : ""}`);
+      process.exit(1);
+    }
+    await setTimeout(1000);
+  }
+}
+
+if (LEASE) await untilSo(`a replica leads, by ${LEASE}`, aReplicaLeads);
+if (WEBHOOK) await untilSo(`the webhook is registered, in ${WEBHOOK}`, theWebhookIsRegistered);

@@ -1,4 +1,0 @@
-{{- define "wave.labels" -}}
-app.kubernetes.io/name: wave
-app.kubernetes.io/instance: {{ .Release.Name }}
-{{- end }}

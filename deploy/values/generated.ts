@@ -1,0 +1,28 @@
+import { chartValues } from "./chart-values.ts";
+import { flagValues } from "./flag-values.ts";
+import { flagsTemplate } from "./flags-template.ts";
+import { valuesReadme } from "./values-readme.ts";
+import { valuesSchema } from "./values-schema.ts";
+import { valuesYaml } from "./values-yaml.ts";
+
+const head = "Made by `npm run chart` from deploy/values, and from the flags of src/cli/run-flags.ts.";
+
+const introduction = `
+<!-- ${head} -->
+# Wave's chart
+Wave replaces Pods exactly when the ConfigMaps and Secrets that they see have changed.
+
+    helm install wave deploy/chart -n wave-system --create-namespace --set image.repository=registry.example/wave
+
+More, and what a values file of Wave 0.11 finds changed: docs/install.md.
+`;
+
+/** The files of the chart that are made from its values and from the flags of `wave run`: their texts by their paths in deploy/. */
+export function generatedFiles(): Readonly<Record<string, string>> {
+  return {
+    "chart/values.yaml": valuesYaml(chartValues, head),
+    "chart/values.schema.json": valuesSchema(chartValues),
+    "chart/README.md": valuesReadme(chartValues, introduction),
+    "chart/templates/_flags.tpl": flagsTemplate(flagValues, head),
+  };
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { flagValues, noValues } from "../../deploy/values/flag-values.ts";
+import { runFlags } from "../../src/cli/run-flags.ts";
+import { readRunRequest } from "../../src/cli/settings.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { deploymentIn, rendered, type Values } from "./rendered.ts";
+
+describe("the chart's values", () => {
+  it("have each flag of `wave run`, but those that make no sense in a Pod", () => {
+    const named = [...flagValues.map(({ flag }) => flag), ...Object.keys(noValues)];
+    expect(named.toSorted()).toEqual(Object.keys(runFlags).toSorted());
+  });
+});
+
+describeOnControlPlane("the chart", (cluster) => {
+  const args = async (...values: Values) =>
+    deploymentIn(await rendered(cluster, ...values)).spec.template.spec.containers[0].args.slice(1);
+
+  it("gives Wave what differs from what it does by itself, and nothing else", async () => {
+    expect(await args()).toEqual(["--leader-election=true"]);
+    expect(await args("leaderElection.enabled=false")).toEqual([]);
+  });
+
+  const set: Readonly<Record<string, [value: unknown, argument: string]>> = {
+    kubeconfig: ["/k", "--kubeconfig=/k"],
+    namespaces: [["shop", "payments"], "--namespaces=shop,payments"],
+    updateRate: [0.5, "--update-rate=0.5"],
+    updateBurst: [1_000_000, "--update-burst=1000000"],
+    syncPeriod: ["1h", "--sync-period=1h"],
+    hashKeySecret: ["key", "--hash-key-secret=wave-system/key"],
+    schedulingGate: [false, "--scheduling-gate=false"],
+    metricsBindAddress: [0, "--metrics-bind-address=0"],
+    logFormat: ["text", "--log-format=text"],
+    webhooks: [{ enabled: true, serviceName: "hook", clientCaFile: "/ca" }, "--webhook-service-name=hook"],
+    leaderElection: [{ id: "one", namespace: "elsewhere", retryPeriod: "1s" }, "--leader-election-namespace=elsewhere"],
+  };
+  it.for(Object.entries(set))("makes %s an argument that Wave takes", async ([path, [value, argument]]) => {
+    const given = await args({ [path]: value });
+    expect(given).toContain(argument);
+    expect(readRunRequest(given, { POD_NAMESPACE: "wave-system" })).toMatchObject({ asks: "run" });
+  });
+
+  it("takes an update rate of 0 as the chart of Wave 0.11 did, which the flag refuses", async () => {
+    expect(await args("updateRate=0")).toContain("--update-rate=unlimited");
+  });
+
+  it("leaves out flags of webhooks and election that are off, which Wave refuses", async () => {
+    const given = await args("webhooks.clientCaFile=/ca,leaderElection.retryPeriod=1s,leaderElection.enabled=false");
+    expect(given).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import { readFileSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+import { generatedFiles } from "../../deploy/values/generated.ts";
+import { renderedFiles } from "../../deploy/values/manifests.ts";
+import { temporaryFiles } from "../../src/kube/test-files.ts";
+import { helm } from "../admission/admitted.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { deploy, manifestsIn, ofKind, rendered } from "./rendered.ts";
+
+const read = (path: string) => readFileSync(join(deploy, path), "utf8");
+
+describe("what is made from the table of the chart's values", () => {
+  it.for(Object.entries(generatedFiles()))("is in deploy/%s as `npm run chart` writes it", ([path, text]) => {
+    expect(read(path)).toBe(text);
+  });
+});
+
+describeOnControlPlane("what is made from the chart", (cluster) => {
+  it("is as `npm run chart` writes it", async () => {
+    for (const [path, text] of Object.entries(await renderedFiles((args) => helm(cluster, args)))) {
+      expect(read(path), path).toBe(text);
+    }
+  });
+
+  it.for([
+    ["base", []],
+    ["webhooks", ["webhooks.enabled=true"]],
+  ] as const)("is the same by kustomize/%s, which the API server accepts", async ([overlay, values]) => {
+    const folder = join(deploy, "kustomize", overlay);
+    const byHelm = ["helm.sh/chart", "app.kubernetes.io/managed-by"];
+    const withoutHelm = JSON.stringify(await rendered(cluster, ...values), (key, value) =>
+      byHelm.includes(key) ? undefined : value,
+    );
+    expect(manifestsIn(await cluster.kubectl(["kustomize", folder]))).toEqual(JSON.parse(withoutHelm));
+    await cluster.kubectl(["create", "namespace", "wave-system"]).catch((error: Error) => {
+      if (!error.message.includes("AlreadyExists")) throw error;
+    });
+    const applied = await cluster.kubectl(["apply", "-k", folder, "--dry-run=server"]);
+    expect(applied).toContain("deployment.apps/wave created (server dry run)");
+  });
+
+  it("can be applied as one file, with its namespace", async () => {
+    const file = join(deploy, "wave.yaml");
+    const [namespace] = ofKind("Namespace", manifestsIn(read("wave.yaml")));
+    expect(namespace?.metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
+    // A client's dry run, because the API server's does not know of a namespace that was not made.
+    const applied = await cluster.kubectl(["apply", "-f", file, "--dry-run=client"]);
+    for (const object of ["namespace/wave-system", "deployment.apps/wave"]) expect(applied).toContain(object);
+  });
+
+  it("follows an overlay of kustomize into another namespace, with its webhook and its bindings", async () => {
+    const overlay = {
+      namespace: "elsewhere",
+      resources: [relative(realpathSync(tmpdir()), join(deploy, "kustomize/webhooks"))].map((path) => `../${path}`),
+      images: [{ name: "wave", newName: "registry.example/wave", newTag: "1" }],
+    };
+    const folder = await temporaryFiles({ "kustomization.yaml": JSON.stringify(overlay) });
+    const built = await cluster.kubectl(["kustomize", folder]);
+    expect(built).not.toContain("wave-system");
+    expect(built).toContain("image: registry.example/wave:1");
+    const [configuration] = ofKind("MutatingWebhookConfiguration", manifestsIn(built));
+    expect(configuration).toMatchObject({ webhooks: [{ clientConfig: { service: { namespace: "elsewhere" } } }] });
+  });
+});

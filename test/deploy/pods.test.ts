@@ -1,0 +1,110 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { chart, deploymentIn, ofKind, rendered } from "./rendered.ts";
+
+const { appVersion } = parse(readFileSync(join(chart, "Chart.yaml"), "utf8"));
+const digest = `sha256:${"a".repeat(64)}`;
+
+describeOnControlPlane("a Pod of the chart", (cluster) => {
+  const podSpec = async (...values: Parameters<typeof rendered>[1][]) =>
+    deploymentIn(await rendered(cluster, ...values)).spec.template.spec;
+
+  it.for([
+    ["nothing", {}, `wave:${appVersion}`],
+    ["a repository", { repository: "registry.example:5000/wave" }, `registry.example:5000/wave:${appVersion}`],
+    ["a tag", { repository: "r/wave", tag: "2" }, "r/wave:2"],
+    ["a digest, which wins over a tag", { repository: "r/wave", tag: "2", digest }, `r/wave@${digest}`],
+    ["the name that the chart of 0.11 had for the repository", { name: "r/wave", tag: "2" }, "r/wave:2"],
+    [
+      "the image of 0.11, which is another program",
+      { name: "quay.io/wave-k8s/wave", tag: "v0.11.0" },
+      `wave:${appVersion}`,
+    ],
+    ["the tag of 0.11 with a new repository", { repository: "r/wave", tag: "v0.11.0" }, `r/wave:${appVersion}`],
+  ] as const)("runs the image of %s", async ([, image, expected]) => {
+    expect((await podSpec({ image })).containers[0].image).toBe(expected);
+  });
+
+  it("has what is the cluster's to decide: where it runs, as whom, and what else it sees", async () => {
+    const pod = {
+      nodeSelector: { disk: "ssd" },
+      tolerations: [{ key: "a", operator: "Exists" }],
+      affinity: { nodeAffinity: {} },
+      priorityClassName: "system-cluster-critical",
+      securityContext: { runAsUser: 1000 },
+    };
+    const more = {
+      imagePullSecrets: [{ name: "pull" }],
+      global: { imagePullSecrets: [{ name: "all" }, { name: "pull" }] },
+      containerSecurityContext: { runAsGroup: 3 },
+      extraEnv: [{ name: "A", value: "b" }],
+      extraVolumes: [{ name: "tmp", emptyDir: {} }],
+      extraVolumeMounts: [{ name: "tmp", mountPath: "/tmp" }],
+      resources: { limits: { memory: "1Gi" } },
+      podAnnotations: { a: "b" },
+      podLabels: { c: "d" },
+      annotations: { e: "f" },
+      "image.pullPolicy": "Always",
+    };
+    const deployment = deploymentIn(await rendered(cluster, pod, more));
+    const { metadata, spec } = deployment.spec.template;
+    expect(spec).toMatchObject({
+      ...pod,
+      imagePullSecrets: [{ name: "all" }, { name: "pull" }],
+      volumes: more.extraVolumes,
+    });
+    expect(spec.containers[0]).toMatchObject({
+      imagePullPolicy: "Always",
+      volumeMounts: more.extraVolumeMounts,
+      securityContext: { runAsGroup: 3, readOnlyRootFilesystem: true },
+      resources: { limits: { memory: "1Gi" } },
+    });
+    expect(spec.containers[0].env).toContainEqual({ name: "A", value: "b" });
+    expect(metadata).toMatchObject({ annotations: { a: "b" }, labels: { c: "d" } });
+    expect(deployment.metadata.annotations).toEqual({ e: "f" });
+  });
+
+  it("is spread over nodes, or as it is told; its own labels are chosen where none are", async () => {
+    const own = { matchLabels: { "app.kubernetes.io/name": "wave", "app.kubernetes.io/instance": "wave" } };
+    const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
+    const theirs = { ...zone, labelSelector: { matchLabels: { app: "wave" } } };
+    expect((await podSpec()).topologySpreadConstraints).toMatchObject([{ labelSelector: own }]);
+    const told = (await podSpec({ topologySpreadConstraints: [zone, theirs] })).topologySpreadConstraints;
+    expect(told).toEqual([{ ...zone, labelSelector: own }, theirs]);
+  });
+
+  it("has the ports that its addresses have, and no probes where these are off", async () => {
+    const ports = async (...values: Parameters<typeof rendered>[1][]) =>
+      (await podSpec(...values)).containers[0].ports?.map(({ name, containerPort }) => `${name} ${containerPort}`);
+    expect(await ports("webhooks.enabled=true")).toEqual(["metrics 8080", "probes 8081", "webhook 9443"]);
+    const addresses = { metricsBindAddress: "[::1]:1", healthProbeBindAddress: 0, webhooks: { bindAddress: ":10250" } };
+    expect(await ports(addresses, "webhooks.enabled=true")).toEqual(["metrics 1", "webhook 10250"]);
+    expect((await podSpec(addresses)).containers[0]).not.toHaveProperty("readinessProbe");
+  });
+
+  it("has the service account that there is", async () => {
+    const account = async (serviceAccount: object) => {
+      const manifests = await rendered(cluster, { serviceAccount });
+      const [binding] = ofKind("ClusterRoleBinding", manifests);
+      const name = deploymentIn(manifests).spec.template.spec.serviceAccountName;
+      expect(binding).toMatchObject({ subjects: [{ name, namespace: "wave-system" }] });
+      return [name, ofKind("ServiceAccount", manifests).map(({ metadata }) => metadata)];
+    };
+    const annotations = { role: "arn" };
+    expect(await account({ annotations })).toMatchObject(["wave", [{ name: "wave", annotations }]]);
+    expect(await account({ name: "other" })).toMatchObject(["other", [{ name: "other" }]]);
+    expect(await account({ name: "theirs", create: false })).toEqual(["theirs", []]);
+    expect(await account({ create: false })).toEqual(["default", []]);
+  });
+
+  it("may have neighbours of any kind, which know the release", async () => {
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-more" } };
+    const manifests = await rendered(cluster, {
+      extraObjects: [map, `${JSON.stringify(map).replace("-more", "-text")}`],
+    });
+    expect(ofKind("ConfigMap", manifests).map(({ metadata }) => metadata.name)).toEqual(["wave-more", "wave-text"]);
+  });
+});
