@@ -25,12 +25,5 @@ export const rollStreak = "wave.pusher.com/streak";
 /** On a ConfigMap or Secret: the namespaces whose workloads may name it in `extra-…`, by commas, or "*". */
 export const sharedWith = "wave.pusher.com/shared-with";
 
-/** Every annotation that Wave knows on the metadata of a workload. */
-export const workloadAnnotations: readonly string[] = [
-  updateOnConfigChange,
-  extraConfigMaps,
-  extraSecrets,
-  schedulingDisabled,
-  configBaseline,
-  rollStreak,
-];
+/** What Wave itself writes on the metadata of a workload; policy/written-by-people.ts has what people write. */
+export const writtenByWave: readonly string[] = [schedulingDisabled, configBaseline, rollStreak];

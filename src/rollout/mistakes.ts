@@ -1,13 +1,8 @@
-import {
-  annotationPrefix,
-  configBaseline,
-  configHash,
-  rollStreak,
-  schedulingDisabled,
-  sharedWith,
-  workloadAnnotations,
-} from "./annotations.ts";
+import { annotationPrefix, configHash, writtenByWave } from "./annotations.ts";
 import { editDistance } from "./edit-distance.ts";
+import { policyAnnotationsOf } from "./policy/policy-annotations.ts";
+import { type Place, policyAnnotations, policyRows, readValue } from "./policy/policy-rows.ts";
+import { writtenByPeople } from "./policy/written-by-people.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, waveNames } from "./wave-annotations.ts";
 import { counted, quoted } from "./wording.ts";
@@ -16,14 +11,15 @@ import { counted, quoted } from "./wording.ts";
 const shownNames = 3;
 
 /**
- * The annotations of Wave that stand where they do nothing, or whose name Wave does not know: the first few each with
- * what to write instead, the rest counted.
+ * The annotations of Wave that cannot be read, stand where they do nothing, or whose name Wave does not know: the first
+ * few each with what to write instead, the rest counted.
  */
 export function annotationMistakes(onWorkload: Annotations, onTemplate: Annotations): readonly Warning[] {
   // The hash on the workload itself does nothing, but it is no mistake that a person made.
-  const unknown = waveNames(onWorkload).filter((name) => !workloadAnnotations.includes(name) && name !== configHash);
+  const unknown = waveNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
   const misplaced = waveNames(onTemplate).filter((name) => name !== configHash);
   return [
+    ...unreadable(onWorkload),
     ...firstFew(unknown, mistakeOnWorkload, "annotations of Wave are not known on a workload"),
     ...firstFew(misplaced, mistakeOnTemplate, "annotations of Wave have no effect on the pod template"),
   ].map((message) => ({ reason: "InvalidAnnotation", message }));
@@ -40,16 +36,25 @@ function mistakeOnTemplate(name: string): string {
 }
 
 function mistakeOnWorkload(name: string): string {
-  if (name === sharedWith) return `annotation ${name} has no effect on a workload; write it on a ConfigMap or Secret`;
+  if (onConfigs.includes(name))
+    return `annotation ${name} has no effect on a workload; write it on a ConfigMap or Secret`;
   const meant = nearest(name);
   if (meant !== undefined) return `annotation ${quoted(name)} is not known; did you mean ${meant}?`;
-  return `annotation ${quoted(name)} is not known; those that you can write are ${ownAnnotations.join(", ")}`;
+  return `annotation ${quoted(name)} is not known; after ${annotationPrefix} you can write ${written.join(", ")}`;
 }
 
-const writtenByWave: readonly string[] = [schedulingDisabled, configBaseline, rollStreak];
+/** What people write, without prefix: on a workload, and on a ConfigMap or Secret alone. */
+const written = namesOn("workload");
+const onConfigs = namesOn("config")
+  .filter((name) => !written.includes(name))
+  .map((name) => annotationPrefix + name);
 
-/** Those of a workload that people write. */
-const ownAnnotations = workloadAnnotations.filter((name) => !writtenByWave.includes(name));
+function namesOn(place: Place): readonly string[] {
+  return Object.keys(writtenByPeople).filter((name) => writtenByPeople[name]?.places.includes(place));
+}
+
+/** Every annotation that does something on a workload. */
+const known: readonly string[] = [...written.map((name) => annotationPrefix + name), ...writtenByWave];
 
 /** The longest name that could be one of Wave's with a third of it written otherwise. */
 const longestMeant = 80;
@@ -57,7 +62,19 @@ const longestMeant = 80;
 /** What was probably meant: no more than a third of the name, without its prefix, is written otherwise. */
 function nearest(name: string): string | undefined {
   if (name.length > longestMeant) return undefined;
-  const written = workloadAnnotations.map((known) => ({ known, distance: editDistance(name, known) }));
-  const best = written.reduce((one, other) => (other.distance < one.distance ? other : one));
-  return best.distance <= (best.known.length - annotationPrefix.length) / 3 ? best.known : undefined;
+  const near = known.map((one) => ({ one, distance: editDistance(name, one) }));
+  const best = near.reduce((first, other) => (other.distance < first.distance ? other : first));
+  return best.distance <= (best.one.length - annotationPrefix.length) / 3 ? best.one : undefined;
+}
+
+/** What a workload's own annotations say of when it is rolled and nobody can read: each with what to write instead. */
+function unreadable(annotations: Annotations): readonly string[] {
+  const policy = policyAnnotationsOf(annotations, "workload");
+  return policyAnnotations.flatMap((name) => {
+    const text = policy[name];
+    if (text === undefined || text.trim() === "" || readValue(name, text) !== undefined) return [];
+    const { allowed, holdsUnread } = policyRows[name];
+    const then = holdsUnread ? "it is not rolled before that is put right" : "it has no effect";
+    return [`annotation ${annotationPrefix}${name}: ${quoted(text)} is not ${allowed}; ${then}`];
+  });
 }

@@ -77,11 +77,20 @@ describe("toWorkload", () => {
     [
       { "wave.pusher.com/delay": "a" },
       {},
-      `those that you can write are ${optIn}, wave.pusher.com/extra-configmaps, wave.pusher.com/extra-secrets`,
+      "after wave.pusher.com/ you can write update-on-config-change, extra-configmaps, extra-secrets, hold, mode, ",
     ],
+    [{ "wave.pusher.com/holds": "true" }, {}, "did you mean wave.pusher.com/hold?"],
+    [{ "wave.pusher.com/ignore": "true" }, {}, "write it on a ConfigMap or Secret"],
+    [
+      { "wave.pusher.com/window": "22:00-04:00" },
+      {},
+      'annotation wave.pusher.com/window: "22:00-04:00" is not DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin"; several by semicolons; it is not rolled before that is put right',
+    ],
+    [{ "wave.pusher.com/approved": "yes" }, {}, "0-9 and a-f; it has no effect"],
+    [{ "wave.pusher.com/settle": "1".repeat(100) }, {}, "a duration up to 24h"],
     [{ "wave.pusher.com/shared-with": "*" }, {}, "write it on a ConfigMap or Secret"],
     [{}, { [optIn]: "true" }, "write it on the workload's own metadata"],
-  ])("tells of annotations that do nothing: %j %j", (annotations, templateAnnotations, advice) => {
+  ])("tells of annotations that do nothing or cannot be read: %j %j", (annotations, templateAnnotations, advice) => {
     const [mistake, ...rest] = workload({ annotations, templateAnnotations }).mistakes;
     expect(mistake?.reason).toBe("InvalidAnnotation");
     expect(mistake?.message).toContain(advice);

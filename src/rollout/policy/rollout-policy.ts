@@ -2,7 +2,7 @@ import type { Workload } from "../workload.ts";
 import { type PacingFlags, unpaced } from "./pacing-flags.ts";
 import type { Policy } from "./policy.ts";
 import { noPolicy, type PolicyAnnotation } from "./policy-annotations.ts";
-import { type Mode, policyRows, type ValueOf } from "./policy-rows.ts";
+import { type Mode, policyRows, readValue, type ValueOf } from "./policy-rows.ts";
 import { parseWindow, type Window } from "./window.ts";
 
 /** Who decided something: an annotation of the workload or of its Namespace, or the flags, which are the default of all. */
@@ -86,12 +86,6 @@ export function rolloutPolicyOf(workload: Pick<Workload, "policy" | "namespace">
 /** An empty annotation says nothing, as a template writes it whose value is not set. */
 function isSaid(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== "";
-}
-
-/** The value of an annotation; undefined where it cannot be read. */
-export function readValue<Name extends PolicyAnnotation>(name: Name, text: string): ValueOf<Name> | undefined {
-  const row = policyRows[name];
-  return text.length > row.most ? undefined : (row.parse(text.trim()) as ValueOf<Name> | undefined);
 }
 
 function windowOf({ window }: PacingFlags): Window | undefined {
