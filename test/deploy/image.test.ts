@@ -27,6 +27,10 @@ describe("the image", () => {
     expect(Array.from(dockerfile.matchAll(/^ENV (.*)$/gm), ([, setting]) => setting)).toEqual(exported);
   });
 
+  it("has Node where `helm test` runs it", () => {
+    expect(read("deploy/chart/templates/tests/works.yaml")).toContain(`command: [${entrypoint[0]}, `);
+  });
+
   it("is made from base images that are named by their digests", () => {
     const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, base]) => base);
     expect(bases).toHaveLength(2);

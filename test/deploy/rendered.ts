@@ -78,9 +78,15 @@ export function ofKind(kind: string, manifests: readonly Manifest[]): readonly M
   return manifests.filter((manifest) => manifest.kind === kind);
 }
 
+/** The only one of a kind. Throws where there is none, or another. */
+export function only<M extends Manifest = Manifest>(kind: string, manifests: readonly Manifest[]): M {
+  const [found, ...others] = ofKind(kind, manifests);
+  if (found === undefined || others.length > 0)
+    throw new Error(`there are ${others.length + (found ? 1 : 0)} ${kind}s`);
+  return found as M;
+}
+
 /** The Deployment of Wave among them. */
 export function deploymentIn(manifests: readonly Manifest[]): WaveDeployment {
-  const [deployment] = ofKind("Deployment", manifests);
-  if (deployment === undefined) throw new Error("there is no Deployment");
-  return deployment as WaveDeployment;
+  return only("Deployment", manifests);
 }

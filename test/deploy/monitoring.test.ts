@@ -1,0 +1,76 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { chart, deploymentIn, type Manifest, ofKind, only, rendered } from "./rendered.ts";
+
+const file = (name: string) => readFileSync(join(chart, "files", name), "utf8");
+
+describe("alerts and dashboard", () => {
+  it("ask for metrics that Wave has, and for no others", () => {
+    const sources = globSync("src/**/*.ts", { exclude: (path) => path.endsWith(".test.ts") });
+    const code = sources.map((path) => readFileSync(path, "utf8")).join("\n");
+    const asked = `${file("alerts.yaml")}${file("dashboard.json")}`.matchAll(/\bwave_[a-z_]+/g);
+    const names = new Set(Array.from(asked, ([name]) => name.replace(/_(bucket|sum|count)$/, "")));
+    expect(names.size).toBeGreaterThan(5);
+    for (const name of names) expect(code, name).toContain(`"${name}"`);
+  });
+});
+
+describeOnControlPlane("the chart's monitoring", (cluster) => {
+  it("is nothing unless it is asked for", async () => {
+    const kinds = (await rendered(cluster)).map(({ kind }) => kind);
+    for (const kind of ["Service", "ServiceMonitor", "PodMonitor", "PrometheusRule", "ConfigMap"])
+      expect(kinds).not.toContain(kind);
+  });
+
+  it.for([
+    ["serviceMonitor", "ServiceMonitor", "endpoints"],
+    ["podMonitor", "PodMonitor", "podMetricsEndpoints"],
+  ] as const)("has a %s that finds Wave's port of metrics", async ([value, kind, endpoints]) => {
+    const monitor = { labels: { release: "prometheus" }, interval: "30s", relabelings: [{ action: "labeldrop" }] };
+    const metrics = { [value]: { enabled: true }, monitor };
+    const manifests = await rendered(cluster, { metrics }, "webhooks.enabled=true");
+    const { metadata, spec } = only<Monitor>(kind, manifests);
+    expect(metadata.labels).toMatchObject({ release: "prometheus", "app.kubernetes.io/name": "wave" });
+    const { relabelings } = monitor;
+    expect(spec[endpoints]).toEqual([{ port: "metrics", path: "/metrics", interval: "30s", relabelings }]);
+    const pod = deploymentIn(manifests).spec.template;
+    const services = ofKind("Service", manifests) as readonly Service[];
+    const candidates =
+      kind === "PodMonitor"
+        ? [{ labels: pod.metadata.labels, ports: pod.spec.containers[0].ports }]
+        : services.map((service) => ({ labels: service.metadata.labels, ports: service.spec.ports }));
+    const chosen = candidates.filter(({ labels }) =>
+      Object.entries(spec.selector.matchLabels).every(([key, each]) => labels?.[key] === each),
+    );
+    // One target a replica: not the webhook's Service too.
+    expect(chosen.map(({ ports }) => ports?.some(({ name }) => name === "metrics"))).toEqual([true]);
+  });
+
+  it("installs the alerts and the dashboard as they are in their files", async () => {
+    const metrics = {
+      prometheusRule: { enabled: true, labels: { role: "alerts" } },
+      dashboard: { enabled: true, annotations: { folder: "Wave" } },
+    };
+    const manifests = await rendered(cluster, { metrics });
+    expect(ofKind("PrometheusRule", manifests)).toMatchObject([
+      { metadata: { labels: { role: "alerts" } }, spec: parse(file("alerts.yaml")) },
+    ]);
+    const dashboard = only<Manifest & { data: Record<string, string> }>("ConfigMap", manifests);
+    expect(dashboard.metadata).toMatchObject({ labels: { grafana_dashboard: "1" }, annotations: { folder: "Wave" } });
+    expect(JSON.parse(dashboard.data["wave.json"] ?? "")).toEqual(JSON.parse(file("dashboard.json")));
+  });
+});
+
+interface Monitor extends Manifest {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly [endpoints: string]: unknown;
+  };
+}
+
+interface Service extends Manifest {
+  readonly spec: { readonly ports: readonly { readonly name: string }[] };
+}

@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { only, rendered } from "./rendered.ts";
+
+describeOnControlPlane("the chart's NetworkPolicy", (cluster) => {
+  const policy = async (networkPolicy: object, ...values: readonly string[]) => {
+    const found = only(
+      "NetworkPolicy",
+      await rendered(cluster, { networkPolicy: { enabled: true, ...networkPolicy } }, ...values),
+    );
+    // What a policy means is the API server's to check.
+    await cluster.kubectl(["create", "--dry-run=server", "-n", "default", "-f", "-"], inDefault(found));
+    return found.spec;
+  };
+  const scrapers = [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }];
+  const apiServers = [{ ipBlock: { cidr: "10.0.0.0/24" } }];
+
+  it("lets API servers reach the webhook and scrapers the metrics, and nobody else anything", async () => {
+    expect(await policy({ scrapers, apiServers }, "webhooks.enabled=true")).toEqual({
+      podSelector: { matchLabels: { "app.kubernetes.io/name": "wave", "app.kubernetes.io/instance": "wave" } },
+      policyTypes: ["Ingress"],
+      ingress: [
+        { ports: [{ port: 9443 }], from: apiServers },
+        { ports: [{ port: 8080 }], from: scrapers },
+      ],
+    });
+  });
+
+  it("lets everybody reach the webhook where nobody can tell API servers, and nobody the metrics where none scrape", async () => {
+    const spec = await policy({ scrapers: [] }, "webhooks.enabled=true");
+    expect(spec).toMatchObject({ ingress: [{ ports: [{ port: 9443 }] }] });
+    expect(await policy({ scrapers: [] })).not.toHaveProperty("ingress");
+  });
+
+  it("limits what Pods reach where it is told to", async () => {
+    const egress = [{ to: apiServers, ports: [{ port: 6443 }] }];
+    expect(await policy({ egress })).toMatchObject({ policyTypes: ["Ingress", "Egress"], egress });
+  });
+});
+
+function inDefault(manifest: object): string {
+  return JSON.stringify(manifest).replaceAll('"namespace":"wave-system"', '"namespace":"default"');
+}
