@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { startControllers } from "./controllers/controllers.ts";
+import type { ApiObject } from "./object.ts";
 import { create, type Registry } from "./registry.ts";
 import { resources } from "./resources.ts";
 import { Storage } from "./storage.ts";
@@ -23,6 +24,8 @@ export interface ApiServerOptions {
   readonly uuid?: () => string;
   /** How webhooks are reached that are registered. Default: none is called. */
   readonly webhooks?: WebhookCaller;
+  /** Whether the containers of a Pod would end as soon as they start now. Default: none does. */
+  readonly crashes?: (pod: ApiObject) => boolean;
 }
 
 /** An API server in memory; `answerCall` asks it. */
@@ -42,6 +45,7 @@ export function startApiServer(options: ApiServerOptions = {}): ApiServer {
   const stop = startControllers(registry, {
     workloads: options.controllers ?? true,
     podDelayMs: options.podDelayMs ?? 50,
+    crashes: options.crashes,
   });
   return { registry, bookmarkMs: options.bookmarkMs ?? 10_000, stop };
 }

@@ -4,18 +4,16 @@ import { type Controller, controllerManager, DelayedSteps, runControllers } from
 import { daemonSetController } from "./daemon-set.ts";
 import { deploymentController } from "./deployment.ts";
 import { garbageCollector } from "./garbage-collector.ts";
-import { kubeletController, nodeName } from "./kubelet.ts";
+import { type KubeletOptions, kubeletController, nodeName } from "./kubelet.ts";
 import { namespaceController } from "./namespace.ts";
 import { OwnerIndex } from "./owner-index.ts";
 import { replicaSetController } from "./replica-set.ts";
 import { statefulSetController } from "./stateful-set.ts";
 
 /** How the controllers behave. */
-export interface ControllerOptions {
+export interface ControllerOptions extends KubeletOptions {
   /** Whether Deployments, StatefulSets and DaemonSets get Pods. Without them owners and namespaces are cleaned up all the same. */
   readonly workloads: boolean;
-  /** How long a Pod takes to become ready and to stop, in milliseconds. */
-  readonly podDelayMs: number;
 }
 
 /** Starts the controllers; the returned function stops them. */
@@ -31,7 +29,7 @@ export function startControllers(registry: Registry, options: ControllerOptions)
       replicaSetController(owning),
       statefulSetController(owning),
       daemonSetController(owning),
-      kubeletController(registry, steps, options.podDelayMs),
+      kubeletController(registry, steps, options),
     );
   }
   const stop = runControllers(registry, controllers);

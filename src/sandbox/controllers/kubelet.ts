@@ -9,11 +9,24 @@ import { isReady } from "./pods.ts";
 /** The sandbox's one node. */
 export const nodeName = "sandbox";
 
+/** How Pods behave. */
+export interface KubeletOptions {
+  /** How long a Pod takes to become ready and to stop, in milliseconds. */
+  readonly podDelayMs: number;
+  /** Whether the containers of a Pod would end as soon as they start now; undefined: never. */
+  readonly crashes?: ((pod: ApiObject) => boolean) | undefined;
+}
+
 /**
  * Plays scheduler and kubelet: Pods for the default scheduler become Running and ready a moment after the ConfigMaps and
- * Secrets that they require exist, and go a moment after they are deleted. Pods for other schedulers stay Pending.
+ * Secrets that they require exist, and go a moment after they are deleted. Pods for other schedulers stay Pending; one
+ * that crashes is tried again when configuration of its namespace changes.
  */
-export function kubeletController(registry: Registry, steps: DelayedSteps, delayMs: number): Controller {
+export function kubeletController(
+  registry: Registry,
+  steps: DelayedSteps,
+  { podDelayMs: delayMs, crashes }: KubeletOptions,
+): Controller {
   return {
     concerned({ resource, after }) {
       if (after === undefined) return [];
@@ -32,7 +45,7 @@ export function kubeletController(registry: Registry, steps: DelayedSteps, delay
       if (isReady(pod)) return;
       const waiting = waitsFor(registry, pod);
       if (waiting !== undefined) return writePodStatus(registry, pod, waitingStatus(pod, waiting));
-      steps.schedule(`start/${uid}`, delayMs, () => start(registry, key, uid));
+      steps.schedule(`start/${uid}`, delayMs, () => start(registry, key, uid, crashes));
     },
   };
 }
@@ -44,11 +57,13 @@ function assign(registry: Registry, pod: ApiObject): void {
   update(registry, resources.pods, namespace, name, assigned, kubelet);
 }
 
-function start(registry: Registry, key: string, uid: string): void {
+function start(registry: Registry, key: string, uid: string, crashes: KubeletOptions["crashes"]): void {
   const pod = objectOfKey(registry, resources.pods, key);
   if (pod?.metadata.uid !== uid || pod.metadata.deletionTimestamp !== undefined) return;
   // What was there a moment ago may be gone.
-  if (waitsFor(registry, pod) === undefined) writePodStatus(registry, pod, runningStatus(registry, pod));
+  if (waitsFor(registry, pod) !== undefined) return;
+  const crashed = crashes?.(pod) ?? false;
+  writePodStatus(registry, pod, crashed ? crashedStatus(pod) : runningStatus(registry, pod));
 }
 
 function stop(registry: Registry, key: string, uid: string): void {
@@ -98,6 +113,10 @@ function waitingStatus(pod: ApiObject, reason: string): JsonObject {
     return { name, image, imageID: "", ready: false, restartCount: 0, state: { waiting: { reason } }, lastState: {} };
   });
   return { ...objectOf(pod.status), phase: "Pending", containerStatuses };
+}
+
+function crashedStatus(pod: ApiObject): JsonObject {
+  return { ...waitingStatus(pod, "CrashLoopBackOff"), phase: "Running" };
 }
 
 /** What a kubelet calls the wait for a ConfigMap or Secret that is missing; undefined where nothing is. */
