@@ -1,6 +1,6 @@
 import type { ObjectEvent } from "../kube/event-recorder.ts";
 import { describeMissing } from "../rollout/messages.ts";
-import type { RolloutPlan } from "../rollout/plan.ts";
+import type { Held, RolloutPlan } from "../rollout/plan.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { ToldPlan } from "./outcome.ts";
@@ -22,6 +22,15 @@ export function standingAnnouncements({ namespace }: Workload, plan: RolloutPlan
         }
       : { type: "Warning", reason: "ConfigMissing", message: `keeps the Pods that it has until there is ${missing}` };
   return [waiting, ...warnings];
+}
+
+/** What is told of a due write that is held; the same text as long as the hold is the same. */
+export function heldAnnouncement({ hold, reason }: Held & Pick<RolloutPlan, "reason">): Announcement {
+  const type = hold.warning ? "Warning" : "Normal";
+  if (hold.reason === "halted") return { type, reason: "RolloutHalted", message: hold.message };
+  // To tell what it would do is what it observes for.
+  if (hold.reason === "observed") return { type, reason: "RolloutHeld", message: `would be rolled: ${reason}` };
+  return { type, reason: "RolloutHeld", message: `is not rolled yet: ${hold.message}` };
 }
 
 /** What was not understood. */

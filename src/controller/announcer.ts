@@ -6,6 +6,7 @@ import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload } from "../rollout/workload.ts";
 import {
   type Announcement,
+  heldAnnouncement,
   refusedAnnouncement,
   standingAnnouncements,
   warningAnnouncements,
@@ -42,7 +43,11 @@ export class Announcer {
   /** A plan that asks for no write. */
   settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan): void {
     const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
-    this.#stand(record, workload, standingAnnouncements(workload, plan), waitingFor);
+    const held =
+      plan.outcome === "held" && record.hold !== undefined && record.hold.tellAt <= this.#options.clock.monotonic()
+        ? [heldAnnouncement(plan)]
+        : [];
+    this.#stand(record, workload, [...held, ...standingAnnouncements(workload, plan)], waitingFor);
   }
 
   /** A plan that was written. */

@@ -24,6 +24,8 @@ export interface Controller {
   onConfigChange(change: StoreChange<Config>): void;
   /** To be told when the policy is another one: every workload is planned again. Without effect while it does not lead. */
   onPolicyChange(): void;
+  /** To be told when what a Namespace decides for its workloads is something else. Without effect while it does not lead. */
+  onNamespaceChange(namespace: string): void;
   /**
    * Works for one term: once all caches are synced, plans every workload once, and then those that a change concerns.
    * After `leadership.stop` it takes nothing new, finishes the writes in flight, tells of them for a second, and resolves; after
@@ -48,12 +50,7 @@ export interface ControllerOptions {
   readonly updateBurst: number;
   /** How often everything is planned again besides at every change; 0: never. */
   readonly syncPeriodMs: number;
-  /**
-   * Whether Wave's webhooks are on. Then Pods that an opened gate still holds are replaced, and an edit of configuration
-   * settles before it is acted upon: a tool that edits a ConfigMap and then the pod template gets the new hash at
-   * admission, and needs no other rollout if the controller has not been quicker. What is created or deleted does not
-   * settle: Pods that wait for it are not to wait any longer.
-   */
+  /** Whether Wave's webhooks are on. Then Pods that an opened gate still holds are replaced. */
   readonly webhooks: boolean;
   /**
    * How many workloads are written at once, four fifths of them of one namespace. Default 40: more do not make an API
@@ -63,9 +60,6 @@ export interface ControllerOptions {
   /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
   readonly random?: () => number;
 }
-
-/** Longer than `helm upgrade` needs between a ConfigMap and the Deployment that reads it, and short for a person. */
-const settleMs = 1_000;
 
 /** Nothing happens before `run`. */
 export function createController(options: ControllerOptions): Controller {
@@ -99,17 +93,11 @@ export function createController(options: ControllerOptions): Controller {
       term?.changed(change.key, priorityOf(change));
       heldPods.onWorkloadChange(change);
     },
-    onConfigChange: (change) => {
-      const ms = options.webhooks && isEdit(change) ? settleMs : 0;
-      for (const key of caches.workloadsReading(change.key)) term?.changed(key, priorityOf(change), ms);
-    },
+    onConfigChange: (change) => term?.configChanged(change, priorityOf(change)),
     onPolicyChange: () => term?.planAll(),
+    onNamespaceChange: (namespace) => term?.planAll(namespace),
     run,
   };
-}
-
-function isEdit({ before, after }: StoreChange<Config>): boolean {
-  return before !== undefined && after !== undefined;
 }
 
 /** What a list brings (at the start, or after a gap in the watch) lets single changes go first. */

@@ -1,4 +1,5 @@
 import { cut, type EventRecorder, longestMessage, type ObjectEvent } from "../kube/event-recorder.ts";
+import type { Clock } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 
 /** An API server takes an Event in the time of two thirds of a PATCH: while workloads wait, one at a time is enough. */
@@ -65,6 +66,16 @@ export class EventOutbox {
     this.#begin();
     if (this.#sending.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onDrained.push(resolve));
+  }
+
+  /** Sends what waits and then forgets the rest, after `ms` milliseconds or where `abort` is aborted before. */
+  async closeWithin(ms: number, clock: Clock, abort: AbortSignal): Promise<void> {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.timer(ms, resolve);
+    abort.addEventListener("abort", () => resolve(), { once: true });
+    if (!abort.aborted) await Promise.race([this.drained(), over]);
+    cancel();
+    this.close();
   }
 
   #dropOne(): void {

@@ -1,9 +1,18 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApiClient } from "../kube/client.ts";
 import { eventually } from "../lib/test-eventually.ts";
+import { unpaced } from "../rollout/policy/pacing-flags.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
 import type { ControllerOptions } from "./controller.ts";
 import { fetchClient, TestCluster, workload } from "./test-cluster.ts";
+
+const settlesForASecond: Policy = {
+  crossNamespace: "granted",
+  namespaces: undefined,
+  schedulingGate: true,
+  pacing: { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 },
+};
 
 /** A loud tenant with many workloads on one ConfigMap, a quiet one with one, all hashed, under a controller that leads. */
 async function scene(many: number, options: Partial<ControllerOptions>) {
@@ -105,7 +114,7 @@ describe("between tenants", () => {
   });
 
   it("turns to be planned go round: a thousand workloads that are to be planned cost another a handful of plans", async () => {
-    const { cluster, edit, metric, whenPatched, written } = await scene(1, { workers: 4, webhooks: true });
+    const { cluster, edit, metric, whenPatched, written } = await scene(1, { workers: 4, policy: settlesForASecond });
     const left: number[] = [];
     whenPatched(() => left.push(metric("wave_queue_depth")));
     await edit("quiet", "2"); // settles for a second

@@ -1,4 +1,5 @@
 import { withoutReferences } from "../rollout/cached-workload.ts";
+import type { Moment } from "../rollout/pacing/moment.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -27,11 +28,15 @@ export interface Planned {
 /** How a run ends that could not be planned so. */
 type Unplanned = Extract<Outcome, { readonly type: "gone" | "refused" | "unavailable" | "stopped" }>;
 
-/** Plans a workload anew from what is stored at this moment, where `cached` is its plan from caches that may be behind. */
+/**
+ * Plans a workload anew from what is stored at this moment, where `cached` is its plan from caches that may be behind;
+ * `momentOf` tells when it may be rolled.
+ */
 export async function planLive(
   workload: Workload,
   cached: RolloutPlan,
   record: WorkloadRecord,
+  momentOf: (workload: Workload) => Moment,
   { live, policy, readHashKeys, leadership }: LivePlanOptions,
 ): Promise<Planned | Unplanned> {
   try {
@@ -42,7 +47,7 @@ export async function planLive(
       read && workload.excess?.budget === "namespace" ? withoutReferences(read, workload.excess.count) : read;
     if (newest === undefined) return { type: "gone" };
     const lookup = await live.lookup(newest);
-    const replan = () => planRollout(newest, lookup, policy, record.view);
+    const replan = () => planRollout(newest, lookup, policy, record.view, momentOf(newest));
     const plan = replan();
     if (plan.outcome !== "adopt" || readHashKeys === undefined) return { type: "planned", workload: newest, plan };
     // The hash may be under a key that another replica has just made.

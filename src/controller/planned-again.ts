@@ -36,8 +36,7 @@ export function plannedAgainMs(
         return wait(record.disagreements++, maxMs);
       }
       record.disagreements = 0;
-      // What stands against it is told again before its Event expires.
-      return record.standing && record.standing.tellAgainAt - now;
+      return nextMs(record, now);
     case "paced": // it is in line
     case "gone":
       return undefined;
@@ -50,4 +49,18 @@ export function plannedAgainMs(
     case "unavailable":
       return Math.max(outcome.retryAfterMs, wait(record.failures++, longestMs.unavailable));
   }
+}
+
+/** A hold whose end is past, and which holds all the same, is looked at again after this: two clocks tell of one moment. */
+const atLeastMs = 10;
+
+/**
+ * When something ends or is to be told although nobody asks: a hold, what is told of it once it has lasted, and what
+ * stands against a workload, again before its Event expires.
+ */
+function nextMs({ standing, hold }: WorkloadRecord, now: number): number | undefined {
+  const times = [standing?.tellAgainAt, hold?.until];
+  if (hold !== undefined && hold.tellAt > now) times.push(hold.tellAt);
+  const next = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(next) ? Math.max(atLeastMs, next - now) : undefined;
 }

@@ -15,7 +15,7 @@ it("of a write without an answer nothing is kept that grows with what Pods see: 
   const lookup = lookupOf(configMap("web", wide));
   const record = newRecord();
   const outcome = await reconcile(
-    { key: "Deployment/default/web", record, takeTurn: () => true, giveBackTurn: () => {} },
+    { key: "Deployment/default/web", record, takeTurn: () => true, giveBackTurn: () => {}, wave: undefined },
     {
       client: { request: () => Promise.reject(new ConnectionError("broken")) },
       caches: { lookup, heardUpTo: () => 0, workload: () => workload },

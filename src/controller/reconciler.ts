@@ -1,6 +1,7 @@
 import type { Caches } from "../cache/caches.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Moment } from "../rollout/pacing/moment.ts";
 import { patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
@@ -8,6 +9,7 @@ import type { Workload } from "../rollout/workload.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
 import type { Outcome, ToldPlan } from "./outcome.ts";
+import { momentOf, noteProgress, noteRoll } from "./pacing-record.ts";
 import type { RememberedViews } from "./remembered-views.ts";
 import { isWatched, noteCaughtUp, noteWritten, perhapsLeftOut } from "./watched.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
@@ -31,6 +33,8 @@ export interface Run {
   readonly takeTurn: () => boolean;
   /** Gives back a turn that was taken: there is nothing to write after all. */
   readonly giveBackTurn: () => void;
+  /** Whether it may go before others that the same changes concern; undefined where waves are off. */
+  readonly wave: Moment["wave"];
 }
 
 /** How often a workload that changed meanwhile is read and planned again at once, before it has to wait. */
@@ -42,13 +46,17 @@ const triesAtOnce = 3;
  * Rejects only for a bug.
  */
 export async function reconcile(run: Run, options: ReconcileOptions): Promise<Outcome> {
-  const { key, record, takeTurn, giveBackTurn } = run;
+  const { key, record, takeTurn, giveBackTurn, wave } = run;
   const { client, caches, policy, clock, leadership, views } = options;
   const cached = caches.workload(key);
   if (cached === undefined) return leftCaches(record, options);
   let workload = newestOf(record, cached, clock.monotonic());
+  const moment = (of: Workload) => {
+    noteProgress(record, of, clock.monotonic());
+    return momentOf(record, of, clock, wave);
+  };
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
-    let plan: RolloutPlan = planRollout(workload, caches.lookup, policy, record.view);
+    let plan: RolloutPlan = planRollout(workload, caches.lookup, policy, record.view, moment(workload));
     noteCaughtUp(record, workload, plan);
     const watched = isWatched(record, workload, plan, caches.heardUpTo);
     const cachesAsk = patchFor(workload, plan) !== undefined;
@@ -60,7 +68,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
     // A turn is good for one write, however many tries that takes.
     if (attempt === 0 && !takeTurn()) return { type: "paced" };
     if (!watched) {
-      const live = await planLive(workload, plan, record, options);
+      const live = await planLive(workload, plan, record, moment, options);
       if (live.type !== "planned") return live;
       ({ workload, plan } = live);
     }
@@ -76,6 +84,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
       case "written": {
         const { after } = result;
         learn(record, cached, after, clock.monotonic());
+        noteRoll(record, workload, plan, after, clock.monotonic());
         if (watched) noteWritten(record, after);
         else noteCaughtUp(record, after, planRollout(after, caches.lookup, policy));
         return written(record, workload, plan, views);
@@ -138,6 +147,8 @@ function settled(
   views: Views,
 ): Extract<Outcome, { readonly type: "settled" | "written" }> {
   const { uncertain } = record;
+  // What is due now says nothing of the write of which no answer came.
+  if (plan.outcome === "held") return { type: "settled", workload, plan };
   record.uncertain = undefined;
   if (plan.outcome === "unchanged") views.remember(record, plan.view);
   if (uncertain === undefined) return { type: "settled", workload, plan };

@@ -1,3 +1,4 @@
+import type { HoldReason } from "../rollout/pacing/hold.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload, WorkloadKind } from "../rollout/workload.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -9,6 +10,20 @@ export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "un
 const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored", "overBudget", "held"] as const;
 /** What a workload is, as `wave_workloads` counts it; "pending" has something to write that was not written yet. */
 export type WorkloadState = (typeof workloadStates)[number];
+
+const holdReasons: Readonly<Record<HoldReason, true>> = {
+  invalid: true,
+  observed: true,
+  hold: true,
+  approval: true,
+  window: true,
+  settling: true,
+  interval: true,
+  undone: true,
+  progressing: true,
+  wave: true,
+  halted: true,
+};
 
 /** What a workload is whose plan asks for no write. */
 export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
@@ -37,7 +52,11 @@ export interface Observed {
   readonly waitingEvents: number;
   /** Entries of views that are remembered. */
   readonly viewEntries: number;
-  readonly states: Iterable<WorkloadState>;
+  /** What each workload is that was planned. */
+  readonly workloads: Iterable<{
+    readonly state: WorkloadState | undefined;
+    readonly hold: { readonly reason: HoldReason } | undefined;
+  }>;
 }
 
 /** The controller's metrics. */
@@ -67,7 +86,11 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
     secondsBuckets,
     ["kind"],
   );
-  const workloads = registry.gauge("wave_workloads", "Workloads that concern Wave, by what they are.", ["state"]);
+  const workloads = registry.gauge(
+    "wave_workloads",
+    "Workloads that concern Wave, by what they are, and those that are held by what holds them.",
+    ["state", "reason"],
+  );
   const depth = registry.gauge("wave_queue_depth", "Workloads that a worker could take now.");
   const delayed = registry.gauge(
     "wave_queue_delayed",
@@ -92,9 +115,17 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
     turns.set(observed?.waitingForTurn ?? 0);
     events.set(observed?.waitingEvents ?? 0);
     views.set(observed?.viewEntries ?? 0);
-    const counts = new Map<WorkloadState, number>();
-    for (const state of observed?.states ?? []) counts.set(state, (counts.get(state) ?? 0) + 1);
-    for (const state of workloadStates) workloads.set(counts.get(state) ?? 0, { state });
+    const counts = new Map<string, number>();
+    for (const { state, hold } of observed?.workloads ?? []) {
+      const what = state === "held" ? `held ${hold?.reason}` : `${state}`;
+      counts.set(what, (counts.get(what) ?? 0) + 1);
+    }
+    for (const state of workloadStates) {
+      if (state !== "held") workloads.set(counts.get(state) ?? 0, { state, reason: "" });
+    }
+    for (const reason of Object.keys(holdReasons)) {
+      workloads.set(counts.get(`held ${reason}`) ?? 0, { state: "held", reason });
+    }
   });
   return {
     count: ({ kind }, outcome) => rollouts.inc({ kind, outcome }),

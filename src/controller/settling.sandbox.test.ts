@@ -1,13 +1,21 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { FakeClock } from "../lib/fake-clock.ts";
 import { eventually } from "../lib/test-eventually.ts";
+import { type PacingFlags, unpaced } from "../rollout/policy/pacing-flags.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
 import { soleLeadership } from "./leadership.ts";
 import { TestCluster, workload } from "./test-cluster.ts";
 
-/** A controller beside webhooks, which leads, and a Deployment `web` that has its first hash. */
+const settles: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
+/** So that no roll is in a row with the one before, and none still under way. */
+const quietMs = 700_000;
+
+/** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
 async function scene() {
-  const sandbox = await startSandbox({ controllers: false });
-  const cluster = new TestCluster(sandbox.url, { webhooks: true });
+  const clock = new FakeClock();
+  const sandbox = await startSandbox({ controllers: false, clock });
+  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true, pacing: settles } as const;
+  const cluster = new TestCluster(sandbox.url, { policy }, clock);
   const stop = new AbortController();
   await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
   await cluster.create("Deployment", workload("web"));
@@ -31,24 +39,53 @@ async function scene() {
     await cluster.clock.advance(ms);
     for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");
   };
-  return { cluster, reasons, edit, pass };
+  await pass(quietMs);
+  const held = (reason: string) =>
+    cluster.metrics.render().includes(`wave_workloads{state="held",reason="${reason}"} 1`);
+  return { cluster, reasons, edit, pass, held };
 }
 
-describe("beside webhooks, an edit of configuration", () => {
-  it("settles for a second and is then rolled, with every other change of that second", async () => {
-    const { reasons, edit, pass } = await scene();
+describe("an edit of configuration", () => {
+  it("settles for a second and is then rolled, with every other change until then", async () => {
+    const { reasons, edit, pass, held } = await scene();
     await edit("2");
     await pass(900);
     await edit("3");
-    await pass(99);
+    await pass(999);
     expect(reasons()).toEqual(["ConfigHashAdded"]);
+    expect(held("settling")).toBe(true);
     await pass(1);
     await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
     await pass(10_000);
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("does not settle where an object comes or goes: nobody waits for it any longer than he must", async () => {
+  it("that goes on and on is rolled for ten seconds after it began", async () => {
+    const { reasons, edit, pass } = await scene();
+    for (let edits = 0; edits < 20; edits++) {
+      await edit(`edit ${edits}`);
+      await pass(500);
+    }
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+  });
+
+  it("that is taken back rolls nothing, and the next one settles from its own beginning", async () => {
+    const { cluster, reasons, edit, pass, held } = await scene();
+    await edit("2");
+    await pass(500);
+    await edit("1");
+    await pass(quietMs);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    expect(held("settling")).toBe(false);
+    await edit("2");
+    await pass(999);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    await pass(1);
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+    await cluster.show("Deployment", "web");
+  });
+
+  it("does not settle where Pods may wait for it: what comes is rolled at once", async () => {
     const { cluster, reasons } = await scene();
     await cluster.remove("ConfigMap", "web");
     await cluster.show("ConfigMap", "web");
@@ -77,17 +114,19 @@ describe("beside webhooks, an edit of configuration", () => {
     await pass(1_000);
     await eventually(() => expect(reasons()).toHaveLength(2));
     await cluster.show("Deployment", "web");
+    await pass(quietMs);
     const second = await cluster.get("Deployment", "web");
     await edit("1");
     await pass(1_000);
     await eventually(() => expect(reasons()).toHaveLength(3));
     await cluster.show("Deployment", "web");
+    await pass(quietMs);
 
     await edit("2");
     const { spec } = Object(second);
     await cluster.edit("Deployment", "web", { spec: { template: spec.template } });
     await cluster.show("Deployment", "web");
-    await pass(10_000);
+    await pass(quietMs);
     expect(reasons()).toHaveLength(3);
   });
 });

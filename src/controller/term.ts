@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import type { Caches } from "../cache/caches.ts";
+import type { Caches, StoreChange } from "../cache/caches.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Priority } from "../lib/fair-queue.ts";
 import type { TokenBucket } from "../lib/token-bucket.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
+import type { Config } from "../rollout/digest.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { sharedString } from "../rollout/shared-string.ts";
 import { namespaceOf, workloadKey } from "../rollout/workload.ts";
@@ -16,19 +17,21 @@ import type { Leadership } from "./leadership.ts";
 import type { LiveReads } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
 import { OutcomeReport } from "./outcome-report.ts";
+import { noteChange, notePlanned } from "./pacing-record.ts";
 import { plannedAgainMs } from "./planned-again.ts";
 import { type ReconcileOptions, reconcile } from "./reconciler.ts";
 import { RememberedViews } from "./remembered-views.ts";
 import { resync } from "./resync.ts";
 import type { Observed, RolloutMetrics } from "./rollout-metrics.ts";
 import { Turns } from "./turns.ts";
-import { newRecord, type WorkloadRecord } from "./workload-record.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
+import { WorkloadRecords } from "./workload-records.ts";
 
 /** What a {@link Term} works with. */
 export interface TermOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly leadership: Leadership;
-  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads">;
+  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsReading">;
   readonly live: LiveReads;
   readonly policy: Policy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -54,7 +57,7 @@ const mostOfNamespace = 0.8;
  */
 export class Term {
   readonly #options: TermOptions;
-  readonly #records = new Map<string, WorkloadRecord>();
+  readonly #records = new WorkloadRecords();
   readonly #queue: WorkQueue;
   readonly #turns: Turns;
   readonly #outbox: EventOutbox;
@@ -73,7 +76,7 @@ export class Term {
       writesWait: () => this.#queue.depth > 0,
       onDropped: metrics.countDroppedEvent,
     });
-    this.#views = new RememberedViews(() => this.#records.values(), metrics.countDroppedView);
+    this.#views = new RememberedViews(() => this.#records.all(), metrics.countDroppedView);
     this.#reconciling = { ...options, views: this.#views };
     const announcer = new Announcer({ post: (event) => this.#outbox.post(event), clock, random });
     this.#report = new OutcomeReport({ announcer, metrics, clock, log });
@@ -87,26 +90,36 @@ export class Term {
       waitingForTurn: this.#turns.waiting,
       waitingEvents: this.#outbox.waiting,
       viewEntries: this.#views.entries,
-      states: this.#records.values().flatMap(({ state }) => (state === undefined ? [] : [state])),
+      workloads: this.#records.all(),
     };
   }
 
-  /**
-   * Asks for a workload to be planned because of a change that was just seen, and not within `settleMs` whatever else
-   * asks for it; changes that follow within that time do not make it longer. A change that a list brought is `low`.
-   */
-  changed(key: string, priority: Priority, settleMs = 0): void {
-    const record = this.#record(key);
-    const now = this.#options.clock.monotonic();
-    if (priority === "high") record.seenAt ??= now;
-    // One that waits for its turn has settled, and is planned at once: it may have nothing to write any more.
-    if (settleMs > 0 && record.settlesUntil <= now && !this.#turns.has(key)) record.settlesUntil = now + settleMs;
-    this.#queue.add(key, { urgency: priority, delayMs: Math.max(0, record.settlesUntil - now) });
+  /** Asks for a workload to be planned because of a change that was just seen. A change that a list brought is `low`. */
+  changed(key: string, priority: Priority): void {
+    if (priority === "high") this.#records.of(key).seenAt ??= this.#options.clock.monotonic();
+    this.#ask(key, priority);
   }
 
-  /** Asks for every workload to be planned. */
-  planAll(): void {
-    for (const key of this.#keys()) this.#queue.add(key, { urgency: "low" });
+  /** Asks for those to be planned who read an object that has just changed. */
+  configChanged(change: StoreChange<Config>, priority: Priority): void {
+    const { caches, clock } = this.#options;
+    for (const key of caches.workloadsReading(change.key)) {
+      const record = this.#records.of(key);
+      // What Pods may be waiting for does not settle.
+      if (record.state !== "waiting") noteChange(record, clock.monotonic());
+      this.changed(key, priority);
+    }
+  }
+
+  /** Asks for every workload to be planned, or for those of one namespace. */
+  planAll(namespace?: string): void {
+    for (const key of this.#keys())
+      if (namespace === undefined || namespaceOf(key) === namespace) this.#ask(key, "low");
+  }
+
+  #ask(key: string, urgency: Priority): void {
+    this.#records.of(key).asked++;
+    this.#queue.add(key, { urgency });
   }
 
   /**
@@ -126,17 +139,8 @@ export class Term {
     this.planAll();
     const resyncing = resync({ periodMs: syncPeriodMs, keys: () => this.#keys(), enqueue, clock, signal: over });
     await Promise.all([...Array.from({ length: workers }, () => this.#work()), resyncing]);
-    await this.#tellTheRest();
-  }
-
-  /** Nobody else leads before this has ended, and people may have made as many Events as can wait. */
-  async #tellTheRest(): Promise<void> {
-    const { leadership, clock } = this.#options;
-    const { promise: tooLong, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.timer(tellingMs, resolve);
-    await Promise.race([this.#outbox.drained(), aborted(leadership.abort), tooLong]);
-    cancel();
-    this.#outbox.close();
+    // Nobody else leads before this has ended, and people may have made as many Events as can wait.
+    await this.#outbox.closeWithin(tellingMs, clock, leadership.abort);
   }
 
   /** The strings that the records have: resync holds all of them. */
@@ -144,18 +148,9 @@ export class Term {
     for (const workload of this.#options.caches.workloads()) yield sharedString(workloadKey(workload));
   }
 
-  /** The one place where records are made; `#conclude` drops them. */
-  #record(key: string): WorkloadRecord {
-    const known = this.#records.get(key);
-    if (known !== undefined) return known;
-    const made = newRecord();
-    this.#records.set(sharedString(key), made);
-    return made;
-  }
-
   async #work(): Promise<void> {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
-      await this.#run(key, this.#record(key));
+      await this.#run(key, this.#records.of(key));
       this.#queue.done(key);
       // A plan that asks for no write awaits no answer: without this, all of a start's plans would run before any I/O.
       await setImmediate();
@@ -163,26 +158,26 @@ export class Term {
   }
 
   async #run(key: string, record: WorkloadRecord): Promise<void> {
-    const settlesMs = record.settlesUntil - this.#options.clock.monotonic();
     const priority = priorityOf(record);
-    if (settlesMs > 0) {
-      this.#turns.drop(key);
-      return this.#queue.add(key, { urgency: priority, delayMs: settlesMs });
-    }
-    const { seenAt } = record;
+    const { seenAt, asked } = record;
+    const begun = this.#options.clock.monotonic();
     record.seenAt = undefined;
     const turn = {
       takeTurn: () => this.#turns.take(key, priority),
       giveBackTurn: () => this.#turns.giveBack(),
     };
-    try {
-      const outcome = await reconcile({ key, record, ...turn }, this.#reconciling);
+    const outcome = await reconcile({ key, record, wave: undefined, ...turn }, this.#reconciling).catch(
+      (error: unknown) => {
+        this.#report.failed(key, record, error);
+        return "bug" as const;
+      },
+    );
+    record.planned = asked;
+    if (outcome !== "bug") {
+      notePlanned(record, outcome, begun, this.#options.clock);
       this.#report.ended(record, outcome, seenAt);
-      this.#conclude(key, record, outcome, seenAt);
-    } catch (error) {
-      this.#report.failed(key, record, error);
-      this.#conclude(key, record, "bug", seenAt);
     }
+    this.#conclude(key, record, outcome, seenAt);
   }
 
   /** What each outcome means to queue, turns and record. */
@@ -195,7 +190,8 @@ export class Term {
       this.#records.delete(key);
       return;
     }
-    if (type !== "settled" && type !== "written") record.seenAt = seenAt ?? record.seenAt;
+    const isDone = (type === "settled" || type === "written") && record.hold?.reason !== "settling";
+    if (!isDone) record.seenAt = seenAt ?? record.seenAt;
     const delayMs = plannedAgainMs(record, outcome, clock.monotonic(), random);
     if (delayMs !== undefined) this.#queue.add(key, { urgency: priorityOf(record), delayMs });
   }
@@ -204,11 +200,4 @@ export class Term {
 /** What a single change asked for goes first, also when it is tried again. */
 function priorityOf({ seenAt }: WorkloadRecord): Priority {
   return seenAt === undefined ? "low" : "high";
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -80,7 +80,7 @@ function named(text: string): { readonly namespace: string; readonly name: strin
  * far they are behind. Its clock stands still until the test moves it.
  */
 export class TestCluster {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly events: ObjectEvent[] = [];
   readonly logged: { readonly message: string; readonly fields: LogFields | undefined }[] = [];
   readonly metrics = new MetricsRegistry();
@@ -89,9 +89,10 @@ export class TestCluster {
   readonly #watch = new FakeWatch();
   readonly #caching = new AbortController();
 
-  constructor(server: string, options: Partial<ControllerOptions> = {}) {
+  constructor(server: string, options: Partial<ControllerOptions> = {}, clock = new FakeClock()) {
+    this.clock = clock;
     this.client = options.client ?? fetchClient(server);
-    const { clock, metrics } = this;
+    const { metrics } = this;
     const caches = cachesOver(this.#watch.watch, {
       namespaces: undefined,
       clock,

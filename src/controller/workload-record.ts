@@ -1,22 +1,21 @@
 import type { ConfigView } from "../rollout/hash.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { ToldPlan } from "./outcome.ts";
+import type { PacingRecord } from "./pacing-record.ts";
 import type { WorkloadState } from "./rollout-metrics.ts";
 
 /**
  * All that is remembered of one workload during one term, and nowhere else. It is made when the workload is first asked
  * for and dropped when it is gone, so it must stay small. Times are on the monotonic clock.
  */
-export interface WorkloadRecord {
+export interface WorkloadRecord extends PacingRecord {
   /** What the metrics count it as; undefined before it was planned. */
   state: WorkloadState | undefined;
   /** When the first change was seen that is not written yet; undefined where a list or a timer asks. */
   seenAt: number | undefined;
-  /**
-   * Until when it is left alone after an edit of its configuration, whatever else asks for it: were `kubectl scale` or
-   * an autoscaler to end that moment, the pod template that follows would roll a second time.
-   */
-  settlesUntil: number;
+  /** Counts how often it was asked for, and up to which of these it was planned. */
+  asked: number;
+  planned: number;
   /** How many runs have failed since the last that succeeded. */
   failures: number;
   /** How many plans from what is stored in a row asked for no write where the caches asked for one. */
@@ -62,7 +61,12 @@ export function newRecord(): WorkloadRecord {
   return {
     state: undefined,
     seenAt: undefined,
-    settlesUntil: 0,
+    asked: 0,
+    planned: 0,
+    changes: undefined,
+    written: undefined,
+    stands: undefined,
+    hold: undefined,
     failures: 0,
     disagreements: 0,
     logged: undefined,

@@ -183,7 +183,9 @@ class BucketSeries {
 function renderLabels(name: string, labelNames: readonly string[], labels: Labels): string {
   if (Object.keys(labels).length !== labelNames.length || labelNames.some((label) => labels[label] === undefined))
     throw new Error(`metric ${name} has the labels [${labelNames}], used with [${Object.keys(labels)}]`);
-  return labelNames.map((label) => `${label}="${escapeLabel(labels[label] ?? "")}"`).join(",");
+  // A label without a value is none (https://prometheus.io/docs/concepts/data_model/#metric-names-and-labels).
+  const given = labelNames.filter((label) => labels[label] !== "");
+  return given.map((label) => `${label}="${escapeLabel(labels[label] ?? "")}"`).join(",");
 }
 
 function renderNumber(value: number): string {

@@ -1,0 +1,108 @@
+import type { Clock } from "../lib/clock.ts";
+import type { HoldReason } from "../rollout/pacing/hold.ts";
+import type { Moment } from "../rollout/pacing/moment.ts";
+import type { Held, RolloutPlan } from "../rollout/plan.ts";
+import { isGated } from "../rollout/scheduling-gate.ts";
+import { sharedString } from "../rollout/shared-string.ts";
+import type { Workload } from "../rollout/workload.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** What is remembered of a workload so that it can be told when it may roll. Times are on the monotonic clock. */
+export interface PacingRecord {
+  /** The first and the last change of what it reads that was seen since its last plan that left nothing due. */
+  changes: { readonly first: number; readonly last: number } | undefined;
+  /** What was written to its pod template last, and to which object. */
+  written: (NonNullable<Moment["written"]> & { readonly uid: string }) | undefined;
+  /** Where its rollout stands, and since when. */
+  stands: { readonly hash: string | undefined; readonly step: number | string; readonly since: number } | undefined;
+  /** What keeps what is due from being written. */
+  hold: HoldRecord | undefined;
+}
+
+/** What keeps what is due from being written, and since when. Times are on the monotonic clock. */
+export interface HoldRecord {
+  readonly reason: HoldReason;
+  readonly since: number;
+  /** When it ends by itself. */
+  readonly until: number | undefined;
+  /** From when on the owner is to be told of it. */
+  readonly tellAt: number;
+}
+
+/** What ends by itself soon in most cases: of each rollout an Event that it comes would be as many as there are rollouts. */
+const passing: readonly HoldReason[] = ["settling", "interval", "progressing", "wave"];
+const passingMs = 30_000;
+
+/** Notes that something that the workload reads has changed. */
+export function noteChange(record: PacingRecord, now: number): void {
+  record.changes = { first: record.changes?.first ?? now, last: now };
+}
+
+/** Notes what came of a run that was begun at `begun`: what holds the workload now, and which changes are rolled for. */
+export function notePlanned(record: PacingRecord, outcome: Outcome, begun: number, clock: Clock): void {
+  const plan = outcome.type === "settled" ? outcome.plan : undefined;
+  record.hold = plan?.outcome === "held" ? holdRecord(plan, record, clock) : undefined;
+  if (outcome.type === "written" || (plan !== undefined && plan.outcome !== "held")) noteNothingDue(record, begun);
+}
+
+/** Changes that were seen later are still to be planned. */
+function noteNothingDue(record: PacingRecord, begun: number): void {
+  const { last } = record.changes ?? { last: begun };
+  record.changes = last > begun ? { first: last, last } : undefined;
+}
+
+/** Notes how far its rollout is, which stands since it was first seen there. */
+export function noteProgress(record: PacingRecord, { recordedHash: hash, progress }: Workload, now: number): void {
+  const step = progress.state === "progressing" ? progress.step : progress.state;
+  if (record.stands === undefined || record.stands.step !== step || record.stands.hash !== hash) {
+    record.stands = { hash, step, since: now };
+  }
+}
+
+/** Notes a write of `plan`, if it makes new Pods: `after` is what it left. */
+export function noteRoll(
+  record: PacingRecord,
+  before: Workload,
+  plan: RolloutPlan,
+  after: Workload,
+  now: number,
+): void {
+  if (plan.outcome !== "roll" && plan.outcome !== "baseline") return;
+  if (before.recordedHash === plan.hash || isGated(before)) return;
+  const { written } = record;
+  const again = written !== undefined && written.uid === after.uid && written.hash === plan.hash;
+  record.written = {
+    at: now,
+    uid: after.uid,
+    hash: sharedString(plan.hash),
+    streak: plan.streak ?? 1,
+    undone: again ? written.undone + 1 : 0,
+  };
+}
+
+function holdRecord(
+  { hold: { reason, until, warning } }: Held,
+  { hold: before }: PacingRecord,
+  clock: Clock,
+): HoldRecord {
+  const now = clock.monotonic();
+  const since = before?.reason === reason ? before.since : now;
+  const tellAt = passing.includes(reason) && !warning ? since + passingMs : since;
+  return { reason, since, until: until && now + until - clock.wall(), tellAt };
+}
+
+/** What is known of a workload at this moment, with all times on the wall clock. */
+export function momentOf(record: PacingRecord, { uid }: Workload, clock: Clock, wave: Moment["wave"]): Moment {
+  const now = clock.wall();
+  const monotonic = clock.monotonic();
+  // Not noted as times of day: a clock that is put back would hold everything for as long.
+  const onWall = (at: number) => now - (monotonic - at);
+  const { changes, written, stands } = record;
+  return {
+    now,
+    changes: changes && { first: onWall(changes.first), last: onWall(changes.last) },
+    written: written?.uid === uid ? { ...written, at: onWall(written.at) } : undefined,
+    standsSince: onWall(stands?.since ?? monotonic),
+    wave,
+  };
+}
