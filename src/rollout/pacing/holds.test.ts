@@ -94,6 +94,10 @@ describe("a roll keeps its distance from the last one", () => {
     expect(later(0, { rolledAt: rolledAt + 5 })).toEqual(["interval", 15_000]);
   });
 
+  it("but not with --settle=0, also where the clock of the API server is ahead", () => {
+    expect(held(planned({ rolledAt: rolledAt + 300 }, momentAt(noon), { settleMs: 0 }))).toBeUndefined();
+  });
+
   it("for as long as min-interval says, where that is longer, also with --settle=0", () => {
     const policy = { "min-interval": "10m" };
     expect(later(20_000, { policy })).toEqual(["interval", 600_000]);

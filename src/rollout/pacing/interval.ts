@@ -43,7 +43,8 @@ export function interval({ workload, policy, flags, moment }: Due): Hold | undef
   const flapping = flags.settleMs === 0 ? 0 : waitAfter(lastStreak(workload, moment));
   const waitMs = Math.max(flapping, policy.minIntervalMs.value);
   const until = last + waitMs;
-  if (moment.now >= until) return undefined;
+  // The clock of the API server may be ahead: where nothing is to be waited for, that is no reason to wait.
+  if (waitMs === 0 || moment.now >= until) return undefined;
   const why = policy.minIntervalMs.value >= waitMs ? "by min-interval" : "longer with each roll in a row";
   return {
     reason: "interval",
