@@ -3,7 +3,7 @@ import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
-import { makeNamespace, workload } from "../end-to-end/objects.ts";
+import { makeNamespace, workload, workloadKinds } from "../end-to-end/objects.ts";
 import { chart } from "./rendered.ts";
 
 const [release, ns] = ["guarded", "guarded-shop"];
@@ -22,7 +22,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     await helm(cluster, ["install", release, chart, "-n", system, "--create-namespace", "--set", values]);
     token = (await cluster.kubectl(["-n", system, "create", "token", release])).trim();
     const annotations = { "wave.pusher.com/scheduling-disabled": "" };
-    await namespace.create(workload("app", reads("none", true)));
+    for (const { kind } of workloadKinds) await namespace.create(workload("app", reads("none", true), { kind }));
     await namespace.create(workload("gated", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }));
     // A policy is in force a moment after it is made.
     const image = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "evil" }];
@@ -44,24 +44,28 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
   });
 
   const hash = "/spec/template/metadata/annotations";
+  const newHash = [{ op: "add", path: hash, value: { "wave.pusher.com/config-hash": "v2:1" } }];
   const annotation = (name: string) => `/metadata/annotations/wave.pusher.com~1${name}`;
   it.for([
-    ["the hash", "app", [{ op: "add", path: hash, value: { "wave.pusher.com/config-hash": "v2:1" } }]],
-    ["how many rolls came in a row", "app", [{ op: "add", path: annotation("streak"), value: "2" }]],
-    ["a baseline", "app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
+    ["the hash", "deployment/app", newHash],
+    ["the hash of a StatefulSet", "statefulset/app", newHash],
+    ["the hash of a DaemonSet, whose templates the API server counts", "daemonset/app", newHash],
+    ["how many rolls came in a row", "deployment/app", [{ op: "add", path: annotation("streak"), value: "2" }]],
+    ["a baseline", "deployment/app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
     [
       "a scheduling gate that is lifted",
-      "gated",
+      "deployment/gated",
       [
         { op: "remove", path: "/spec/template/spec/schedulerName" },
         { op: "remove", path: annotation("scheduling-disabled") },
       ],
     ],
   ] as const)("writes %s", async ([, name, operations]) => {
-    await expect(patch(`deployment/${name}`, operations)).resolves.toContain("patched");
+    await expect(patch(name, operations)).resolves.toContain("patched");
   });
 
   const spec = "/spec/template/spec";
+  const generation = "/metadata/annotations/deprecated.daemonset.template.generation";
   it.for([
     ["an image", [{ op: "replace", path: `${spec}/containers/0/image`, value: "evil" }], "pod's spec"],
     ["a container", [{ op: "add", path: `${spec}/containers/-`, value: { name: "x", image: "evil" } }], "pod's spec"],
@@ -75,6 +79,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     ["a label", [{ op: "add", path: "/metadata/labels", value: { x: "y" } }], "metadata"],
     ["an owner", [{ op: "add", path: "/metadata/finalizers", value: ["a.example/b"] }], "metadata"],
     ["an opt-in", [{ op: "replace", path: annotation("update-on-config-change"), value: "false" }], "annotations"],
+    ["what is counted of DaemonSets alone", [{ op: "add", path: generation, value: "7" }], "annotations"],
     ["an annotation of others", [{ op: "add", path: "/metadata/annotations/x", value: "y" }], "annotations"],
   ] as const)("cannot write %s", async ([, operations, why]) => {
     await expect(patch("deployment/app", operations)).rejects.toThrow(new RegExp(`Wave may change .*${why}`));
