@@ -1,5 +1,6 @@
 import { onAbsentAnnotations } from "./absent-annotations.ts";
 import { configHash } from "./annotations.ts";
+import type { ConfigView } from "./hash.ts";
 import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { describeWaiting } from "./messages.ts";
 import { isIn, type OfNamespace } from "./opt-in.ts";
@@ -102,15 +103,20 @@ function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
     case "unchanged":
       if (workload.recordedHash === undefined) return named("kept", keepHash(request)); // it reads nothing
       // Its hash is right. Where new Pods are made anyway it becomes the one under the current key.
-      return plan.view.entries.length === 0 ? named("unchanged", []) : mutateComplete(request, plan.view.hash);
+      return readsNothing(plan.view) ? named("unchanged", []) : mutateComplete(request, plan.view);
     case "adopt":
     case "baseline":
     case "roll":
-      return mutateComplete(request, plan.view.hash);
+      return mutateComplete(request, plan.view);
   }
 }
 
-function mutateComplete(request: Request, current: string): Mutation {
+/** Whether Pods see nothing, also of what does not count. */
+function readsNothing({ entries, everything }: ConfigView): boolean {
+  return entries.length === 0 && everything === undefined;
+}
+
+function mutateComplete(request: Request, current: ConfigView): Mutation {
   const { workload, before } = request;
   const opened = openGate(workload, before);
   // Pods that were held are replaced when their gate opens, so they begin with the current hash.

@@ -1,21 +1,24 @@
 /**
- * What the Pods of a workload are taken to see where the hash in their template cannot be told, in an annotation of the
- * workload's own metadata, which makes no new Pods. Written as `<recorded> <hash>`.
+ * What the Pods of a workload are taken to see where the hash in their template does not tell it, in an annotation of the
+ * workload's own metadata, which makes no new Pods. Written as `<recorded> <hash>`, or `<recorded> <hash> <everything>`.
  */
 export interface Baseline {
   /** The hash in the pod template that it stands for: with another one there, as `rollout undo` restores it, it is void. */
   readonly recorded: string;
-  /** The hash of what they are taken to see. */
+  /** The hash of what they are taken to see, of all that counts. */
   readonly hash: string;
+  /** The hash of all that they are taken to see, where some of that does not count; undefined where all does. */
+  readonly everything?: string | undefined;
 }
 
-/** The annotation's value. Neither hash may have a space in it. */
-export function writeBaseline({ recorded, hash }: Baseline): string {
-  return `${recorded} ${hash}`;
+/** The annotation's value. No hash may have a space in it. */
+export function writeBaseline({ recorded, hash, everything }: Baseline): string {
+  return everything === undefined ? `${recorded} ${hash}` : `${recorded} ${hash} ${everything}`;
 }
 
-/** The hash that a baseline, as it is written, gives for a recorded one; undefined where it stands for another. */
-export function baselineFor(recorded: string, written: string | undefined): string | undefined {
+/** The baseline, as it is written, for a recorded hash; undefined where it stands for another. */
+export function baselineFor(recorded: string, written: string | undefined): Baseline | undefined {
   if (!written?.startsWith(`${recorded} `)) return undefined;
-  return written.slice(recorded.length + 1);
+  const [hash = "", everything] = written.slice(recorded.length + 1).split(" ");
+  return { recorded, hash, everything };
 }

@@ -15,6 +15,8 @@ export interface ConfigView {
   readonly hash: string;
   /** Sorted by kind, namespace, name, key and digest, each once. */
   readonly entries: readonly ViewEntry[];
+  /** The hash of all that they see, where it is known and some of that does not count; undefined where all does. */
+  readonly everything?: string | undefined;
 }
 
 /**

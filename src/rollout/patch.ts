@@ -7,7 +7,8 @@ import {
   schedulingDisabled,
   updateOnConfigChange,
 } from "./annotations.ts";
-import { writeBaseline } from "./baseline.ts";
+import { type Baseline, writeBaseline } from "./baseline.ts";
+import type { ConfigView } from "./hash.ts";
 import { annotationPath, type JsonPatch, type JsonPatchOperation } from "./json-patch.ts";
 import type { RolloutPlan } from "./plan.ts";
 import { policyAnnotations, policyRows } from "./policy/policy-rows.ts";
@@ -42,7 +43,7 @@ function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undef
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
-        ...noteBaseline(workload, plan.hash),
+        ...noteBaseline(workload, { recorded: workload.recordedHash ?? "", ...plan.view }),
         ...openGate(workload),
       ];
     case "baseline":
@@ -51,7 +52,7 @@ function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undef
         ...testIdentity(workload),
         ...testAnnotations(workload),
         ...noteStreak(workload, plan.streak),
-        ...writeHash(workload, plan.hash),
+        ...writeHash(workload, { ...plan.view, hash: plan.hash }),
         ...openGate(workload),
       ];
   }
@@ -68,8 +69,18 @@ function noteStreak({ streak: noted }: Workload, streak: number | undefined): re
   ];
 }
 
-/** Writes the hash into the pod template, where it is not there already, in place of a baseline for the one before. */
-export function writeHash(workload: Workload, hash: string): readonly JsonPatchOperation[] {
+/**
+ * Writes the hash of a view into the pod template, where it is not there already, in place of a baseline for the one
+ * before. Where some of what Pods see does not count it has a baseline of its own, for the day on which that counts again.
+ */
+export function writeHash(
+  workload: Workload,
+  { hash, everything }: Pick<ConfigView, "hash" | "everything">,
+): readonly JsonPatchOperation[] {
+  if (everything !== undefined) {
+    const baseline = noteBaseline(workload, { recorded: hash, hash, everything });
+    return [...setHash(workload, hash), ...baseline];
+  }
   if (workload.recordedHash === hash) return [];
   const baseline: readonly JsonPatchOperation[] =
     workload.baseline === undefined ? [] : [{ op: "remove", path: baselinePath }];
@@ -85,9 +96,10 @@ export function setHash(workload: Workload, hash: string): readonly JsonPatchOpe
   return [{ op: "add", path: `${templateAnnotations}/${annotationPath(configHash)}`, value: hash }];
 }
 
-/** Notes what the recorded hash is taken to stand for. "add" also replaces. */
-function noteBaseline({ recordedHash: recorded = "" }: Workload, hash: string): readonly JsonPatchOperation[] {
-  return [{ op: "add", path: baselinePath, value: writeBaseline({ recorded, hash }) }];
+/** Notes what a recorded hash is taken to stand for, where it is not noted already. "add" also replaces. */
+function noteBaseline({ baseline }: Workload, { recorded, hash, everything }: Baseline): readonly JsonPatchOperation[] {
+  const value = writeBaseline({ recorded, hash, everything });
+  return value === baseline ? [] : [{ op: "add", path: baselinePath, value }];
 }
 
 function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperation[] {

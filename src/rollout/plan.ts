@@ -1,8 +1,9 @@
 import { updateOnConfigChange } from "./annotations.ts";
 import { describeExcess, type Excess } from "./budgets.ts";
-import { changesBetween } from "./changes.ts";
-import { grantedReferences } from "./cross-namespace.ts";
+import { type Change, changesBetween } from "./changes.ts";
+import { countedReferences } from "./counted-references.ts";
 import type { Decision, DueDecision, Held } from "./decision.ts";
+import { notedAnew, toggled, type Views, viewsThrough } from "./everything.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
@@ -13,8 +14,9 @@ import type { Moment } from "./pacing/moment.ts";
 import { holdOf } from "./pacing/pace.ts";
 import type { Policy } from "./policy/policy.ts";
 import { readRecorded, standsFor } from "./recorded.ts";
+import { configKey } from "./references.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
-import { excessOf, type Lookup, type Missing, missingFrom, viewThrough } from "./view.ts";
+import { excessOf, type Lookup, type Missing, missingFrom } from "./view.ts";
 import { oneForEachReason, type Warning } from "./warning.ts";
 import { quoted } from "./wording.ts";
 import type { Workload } from "./workload.ts";
@@ -97,19 +99,20 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   if (!isIn(workload, policy)) return planOptedOut(workload);
 
   if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
-  const granted = grantedReferences(workload, lookup, policy);
-  const warnings = oneForEachReason([...mistakes, ...granted.warnings]);
-  const excess = excessOf(granted.references, granted.lookup);
+  const counted = countedReferences(workload, lookup, policy);
+  const warnings = oneForEachReason([...mistakes, ...counted.warnings]);
+  const excess = excessOf(counted.references, counted.lookup);
   if (excess !== undefined) return planOverBudget(workload, excess, warnings);
-  const missing = missingFrom(granted.references, granted.lookup);
+  const missing = missingFrom(counted.references, counted.lookup);
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
   // Read once: another replica may just be changing the keys.
   const { hashKeys } = policy;
-  const view = viewThrough(granted.references, granted.lookup, hashKeys?.current);
-  if (!hasGate(workload) && granted.references.every(({ reads }) => reads === "existence")) {
-    return { outcome: "unchanged", view, reason: "reads no configuration", warnings };
+  const views = viewsThrough(counted, hashKeys);
+  if (!hasGate(workload) && counted.references.every(({ reads }) => reads === "existence")) {
+    const what = counted.leftOut.size > 0 ? "that counts" : "";
+    return { outcome: "unchanged", view: views.counted, reason: `reads no configuration ${what}`.trim(), warnings };
   }
-  return { ...planComplete(workload, view, hashKeys, previous), warnings };
+  return { ...planComplete(workload, views, hashKeys, previous), warnings };
 }
 
 type Reasoned = Decision & { readonly reason: string };
@@ -149,10 +152,11 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
 
 function planComplete(
   workload: Workload,
-  view: ConfigView,
+  views: Views,
   keys: HashKeys | undefined,
   previous: ConfigView | undefined,
 ): Reasoned {
+  const { counted: view } = views;
   const { hash } = view;
   const gated = hasGate(workload);
   const restored = "configuration is complete and its scheduler is restored";
@@ -168,18 +172,35 @@ function planComplete(
     case "unknown": {
       const reason = `${lifted}the recorded hash is under the key ${recorded.keyId}, which Wave does not have`;
       // Pods that were held are replaced when their gate opens, so they begin with the current hash.
-      return { outcome: isGated(workload) ? "baseline" : "adopt", hash, view, reason };
+      if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
+      return { outcome: "adopt", because: "key", hash, view, reason };
     }
     case "same": {
       const reason = `${lifted}its Pods see the current configuration`;
       if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
-      if (recorded.fading) return { outcome: "adopt", hash, view, reason: `${reason}, and its key is no longer kept` };
+      if (recorded.fading) {
+        const noted = notedAnew(workload, views, keys);
+        return {
+          outcome: "adopt",
+          because: "key",
+          hash,
+          view: noted,
+          reason: `${reason}, and its key is no longer kept`,
+        };
+      }
       if (!gated) return { outcome: "unchanged", view, reason };
       return { outcome: "baseline", hash: workload.recordedHash ?? hash, view, reason };
     }
     case "other": {
       const seen = previous !== undefined && standsFor(recorded.hash, previous, keys) ? previous : undefined;
-      const changed = seen && changesBetween(seen, view);
+      const same = isGated(workload) ? undefined : toggled(workload, views, seen, keys);
+      if (same !== undefined) {
+        const reason = `${lifted}other objects count than those that its hash was made from, and its Pods see the same of these`;
+        return { outcome: "adopt", because: "count", hash, view: same, reason };
+      }
+      const counted = (change: Change) => !views.leftOut.has(configKey(change));
+      const changes = seen && changesBetween(seen, view).filter(counted);
+      const changed = changes?.length === 0 ? undefined : changes;
       const what = changed
         ? describeChanges(changed, workload.namespace)
         : "configuration changed since its hash was recorded";

@@ -27,7 +27,7 @@ export function readRecorded(
 ): Recorded {
   if (recordedHash === undefined) return { tells: "nothing" };
   const noted = baselineFor(recordedHash, baseline);
-  const told = noted === undefined ? undefined : verified(noted, view, keys);
+  const told = noted === undefined ? undefined : verified(noted.hash, view, keys);
   return told?.tells === "same" || told?.tells === "other" ? told : verified(recordedHash, view, keys);
 }
 

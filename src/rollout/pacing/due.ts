@@ -1,3 +1,4 @@
+import { isExcluded } from "../counted-references.ts";
 import type { DueDecision } from "../decision.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
@@ -30,14 +31,18 @@ export function isRoll(workload: Workload, decision: DueDecision): boolean {
  * The objects for whose changes a workload is due. Where nobody watched them change, those that changed since its last
  * roll, as the API tells it; where none did, those that are not there, because one of them may have been.
  */
-export function changedObjects({ workload, decision, lookup }: Due): readonly ConfigName[] {
+export function changedObjects({ workload, decision, lookup, policy }: Due): readonly ConfigName[] {
   if (decision.outcome === "roll" && decision.changed !== undefined) return decision.changed;
   if (!("view" in decision)) return [];
   const shown = new Set(decision.view.entries.map(configKey));
   const seen = (reference: Reference) =>
-    reference.reads !== "existence" && (reference.namespace === workload.namespace || shown.has(configKey(reference)));
+    reference.reads !== "existence" &&
+    (reference.namespace === workload.namespace || shown.has(configKey(reference))) &&
+    !isExcluded(workload, policy, reference);
   const objects = [...new Map(workload.references.filter(seen).map((each) => [configKey(each), each])).values()];
-  const found = objects.map((object) => ({ object, config: lookup(object.kind, object.namespace, object.name) }));
+  const found = objects
+    .map((object) => ({ object, config: lookup(object.kind, object.namespace, object.name) }))
+    .filter(({ config }) => config?.asks !== "ignore");
   const since = found.filter(({ config }) => config && (config.changedAt ?? 0) >= workload.rolledAt);
   const changed = since.length > 0 ? since : found.filter(({ config }) => config === undefined);
   return changed.map(({ object: { kind, namespace, name } }) => ({ kind, namespace, name }));

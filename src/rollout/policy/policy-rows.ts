@@ -1,4 +1,5 @@
 import { parseDuration } from "../duration.ts";
+import { parseNames } from "./names.ts";
 import { parseWindow } from "./window.ts";
 
 /** Where an annotation may stand; "config" is a ConfigMap or Secret. */
@@ -123,7 +124,7 @@ export const policyRows = {
     means: "these do not count for it",
     most: 8_192,
     holdsUnread: true,
-    parse: (text) => text.split(","),
+    parse: parseNames,
   }),
   "exclude-secrets": row({
     places: onBoth,
@@ -131,7 +132,7 @@ export const policyRows = {
     means: "the same for Secrets",
     most: 8_192,
     holdsUnread: true,
-    parse: (text) => text.split(","),
+    parse: parseNames,
   }),
 } satisfies Readonly<Record<string, Row<unknown>>>;
 

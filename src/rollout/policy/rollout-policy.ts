@@ -1,4 +1,5 @@
 import type { Workload } from "../workload.ts";
+import { type Names, noNames } from "./names.ts";
 import { type PacingFlags, unpaced } from "./pacing-flags.ts";
 import type { Policy } from "./policy.ts";
 import { noPolicy, type PolicyAnnotation } from "./policy-annotations.ts";
@@ -41,9 +42,8 @@ export interface RolloutPolicy {
   readonly priority: Said<number>;
   /** Milliseconds since the epoch. */
   readonly resumedAt: number | undefined;
-  /** Names of its own namespace, or of another one as `namespace/name`. */
-  readonly excludeConfigMaps: Said<readonly string[]>;
-  readonly excludeSecrets: Said<readonly string[]>;
+  readonly excludeConfigMaps: Said<Names>;
+  readonly excludeSecrets: Said<Names>;
 }
 
 /** What holds for a workload under a policy. */
@@ -77,8 +77,8 @@ export function rolloutPolicyOf(workload: Pick<Workload, "policy" | "namespace">
     waves: say("waves", true),
     priority: say("priority", 0),
     resumedAt: say("resumed", undefined).value,
-    excludeConfigMaps: say("exclude-configmaps", []),
-    excludeSecrets: say("exclude-secrets", []),
+    excludeConfigMaps: say("exclude-configmaps", noNames),
+    excludeSecrets: say("exclude-secrets", noNames),
     unreadable,
   };
 }

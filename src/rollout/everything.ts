@@ -1,0 +1,76 @@
+import { baselineFor } from "./baseline.ts";
+import { type Change, changesBetween } from "./changes.ts";
+import type { Counted } from "./counted-references.ts";
+import type { ConfigView } from "./hash.ts";
+import type { HashKeys } from "./hash-key.ts";
+import { standsFor } from "./recorded.ts";
+import { configKey } from "./references.ts";
+import { excessOf, viewThrough } from "./view.ts";
+import type { Workload } from "./workload.ts";
+
+/** What the Pods of a workload see: what counts, and all of it. */
+export interface Views {
+  readonly counted: ConfigView;
+  /** The same where everything counts; undefined where it is more than a budget allows to look at. */
+  readonly everything: ConfigView | undefined;
+  /** The keys of the objects that do not count. */
+  readonly leftOut: Counted["leftOut"];
+}
+
+/** What new Pods would see. `counted` has the hash of everything where that is another one. */
+export function viewsThrough({ references, all, leftOut, lookup }: Counted, keys: HashKeys | undefined): Views {
+  const counted = viewThrough(references, lookup, keys?.current);
+  if (leftOut.size === 0) return { counted, everything: counted, leftOut };
+  const everything = excessOf(all, lookup) === undefined ? viewThrough(all, lookup, keys?.current) : undefined;
+  const differs = everything !== undefined && everything.hash !== counted.hash;
+  return { counted: differs ? { ...counted, everything: everything.hash } : counted, everything, leftOut };
+}
+
+/**
+ * What counts, where Pods see the same of it although the recorded hash says otherwise: that is of other objects,
+ * because some are left out by now, or no longer. Undefined where they do not, or nobody can tell.
+ *
+ * `seen` is what the recorded hash stands for. Where it is known, and what changed since is left out, Pods go on with
+ * what they see of that; when it counts again they are replaced for it.
+ */
+export function toggled(
+  workload: Workload,
+  { counted, everything, leftOut }: Views,
+  seen: ConfigView | undefined,
+  keys: HashKeys | undefined,
+): ConfigView | undefined {
+  const noted = notedOfEverything(workload);
+  if (noted === undefined) return undefined;
+  const isOfAll = leftOut.size === 0 && noted.in !== "everything";
+  if (!isOfAll && everything !== undefined && standsFor(noted.hash, everything, keys)) return counted;
+  const unseen = leftOut.size > 0 ? { ...counted, everything: noted.hash } : counted;
+  // The hash was written for the very same, before the baseline was noted, and could not be written again.
+  const { recordedHash = "" } = workload;
+  if (noted.in !== "template" && recordedHash === counted.hash) return unseen;
+  if (noted.in === "everything" && standsFor(recordedHash, counted, keys)) return unseen;
+  const left = (change: Change) => leftOut.has(configKey(change));
+  if (seen === undefined || !changesBetween(seen, counted).every(left)) return undefined;
+  return unseen;
+}
+
+/** What counts, noted anew under the current key with what was noted of everything, which may have changed since. */
+export function notedAnew(workload: Workload, { counted, everything }: Views, keys: HashKeys | undefined): ConfigView {
+  const noted = notedOfEverything(workload);
+  if (noted === undefined || (everything !== undefined && standsFor(noted.hash, everything, keys))) return counted;
+  return { ...counted, everything: noted.hash };
+}
+
+interface Noted {
+  readonly hash: string;
+  /** Noted as that of everything, or what counted when all did, in the baseline or the pod template. */
+  readonly in: "everything" | "baseline" | "template";
+}
+
+/** The hash of all that its Pods are taken to see. */
+function notedOfEverything({ recordedHash, baseline }: Workload): Noted | undefined {
+  if (recordedHash === undefined) return undefined;
+  const noted = baselineFor(recordedHash, baseline);
+  if (noted === undefined) return { hash: recordedHash, in: "template" };
+  if (noted.everything === undefined) return { hash: noted.hash, in: "baseline" };
+  return { hash: noted.everything, in: "everything" };
+}
