@@ -5,39 +5,17 @@ import { resources } from "../kube/resources.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
 import { planRollout } from "../rollout/plan.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
-import { answerCall } from "../sandbox/api-call.ts";
-import { startApiServer } from "../sandbox/api-server.ts";
-import type { Json } from "../sandbox/json.ts";
+import { startMemoryServer } from "../sandbox/test-memory-server.ts";
 import { workload } from "./test-cluster.ts";
-import { LateReplica, MemoryCluster, type MemoryServer } from "./test-late-replica.ts";
+import { LateReplica, MemoryCluster } from "./test-late-replica.ts";
 
 const { configMaps, deployments, secrets, statefulSets } = resources;
 const hashName = "wave.pusher.com/config-hash";
 const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true } as const;
 
-function memoryServer(): MemoryServer & { stop(): void } {
-  const server = startApiServer({ controllers: false });
-  const call = (method: string, path: string, query: URLSearchParams, contentType: string, body: unknown) => {
-    const header = (name: string) => (name === "content-type" ? contentType : "");
-    return answerCall(server, { method, path, query, header, body: async () => body as Json | undefined });
-  };
-  return {
-    answer: async (...request) => {
-      const reply = await call(...request);
-      if (reply.type !== "answer") throw new Error("a watch is no answer");
-      return reply;
-    },
-    watch: async (path, take) => {
-      const reply = await call("GET", path, new URLSearchParams({ watch: "1" }), "", undefined);
-      if (reply.type === "watch") reply.start({ send: take, end: () => {} });
-    },
-    stop: server.stop,
-  };
-}
-
 /** A cluster with a ConfigMap `web` and a Deployment `web` that reads it. */
 async function empty() {
-  const server = memoryServer();
+  const server = startMemoryServer({ controllers: false });
   const cluster = new MemoryCluster(server);
   const replicas: LateReplica[] = [];
   onTestFinished(() => {

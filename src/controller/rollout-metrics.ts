@@ -52,6 +52,8 @@ export interface Observed {
   readonly waitingEvents: number;
   /** Entries of views that are remembered. */
   readonly viewEntries: number;
+  /** Changes of objects that are rolled no further because workloads failed, each counted for each namespace. */
+  readonly haltedChanges: number;
   /** What each workload is that was planned. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
@@ -91,6 +93,10 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
     "Workloads that concern Wave, by what they are, and those that are held by what holds them.",
     ["state", "reason"],
   );
+  const halted = registry.gauge(
+    "wave_rollouts_halted",
+    "Changes of ConfigMaps and Secrets that are rolled no further in a namespace because workloads failed with them: alert on this.",
+  );
   const depth = registry.gauge("wave_queue_depth", "Workloads that a worker could take now.");
   const delayed = registry.gauge(
     "wave_queue_delayed",
@@ -115,6 +121,7 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
     turns.set(observed?.waitingForTurn ?? 0);
     events.set(observed?.waitingEvents ?? 0);
     views.set(observed?.viewEntries ?? 0);
+    halted.set(observed?.haltedChanges ?? 0);
     const counts = new Map<string, number>();
     for (const { state, hold } of observed?.workloads ?? []) {
       const what = state === "held" ? `held ${hold?.reason}` : `${state}`;

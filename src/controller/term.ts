@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Caches, StoreChange } from "../cache/caches.ts";
 import type { ApiClient } from "../kube/client.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { EventRecorder, ObjectEvent } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Priority } from "../lib/fair-queue.ts";
 import type { TokenBucket } from "../lib/token-bucket.ts";
@@ -13,6 +13,7 @@ import { namespaceOf, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { Announcer } from "./announcer.ts";
 import { EventOutbox } from "./event-outbox.ts";
+import { tellOfHalt } from "./halted-objects.ts";
 import type { Leadership } from "./leadership.ts";
 import type { LiveReads } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
@@ -24,6 +25,7 @@ import { RememberedViews } from "./remembered-views.ts";
 import { resync } from "./resync.ts";
 import type { Observed, RolloutMetrics } from "./rollout-metrics.ts";
 import { Turns } from "./turns.ts";
+import { WaveLine } from "./wave-line.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 import { WorkloadRecords } from "./workload-records.ts";
 
@@ -60,6 +62,8 @@ export class Term {
   readonly #records = new WorkloadRecords();
   readonly #queue: WorkQueue;
   readonly #turns: Turns;
+  /** Undefined where waves are off. */
+  readonly #waves: WaveLine | undefined;
   readonly #outbox: EventOutbox;
   readonly #views: RememberedViews;
   readonly #reconciling: ReconcileOptions;
@@ -77,6 +81,7 @@ export class Term {
       onDropped: metrics.countDroppedEvent,
     });
     this.#views = new RememberedViews(() => this.#records.all(), metrics.countDroppedView);
+    this.#waves = this.#makeWaves(options);
     this.#reconciling = { ...options, views: this.#views };
     const announcer = new Announcer({ post: (event) => this.#outbox.post(event), clock, random });
     this.#report = new OutcomeReport({ announcer, metrics, clock, log });
@@ -90,6 +95,7 @@ export class Term {
       waitingForTurn: this.#turns.waiting,
       waitingEvents: this.#outbox.waiting,
       viewEntries: this.#views.entries,
+      haltedChanges: this.#waves?.halted ?? 0,
       workloads: this.#records.all(),
     };
   }
@@ -103,6 +109,7 @@ export class Term {
   /** Asks for those to be planned who read an object that has just changed. */
   configChanged(change: StoreChange<Config>, priority: Priority): void {
     const { caches, clock } = this.#options;
+    this.#waves?.configChanged(change);
     for (const key of caches.workloadsReading(change.key)) {
       const record = this.#records.of(key);
       // What Pods may be waiting for does not settle.
@@ -122,6 +129,18 @@ export class Term {
     this.#queue.add(key, { urgency });
   }
 
+  #makeWaves({ caches, clock, policy, client, leadership }: TermOptions): WaveLine | undefined {
+    const flags = policy.pacing;
+    if (flags === undefined || flags.maxConcurrent === 0) return undefined;
+    const telling = { client, signal: leadership.abort, post: (event: ObjectEvent) => this.#outbox.post(event) };
+    return new WaveLine({
+      ...{ caches, clock, policy, flags },
+      record: (key) => this.#records.get(key),
+      onChange: (key, what) => this.#queue.add(key, { urgency: what === "may go" ? "high" : "low" }),
+      onHalted: (change) => void tellOfHalt(change, telling),
+    });
+  }
+
   /**
    * Plans every workload once and then those that are asked for. After `stop` nothing more is taken: resolves when the
    * writes in flight are done, and their Events or a second later. After `abort` they are aborted: resolves at once.
@@ -132,6 +151,7 @@ export class Term {
     const close = () => {
       this.#queue.close();
       this.#turns.close();
+      this.#waves?.close();
     };
     over.addEventListener("abort", close, { once: true });
     if (over.aborted) close();
@@ -166,7 +186,8 @@ export class Term {
       takeTurn: () => this.#turns.take(key, priority),
       giveBackTurn: () => this.#turns.giveBack(),
     };
-    const outcome = await reconcile({ key, record, wave: undefined, ...turn }, this.#reconciling).catch(
+    const wave = this.#waves?.planned(key);
+    const outcome = await reconcile({ key, record, wave: wave?.holdOf, ...turn }, this.#reconciling).catch(
       (error: unknown) => {
         this.#report.failed(key, record, error);
         return "bug" as const;
@@ -177,6 +198,7 @@ export class Term {
       notePlanned(record, outcome, begun, this.#options.clock);
       this.#report.ended(record, outcome, seenAt);
     }
+    wave?.ended(outcome);
     this.#conclude(key, record, outcome, seenAt);
   }
 

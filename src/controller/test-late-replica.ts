@@ -41,7 +41,7 @@ export interface MemoryAnswer {
 
 /** A cluster without connections, in which every request of Wave's is counted. Only tests import this file. */
 export class MemoryCluster {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   /** "PATCH /apis/…", in order, of replicas only. */
   readonly asked: string[] = [];
   /** Answers a replica's request instead of the server. */
@@ -49,7 +49,8 @@ export class MemoryCluster {
   readonly #server: MemoryServer;
   #underWay = 0;
 
-  constructor(server: MemoryServer) {
+  constructor(server: MemoryServer, clock = new FakeClock()) {
+    this.clock = clock;
     this.#server = server;
   }
 
@@ -68,12 +69,12 @@ export class MemoryCluster {
     close: async () => {},
   };
 
-  create(resource: Resource, object: object): Promise<KubeObject> {
-    return this.request({ method: "POST", path: resourcePath(resource, { namespace: "default" }), body: object });
+  create(resource: Resource, object: object, namespace = "default"): Promise<KubeObject> {
+    return this.request({ method: "POST", path: resourcePath(resource, { namespace }), body: object });
   }
 
-  edit(resource: Resource, name: string, body: object): Promise<KubeObject> {
-    const path = resourcePath(resource, { namespace: "default", name });
+  edit(resource: Resource, name: string, body: object, namespace = "default"): Promise<KubeObject> {
+    const path = resourcePath(resource, { namespace, name });
     return this.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
   }
 
@@ -86,13 +87,13 @@ export class MemoryCluster {
   }
 
   async list(resource: Resource): Promise<readonly KubeObject[]> {
-    const path = resourcePath(resource, { namespace: "default" });
+    const path = resourcePath(resource, {});
     return (await this.request<{ items: KubeObject[] }>({ method: "GET", path })).items;
   }
 
   /** Every line of a watch from now on. */
   watch(resource: Resource, take: (line: { type: string; object: KubeObject }) => void): Promise<void> {
-    return this.#server.watch(resourcePath(resource, { namespace: "default" }), (line) => take(JSON.parse(line)));
+    return this.#server.watch(resourcePath(resource, {}), (line) => take(JSON.parse(line)));
   }
 
   /** Resolves when whoever was about to ask for something has done so and got its answer. */
@@ -123,6 +124,7 @@ export class MemoryCluster {
 /** A replica whose caches hear of what happened when the test says so, in order for each kind, as late as it likes. */
 export class LateReplica {
   readonly events: ObjectEvent[] = [];
+  readonly metrics = new MetricsRegistry();
   readonly #cluster: MemoryCluster;
   readonly #controller: Controller;
   readonly #watch = new FakeWatch();
@@ -132,7 +134,7 @@ export class LateReplica {
   constructor(cluster: MemoryCluster, options: Partial<ControllerOptions> = {}) {
     this.#cluster = cluster;
     const { clock, client } = cluster;
-    const metrics = new MetricsRegistry();
+    const { metrics } = this;
     const caches = cachesOver(this.#watch.watch, {
       namespaces: undefined,
       clock,
@@ -174,7 +176,7 @@ export class LateReplica {
     }
   }
 
-  /** Leads until the test ends. */
+  /** Leads until the test ends it. */
   async lead(): Promise<void> {
     void this.#controller.run({ stop: this.#end.signal, abort: this.#end.signal, valid: () => true });
     await this.#cluster.settled();

@@ -1,0 +1,143 @@
+import type { Caches } from "../cache/caches.ts";
+import type { StoreChange } from "../cache/store.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Config } from "../rollout/digest.ts";
+import type { Moment } from "../rollout/pacing/moment.ts";
+import type { RolloutPlan } from "../rollout/plan.ts";
+import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
+import { type ConfigName, configKey } from "../rollout/references.ts";
+import { namespaceOf } from "../rollout/workload.ts";
+import { NamespaceWaves, type NamespaceWavesOptions } from "./namespace-waves.ts";
+import type { Outcome } from "./outcome.ts";
+import { WaveReaders } from "./wave-readers.ts";
+
+/** What a {@link WaveLine} works with. */
+export interface WaveLineOptions extends Pick<NamespaceWavesOptions, "record" | "onChange" | "onHalted"> {
+  readonly clock: Clock;
+  readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
+  readonly policy: Policy;
+  readonly flags: PacingFlags;
+}
+
+/** One run of the reconciler, as the line sees it. */
+export interface WaveRun {
+  /** As {@link Moment.wave}: whether it may go, asked as often as it is planned. */
+  readonly holdOf: NonNullable<Moment["wave"]>;
+  /** To be told how it ended. */
+  readonly ended: (outcome: Outcome | "bug") => void;
+}
+
+/** So many are gone through to find who of them is of one namespace. */
+const fewReaders = 64;
+
+/** How many objects that were deleted are remembered, the last ones. */
+const mostGone = 10_000;
+
+/**
+ * Where workloads line up that only others hold which the same change concerns. Nobody waits with them and nothing is
+ * asked for again and again: whoever is due says so when planned, is looked at when something changed that may let it go,
+ * and is then planned again. Namespaces know nothing of each other here.
+ */
+export class WaveLine {
+  readonly #options: WaveLineOptions;
+  readonly #namespaces = new Map<string, NamespaceWaves>();
+  readonly #readers: WaveReaders;
+  /** Of what was gone before, nothing was rolled by this line. */
+  readonly #begun: number;
+  /** When objects were seen to be gone, milliseconds since the epoch: nothing else tells. */
+  readonly #gone = new Map<string, number>();
+
+  constructor(options: WaveLineOptions) {
+    this.#options = options;
+    this.#begun = options.clock.wall();
+    this.#readers = new WaveReaders(options.clock, options.caches.workloadsReading);
+  }
+
+  /** How many changes are halted, each counted for each namespace. */
+  get halted(): number {
+    return this.#namespaces.values().reduce((sum, { halted }) => sum + halted, 0);
+  }
+
+  /** A workload is about to be planned. */
+  planned(key: string): WaveRun {
+    const namespace = namespaceOf(key);
+    let asked: readonly string[] = [];
+    return {
+      holdOf: (_, changed) => {
+        asked = changed.map(configKey).filter((config) => this.#concernsMany(namespace, config));
+        return asked.length === 0 ? undefined : this.#in(namespace).holdOf(key, asked);
+      },
+      ended: (outcome) => this.#ended(key, asked, outcome),
+    };
+  }
+
+  /** An object changed. */
+  configChanged({ key, after }: StoreChange<Config>): void {
+    this.#gone.delete(key);
+    if (after !== undefined) return;
+    this.#gone.set(key, this.#options.clock.wall());
+    const oldest = this.#gone.size > mostGone ? this.#gone.keys().next().value : undefined;
+    if (oldest !== undefined) this.#gone.delete(oldest);
+  }
+
+  /** Nobody is let go any more. */
+  close(): void {
+    for (const waves of this.#namespaces.values()) waves.close();
+    this.#namespaces.clear();
+  }
+
+  #ended(key: string, asked: readonly string[], outcome: Outcome | "bug"): void {
+    const namespace = namespaceOf(key);
+    const isDue = outcome !== "bug" && outcome.type === "settled" && isHeldByWave(outcome.plan);
+    if (isDue) this.#in(namespace).due(key, asked);
+    const waves = this.#namespaces.get(namespace);
+    if (waves === undefined) return;
+    if (!isDue && !triesAgain(outcome)) waves.leave(key);
+    const workload = this.#options.caches.workload(key);
+    if (workload === undefined) waves.touchAll();
+    else waves.touch(workload.references.map(configKey));
+    if (waves.isOver) this.#over(namespace, waves);
+  }
+
+  #in(namespace: string): NamespaceWaves {
+    const known = this.#namespaces.get(namespace);
+    if (known !== undefined) return known;
+    const readers = (inNamespace: string, config: string) => this.#readers.in(inNamespace, config);
+    const changedAt = (object: ConfigName) => this.#changedAt(object);
+    const made = new NamespaceWaves(namespace, { ...this.#options, readers, changedAt });
+    this.#namespaces.set(namespace, made);
+    return made;
+  }
+
+  #over(namespace: string, waves: NamespaceWaves): void {
+    waves.close();
+    this.#namespaces.delete(namespace);
+  }
+
+  #changedAt(object: ConfigName): number {
+    const config = this.#options.caches.lookup(object.kind, object.namespace, object.name);
+    if (config?.changedAt !== undefined) return config.changedAt * 1000;
+    return this.#gone.get(configKey(object)) ?? this.#begun;
+  }
+
+  /** Whether more workloads of a namespace read an object than the first wave has. */
+  #concernsMany(namespace: string, config: string): boolean {
+    const { caches, flags } = this.#options;
+    let [here, everywhere] = [0, 0];
+    for (const key of caches.workloadsReading(config)) {
+      if (namespaceOf(key) === namespace && ++here > flags.firstWave) return true;
+      if (++everywhere > fewReaders) return this.#readers.in(namespace, config).length > flags.firstWave;
+    }
+    return false;
+  }
+}
+
+function isHeldByWave(plan: RolloutPlan): boolean {
+  return plan.outcome === "held" && (plan.hold.reason === "wave" || plan.hold.reason === "halted");
+}
+
+/** Whether what may be written is still to be, and soon. */
+function triesAgain(outcome: Outcome | "bug"): boolean {
+  return outcome !== "bug" && ["paced", "conflict", "unavailable", "stopped"].includes(outcome.type);
+}

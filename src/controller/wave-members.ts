@@ -1,0 +1,84 @@
+import type { Caches } from "../cache/caches.ts";
+import type { Clock } from "../lib/clock.ts";
+import { stageOf } from "../rollout/pacing/stage.ts";
+import type { WaveMember } from "../rollout/pacing/waves.ts";
+import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
+import { noPolicy } from "../rollout/policy/policy-annotations.ts";
+import { type RolloutPolicy, rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
+import type { Workload } from "../rollout/workload.ts";
+import { newestOf, type WorkloadRecord } from "./workload-record.ts";
+
+/** What is known of workloads. */
+export interface WaveFacts {
+  readonly clock: Clock;
+  readonly caches: Pick<Caches, "workload">;
+  readonly policy: Policy;
+  readonly flags: PacingFlags;
+  readonly record: (key: string) => WorkloadRecord | undefined;
+}
+
+/** What is known of a workload and one change beside what it is: `since` when it may go, on the wall clock, and is not yet written. */
+export type InLine = { readonly since: number } | "due" | "haltedElsewhere" | "no";
+
+/** A change of an object that workloads of one namespace read. */
+export interface ChangeInNamespace {
+  readonly namespace: string;
+  /** Milliseconds since the epoch. */
+  readonly changedAt: number;
+  /** Whether one that is still to be planned is waited for: it may be due, and go before all others. */
+  readonly waitsForPlans: boolean;
+}
+
+/**
+ * Those of `keys` that a change concerns, and how far each is with it; undefined where one of them is to be waited for.
+ */
+export function membersOf(
+  { namespace, changedAt, waitsForPlans }: ChangeInNamespace,
+  keys: Iterable<string>,
+  inLine: (key: string) => InLine,
+  facts: WaveFacts,
+): readonly WaveMember[] | undefined {
+  const { caches, clock, policy } = facts;
+  const ofNamespace = rolloutPolicyOf({ policy: noPolicy, namespace }, policy);
+  const now = clock.monotonic();
+  const members: WaveMember[] = [];
+  for (const key of keys) {
+    const cached = caches.workload(key);
+    if (cached === undefined || cached.deleting || cached.optIn.state !== "in") continue;
+    const own = cached.policy === noPolicy ? ofNamespace : rolloutPolicyOf(cached, policy);
+    if (!own.waves.value) continue;
+    const record = facts.record(key);
+    const state = inLine(key);
+    if (waitsForPlans && typeof state === "string" && isToBePlanned(record, now)) return undefined;
+    const newest = record === undefined ? cached : newestOf(record, cached, now);
+    const stage = stageIn(newest, record, state, changedAt, own, facts);
+    if (stage !== undefined) members.push({ key, priority: own.priority.value, stage });
+  }
+  return members;
+}
+
+/** Whether a workload was asked for since it was last planned, or what it reads has just settled. */
+function isToBePlanned(record: WorkloadRecord | undefined, now: number): boolean {
+  if (record === undefined || record.asked > record.planned) return true;
+  return record.hold?.reason === "settling" && record.hold.until !== undefined && record.hold.until <= now;
+}
+
+function stageIn(
+  workload: Workload,
+  record: WorkloadRecord | undefined,
+  inLine: InLine,
+  changedAt: number,
+  { resumedAt: resumed }: RolloutPolicy,
+  { clock, flags }: WaveFacts,
+): WaveMember["stage"] | undefined {
+  const now = clock.wall();
+  const onWall = (at: number) => now - (clock.monotonic() - at);
+  // Its status is still that of the rollout before.
+  if (typeof inLine === "object") return { state: "underWay", until: inLine.since + flags.rolloutTimeoutMs };
+  if (inLine === "haltedElsewhere") return { state: "haltedElsewhere" };
+  const { written, stands } = record ?? {};
+  const writtenAt = written?.uid === workload.uid ? onWall(written.at) : undefined;
+  const completeSince = stands?.step === "complete" ? onWall(stands.since) : undefined;
+  return stageOf({ workload, due: inLine === "due", changedAt, writtenAt, completeSince, resumed }, flags, now);
+}
