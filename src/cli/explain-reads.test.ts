@@ -76,6 +76,21 @@ describe("wave explain", () => {
     });
   });
 
+  it("says of what counts not, because of whom", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.call("PATCH", "/api/v1/namespaces/default/configmaps/page", {
+      metadata: { annotations: { "wave.pusher.com/ignore": "true" } },
+    });
+    await cluster.createWeb({ [updateOnConfigChange]: "true", "wave.pusher.com/exclude-secrets": "db" });
+    const { outcome, references, missing } = await explainJson();
+    const states = new Set(references.map(({ name, state }: Record<string, string>) => `${name} ${state}`));
+    expect({ outcome, missing, states: [...states].sort() }).toEqual({
+      outcome: "unchanged",
+      missing: [],
+      states: ["db excluded", "page ignored"],
+    });
+  });
+
   it("plans as a Wave does that has no scheduling gates, where it is told so", async () => {
     const gate = { "wave.pusher.com/scheduling-disabled": "", [updateOnConfigChange]: "true" };
     await cluster.createWeb(gate, {}, { schedulerName: "wave.pusher.com/invalid" });

@@ -1,10 +1,10 @@
 import { describeExcess } from "../rollout/budgets.ts";
-import { grantedReferences } from "../rollout/cross-namespace.ts";
+import { countedReferences } from "../rollout/counted-references.ts";
 import { formOf } from "../rollout/hash.ts";
 import { describeMissing, describeObject } from "../rollout/messages.ts";
 import type { Hold } from "../rollout/pacing/hold.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
-import type { Missing, RolloutPlan, Warning } from "../rollout/plan.ts";
+import type { Decision, Missing, RolloutPlan, Warning } from "../rollout/plan.ts";
 import { readRecorded } from "../rollout/recorded.ts";
 import { type ConfigName, configKey, type Reference } from "../rollout/references.ts";
 import { hasGate, isGated } from "../rollout/scheduling-gate.ts";
@@ -23,8 +23,11 @@ import { standingOf, type WorkloadState } from "./workload-state.ts";
 
 /** One way in which the Pods of a workload read an object, and what is there. */
 export interface ExplainedReference extends Reference {
-  /** "refused": of another namespace, and not granted, so that it does not count. Else as {@link ReadConfig}. */
-  readonly state: ReadConfig["state"] | "refused";
+  /**
+   * "refused": of another namespace, and not granted; "ignored", as it says itself, or "excluded": it does not count. Else
+   * as {@link ReadConfig}.
+   */
+  readonly state: ReadConfig["state"] | "refused" | "ignored" | "excluded";
   /** Which of its named keys the object lacks. */
   readonly absentKeys: readonly string[];
 }
@@ -107,7 +110,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const reader = withAllReferences(found);
   const unread = unreadObjects(reader, read);
   const readable = { ...reader, references: readableReferences(reader.references, read) };
-  const granted = grantedReferences(readable, lookup, policyOf(policy));
+  const counted = countedReferences(readable, lookup, policyOf(policy));
   const plan = planLive(found, read, policy, now, wave);
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const places = reader.excess === undefined ? collectReferences(object) : [];
@@ -142,12 +145,12 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
     gate: isGated(workload) ? "closed" : "open",
     references: places.map((reference) => {
       const key = configKey(reference);
-      const refused = granted.refused.has(key);
-      return explained(reference, refused ? "refused" : (read.get(key)?.state ?? "absent"), lookup);
+      const uncounted = counted.leftOut.get(key) ?? (counted.refused.has(key) ? "refused" : undefined);
+      return explained(reference, uncounted ?? read.get(key)?.state ?? "absent", lookup);
     }),
     tooLarge:
       reader.excess === undefined ? null : describeExcess(reader.excess, (one) => describeObject(one, namespace)),
-    missing: missingFrom(granted.references, granted.lookup),
+    missing: missingFrom(counted.references, counted.lookup),
     unread,
     warnings: plan.warnings,
     notes: [...workloadNotes(object, workload), ...gaps],
@@ -204,21 +207,22 @@ function outcomeOf(plan: RolloutPlan, unread: readonly UnreadObject[], workload:
   }
   const decided = outcome === "held" ? plan.due : plan;
   const known = keys.state === "read";
-  if (decided.outcome === "adopt" && !known)
+  if (decided.outcome === "adopt" && decided.because === "key" && !known)
     return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
   // Without the keys that the Wave that runs has, nobody knows what it would write.
   const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
   const why = outcome === "held" ? reason.slice(0, reason.length - plan.hold.message.length - 2) : reason;
-  const told = { ...nothing, outcome, reason: reasonFor(decided.outcome, why, workload), currentHash };
+  const told = { ...nothing, outcome, reason: reasonFor(decided, why, workload), currentHash };
   if (outcome !== "held") return told;
   const { reason: by, message, until } = plan.hold;
   return { ...told, due: plan.due.outcome, hold: { reason: by, message, until: timeOf(until) } };
 }
 
 /** The plan's own words are of a Wave that was there to see it; nobody but Wave knows that. */
-function reasonFor(outcome: RolloutPlan["outcome"], reason: string, workload: Workload): string {
-  if (outcome === "adopt") return `${reason}, unless one that runs still remembers it`;
-  if (outcome !== "roll") return reason;
+function reasonFor(decided: Decision, reason: string, workload: Workload): string {
+  if (decided.outcome === "adopt" && decided.because === "key")
+    return `${reason}, unless one that runs still remembers it`;
+  if (decided.outcome !== "roll") return reason;
   return `its configuration is not what its hash was made from${hasGate(workload) ? "; its scheduler is restored" : ""}`;
 }
 

@@ -47,11 +47,15 @@ export function hold(due: Due): Hold | undefined {
   );
 }
 
-/** `mode: approve`, and this hash is not approved. */
-export function approval({ policy: { mode, approved }, decision }: Due): Hold | undefined {
+/**
+ * `mode: approve`, and this hash is not approved. What is approved and was rolled is spent: who may edit what is read could
+ * make up another configuration whose hash begins with the same few digits.
+ */
+export function approval({ workload, policy: { mode, approved }, decision }: Due): Hold | undefined {
   if (mode.value !== "approve" || !("hash" in decision)) return undefined;
-  const digits = decision.hash.slice(decision.hash.indexOf(":") + 1);
-  if (approved !== undefined && digits.startsWith(approved)) return undefined;
+  const digits = digitsOf(decision.hash);
+  const spent = approved !== undefined && digitsOf(workload.recordedHash ?? "").startsWith(approved);
+  if (approved !== undefined && digits.startsWith(approved) && !spent) return undefined;
   const asked = `it waits for approval: annotation ${annotationPrefix}approved: "${digits.slice(0, 8)}"`;
   return told("approval", approved === undefined ? asked : `${asked}; what is approved is ${quoted(approved)}`);
 }
@@ -78,6 +82,11 @@ function heldObjects(due: Due, how: Asks): readonly ConfigName[] {
   });
   if (!asked.every(({ asks }) => asks === "hold" || asks === "unclear")) return [];
   return asked.filter(({ asks }) => asks === how).map(({ object }) => object);
+}
+
+/** Those of a hash, without what says how it was made. */
+function digitsOf(hash: string): string {
+  return hash.slice(hash.indexOf(":") + 1);
 }
 
 function told(reason: Hold["reason"], message: string): Hold {
