@@ -28,6 +28,7 @@ const wanted: fc.Arbitrary<Wanted> = fc.record({
   annotations: fc.record({
     [optIn]: fc.constantFrom("true", "true", "true", "false", undefined),
     [gate]: fc.constantFrom(undefined, undefined, "", "custom", invalidScheduler),
+    "wave.pusher.com/mode": fc.constantFrom(undefined, undefined, "observe"),
     [baseline]: fc.constantFrom(undefined, ...hashes.flatMap((each) => hashes.map((other) => `${each} ${other}`))),
   }),
   templateAnnotations: fc.constantFrom({}, ...hashes.map((each) => ({ [hash]: each })), { other: "x" }),

@@ -3,6 +3,7 @@ import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import type { Config } from "./digest.ts";
 import { planRollout } from "./plan.ts";
+import { unpaced } from "./policy/pacing-flags.ts";
 import type { Policy } from "./policy/policy.ts";
 import { invalidScheduler } from "./scheduling-gate.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workload, workloadObject } from "./test-objects.ts";
@@ -235,5 +236,36 @@ describe("an UPDATE of a gated workload", () => {
   it("is freed where gates were switched off", () => {
     const { state } = admit({ from, to: from, configs: [], policy: { schedulingGate: false } });
     expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
+  });
+});
+
+describe("what is only observed", () => {
+  const observed = { annotations: { "wave.pusher.com/mode": "observe" } };
+  const byFlag = { pacing: { ...unpaced, observe: true } };
+  const missing = { configs: [] };
+
+  it.each<[string, Request]>([
+    ["is created", { to: { pod, ...observed } }],
+    ["is created by whom a flag observes", { to: { pod }, policy: byFlag }],
+    ["is created while something is missing", { to: { pod, ...observed }, ...missing }],
+    ["gets new Pods", { to: { pod: newImage, templateAnnotations: older, ...observed }, from: { pod } }],
+    [
+      "has a closed gate",
+      { to: { pod: held, annotations: { ...observed.annotations, [gate]: "" } }, from: { pod: held } },
+    ],
+  ])("stays as it is where it %s", (_, request) => {
+    expect(admit(request).plan.patch).toBeUndefined();
+  });
+
+  it.each<[string, Request]>([
+    ["left out", { to: { pod, ...observed }, from: { pod, templateAnnotations: older } }],
+    ["left out with new Pods", { to: { pod: newImage }, from: { pod, templateAnnotations: older }, policy: byFlag }],
+    [
+      "changed alone",
+      { to: { pod, templateAnnotations: foreign, ...observed }, from: { pod, templateAnnotations: older } },
+    ],
+  ])("gets its recorded hash back where the request has it %s", (_, request) => {
+    const { plan, state } = admit(request);
+    expect([plan.outcome, state]).toEqual(["kept", running(older[hash])]);
   });
 });

@@ -7,6 +7,7 @@ import { isIn, type OfNamespace } from "./opt-in.ts";
 import { setHash, writeHash } from "./patch.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
+import { rolloutPolicyOf } from "./policy/rollout-policy.ts";
 import { sameJson } from "./same-json.ts";
 import { closeGate, intendedScheduler, isGated, openGate, sameScheduler } from "./scheduling-gate.ts";
 import type { Warning } from "./warning.ts";
@@ -49,6 +50,8 @@ export function admitted(object: WorkloadObject, ofNamespace?: OfNamespace): Adm
  * - Where it does not, no Pod is replaced or held because of it: the recorded hash stays, though configuration has moved
  *   on, and comes back where the request left it out. When to roll is the controller's to decide.
  * - A gate stays closed while something is missing, also where the request would open it.
+ * - Where it is only observed nothing is written, but a recorded hash that the request left out comes back: without it
+ *   its Pods would be replaced.
  *
  * Planning the patched object again, as reinvocation does, changes nothing more.
  */
@@ -64,7 +67,8 @@ export function planAdmission(
   const before = operation === "UPDATE" ? old : undefined;
   const keepsPods = before !== undefined && sameTemplates(after, before);
   const request: Request = { workload, before: before?.workload, keepsPods };
-  const { outcome, operations } = mutate(plan, request, policy);
+  const { mode } = rolloutPolicyOf(workload, policy);
+  const { outcome, operations } = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
   const patch = workload.hasAnnotations ? operations : onAbsentAnnotations(operations);
   return {
     patch: patch.length > 0 ? patch : undefined,
@@ -85,6 +89,10 @@ interface Request {
 interface Mutation {
   readonly outcome: AdmissionPlan["outcome"];
   readonly operations: readonly JsonPatchOperation[];
+}
+
+function observe(plan: DuePlan, request: Request): Mutation {
+  return plan.outcome === "ignore" ? { outcome: "ignored", operations: [] } : named("kept", keepHash(request));
 }
 
 function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
