@@ -2,9 +2,8 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
-import { updateOnConfigChange } from "../rollout/annotations.ts";
+import { toNamespacePolicy } from "../rollout/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../rollout/policy/policy.ts";
-import { policyAnnotationsOf } from "../rollout/policy/policy-annotations.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { listAll } from "./list-all.ts";
 
@@ -43,11 +42,4 @@ async function readOne(client: ApiClient, name: string): Promise<readonly KubeOb
     if (isNotFound(error)) return [];
     throw error;
   }
-}
-
-function toNamespacePolicy({ metadata: { annotations = {} } }: KubeObject): NamespacePolicy {
-  return {
-    optsIn: annotations[updateOnConfigChange] === "true",
-    annotations: policyAnnotationsOf(annotations, "namespace"),
-  };
 }
