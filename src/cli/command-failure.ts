@@ -14,3 +14,18 @@ export function isForPeople(error: unknown): boolean {
     error instanceof ClusterConfigError
   );
 }
+
+/** An object that was asked for is not there; `namespace` is undefined for what has none. */
+export function nothingThere(
+  kind: string,
+  name: string,
+  namespace: string | undefined,
+  source: string,
+): CommandFailure {
+  if (namespace === undefined)
+    return new CommandFailure(
+      `there is no ${kind} "${name}" in the cluster of ${source}; --context says where to look`,
+    );
+  const where = `in namespace "${namespace}" of the cluster of ${source}`;
+  return new CommandFailure(`there is no ${kind} "${name}" ${where}; --namespace and --context say where to look`);
+}

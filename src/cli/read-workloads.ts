@@ -6,7 +6,7 @@ import type { Policy } from "../rollout/policy/policy.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Cluster } from "./cluster-command.ts";
-import { CommandFailure } from "./command-failure.ts";
+import { nothingThere } from "./command-failure.ts";
 import { type ListScope, listAll } from "./list-all.ts";
 import { type WorkloadArgument, workloadRows } from "./workload-argument.ts";
 
@@ -32,8 +32,7 @@ export async function readWorkload(
     return await client.request<WorkloadObject>({ method: "GET", path: resourcePath(resource, { namespace, name }) });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    const where = `in namespace "${namespace}" of the cluster of ${source}`;
-    throw new CommandFailure(`there is no ${kind} "${name}" ${where}; --namespace and --context say where to look`);
+    throw nothingThere(kind, name, namespace, source);
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { KubeObject } from "../kube/api-types.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { configHash, updateOnConfigChange } from "../rollout/annotations.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -26,7 +27,7 @@ export interface CommandScene {
   readonly createWorkload: (path: string, wanted?: WantedWorkload) => Promise<void>;
   /** Merges into an object of the namespace: `deployments/web`. */
   readonly merge: (path: string, patch: object, fieldManager?: string) => Promise<void>;
-  readonly read: (path: string) => Promise<{ readonly metadata: { readonly annotations?: Record<string, string> } }>;
+  readonly read: (path: string) => Promise<KubeObject>;
   /** Writes the current hash of `deployments/web` as Wave does. */
   readonly roll: (path: string) => Promise<void>;
   /** Resolves when `explain` tells this state. */
@@ -94,7 +95,7 @@ export function commandScene(sandbox: Sandbox, namespace: string): CommandScene 
         },
       });
     },
-    read: async (path) => (await call("GET", collection(path))).json() as ReturnType<CommandScene["read"]>,
+    read: async (path) => (await call("GET", collection(path))).json() as Promise<KubeObject>,
     roll: async (path) => {
       const { currentHash } = await explained(path);
       await merge(path, { spec: { template: { metadata: { annotations: { [configHash]: currentHash } } } } }, "wave");

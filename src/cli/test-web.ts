@@ -8,7 +8,7 @@ export interface WebCluster {
   readonly createSecret: (stringData: object) => Promise<void>;
   /** A Deployment whose Pods see a file of the ConfigMap `page`, and a key of the Secret `db` as a variable. */
   readonly createWeb: (annotations?: object, spec?: object, pod?: object) => Promise<void>;
-  /** As Wave records a hash, and as Kubernetes tells that all Pods are replaced; there are none. */
+  /** As Wave records a hash, and as Kubernetes tells that the rollout is complete: it is scaled to zero. */
   readonly recordHash: (hash: string) => Promise<void>;
   /** Deletes what the others created. */
   readonly clean: () => Promise<void>;
@@ -38,9 +38,8 @@ export function webCluster(url: string): WebCluster {
       call("POST", deployments, { metadata: { name: "web", annotations }, spec: { ...spec, ...podTemplate(pod) } }),
     recordHash: async (hash) => {
       const template = { metadata: { annotations: { [configHash]: hash } } };
-      await call("PATCH", `${deployments}/web`, { spec: { template } });
-      const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
-      await call("PATCH", `${deployments}/web/status`, { status: { observedGeneration: 1_000, ...counts } });
+      await call("PATCH", `${deployments}/web`, { spec: { replicas: 0, template } });
+      await call("PATCH", `${deployments}/web/status`, { status: { observedGeneration: 1_000 } });
     },
     clean: async () => {
       for (const path of ["configmaps/page", "secrets/db"]) await call("DELETE", inDefault(path));

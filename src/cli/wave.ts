@@ -28,6 +28,23 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "show every workload that opted in: state, reason, Pods with the current configuration",
     load: async () => (await import("./list.ts")).list,
   },
+  wait: {
+    summary: "wait until every Pod of some workloads runs with the current configuration: for pipelines",
+    load: async () => (await import("./wait.ts")).wait,
+  },
+  hold: {
+    summary: "hold a workload, a namespace or a ConfigMap: nothing is rolled there until it is released",
+    load: async () => (await import("./hold.ts")).hold,
+  },
+  release: { summary: "take back a hold", load: async () => (await import("./release.ts")).release },
+  approve: {
+    summary: "let the current configuration of a workload be rolled whose mode is approve",
+    load: async () => (await import("./approve.ts")).approve,
+  },
+  resume: {
+    summary: "go on with what was halted because workloads failed",
+    load: async () => (await import("./resume.ts")).resume,
+  },
   help: { summary: "show what a command does and its flags: wave help run", load: async () => help },
   version: {
     summary: "show Wave's version",

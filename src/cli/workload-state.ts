@@ -92,18 +92,26 @@ function rolloutStanding(facts: StandingFacts): Standing {
     const why = pods.state === "unread" ? `: ${pods.why}` : "";
     return { state: "unknown", because: "pods", message: `its Pods could not be read${why}`, since: undefined };
   }
-  if (podCount.current === podCount.total) {
+  const wanted = podsWanted(object);
+  if (podCount.current === podCount.total && podCount.total >= wanted) {
     const at = progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
     return { state: "current", because: "", message: "", since: at };
   }
   const [because, why] = whatHoldsPods(object);
-  return { state: "behind", because, message: `${podsInWords(podCount)}${why}`, since };
+  const lacking = podCount.total < wanted ? `; ${wanted} are to be` : "";
+  return { state: "behind", because, message: `${podsInWords(podCount)}${lacking}${why}`, since };
 }
 
 /** `2 of 3 Pods run with the current configuration`. */
 export function podsInWords({ current, total }: PodCount): string {
   if (total === 0) return "there are no Pods";
   return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
+}
+
+/** How many Pods there are to be. */
+function podsWanted({ spec, status }: WorkloadObject): number {
+  if (status !== undefined && "desiredNumberScheduled" in status) return status.desiredNumberScheduled;
+  return spec !== undefined && "replicas" in spec ? (spec.replicas ?? 1) : 0;
 }
 
 /** Why Kubernetes leaves Pods as they are, by its own rules. */

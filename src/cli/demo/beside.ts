@@ -17,8 +17,10 @@ export function startWaveBeside(
   onFailure: (error: unknown) => void,
 ): Part {
   const withoutPorts = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
+  // A person watches: nothing settles, and no edit waits for the one before.
+  const atOnce = ["--settle=0", "--max-concurrent-rollouts=0"];
   // The variables that stand for flags are for `wave run`, and the demo is the same everywhere.
-  const request = readRunRequest([...withoutPorts, ...flags], {});
+  const request = readRunRequest([...withoutPorts, ...atOnce, ...flags], {});
   if (request.asks !== "run") throw new Error(`not flags of wave run: ${flags.join(" ")}`);
   const { settings } = request;
   const { env, homeDir } = terminal;

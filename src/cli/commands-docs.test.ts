@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { listHelp } from "./list-help.ts";
+import { runWave } from "./test-terminal.ts";
+import { workloadStates } from "./workload-state.ts";
+
+const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
+
+describe("docs/commands.md", () => {
+  it("has each state as wave list knows it", () => {
+    for (const [state, meaning] of Object.entries(workloadStates))
+      expect(page).toContain(`| \`${state}\` | ${meaning} |\n`);
+  });
+
+  it("has each command but those that run Wave or tell of it", async () => {
+    const { out } = await runWave(["help"]);
+    const names = [...out.matchAll(/^ {2}([a-z]+) +/gm)].map(([, name]) => name);
+    for (const name of names) {
+      if (!["run", "demo", "help", "version"].includes(name ?? "")) expect(page).toContain(`wave ${name}`);
+    }
+  });
+});
+
+describe("the help of each command", () => {
+  it.each(["list", "wait", "hold", "release", "approve", "resume", "explain"])(
+    "of %s has lines of at most 100 columns",
+    async (name) => {
+      const { code, out } = await runWave([name, "--help"]);
+      expect(code).toBe(0);
+      expect(out).toMatch(new RegExp(`^Usage: wave ${name} `));
+      expect(out.split("\n").filter((line) => line.length > 100)).toEqual([]);
+    },
+  );
+
+  it("of list names its states", () => {
+    for (const state of Object.keys(workloadStates)) expect(listHelp()).toContain(`\n  ${state} `);
+  });
+});

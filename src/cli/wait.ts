@@ -1,0 +1,164 @@
+import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { listWatch } from "../kube/list-watch.ts";
+import { longestTimerMs, systemClock } from "../lib/clock.ts";
+import { Waker } from "../lib/waker.ts";
+import { formatDuration } from "../rollout/duration.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { called, type Target } from "./annotate.ts";
+import { type Cluster, clusterCommand } from "./cluster-command.ts";
+import { CommandFailure } from "./command-failure.ts";
+import { type Explanation, explainWorkload } from "./explanation.ts";
+import { printable } from "./printable.ts";
+import { readOne } from "./read-one.ts";
+import { type KnownPolicy, readPolicy } from "./told-flags.ts";
+import { waitFlags } from "./wait-flags.ts";
+import { parseArguments, type WorkloadArgument, workloadRows } from "./workload-argument.ts";
+import { podsInWords } from "./workload-state.ts";
+
+/** Between two looks at a workload lies at least so much time, however often it changes. */
+const leastPauseMs = 250;
+/** A look all the same, for what no watch tells: an edit of a ConfigMap that was taken back. */
+const mostPauseMs = 5_000;
+
+/**
+ * `wave wait KIND/NAME…`: resolves with 0 when every Pod of each runs with the current configuration, with 1 after one line
+ * for each where that has not come, or cannot come without a person.
+ */
+export const wait = clusterCommand({
+  name: "wait",
+  flags: waitFlags,
+  help: async () => (await import("./wait-help.ts")).waitHelp(),
+  read: ({ positionals, values, terminal }) => {
+    const workloads = parseArguments(positionals, workloadRows);
+    return async (cluster) => {
+      const policy = await readPolicy(cluster.client, values);
+      const timeout = new AbortController();
+      const cancel = systemClock.timer(Math.min(values.timeout, longestTimerMs), () => timeout.abort());
+      const namespace = values.namespace ?? cluster.namespace;
+      const say = (line: string) => terminal.write(`${printable(line)}\n`);
+      try {
+        const ends = await Promise.all(
+          workloads.map((each) => waitFor(cluster, policy, { ...each, namespace }, timeout.signal, say)),
+        );
+        for (const end of ends) {
+          if (end.done) continue;
+          const after = end.over ? "" : ` after ${formatDuration(values.timeout)}`;
+          terminal.writeError(`wave wait: ${printable(`${end.name}: ${end.why}${after}`)}\n`);
+        }
+        return ends.every(({ done }) => done) ? 0 : 1;
+      } finally {
+        cancel();
+        // Where one could not be looked at, nobody waits for the others.
+        timeout.abort();
+      }
+    };
+  },
+});
+
+/** How waiting for one workload ended. */
+interface End {
+  readonly name: string;
+  readonly done: boolean;
+  /** Whether more time would not have helped. */
+  readonly over: boolean;
+  /** What holds it, in one line. */
+  readonly why: string;
+}
+
+async function waitFor(
+  cluster: Cluster,
+  policy: KnownPolicy,
+  target: WorkloadArgument & Target,
+  timeout: AbortSignal,
+  say: (line: string) => void,
+): Promise<End> {
+  const name = called(target);
+  const ended = new AbortController();
+  const changed = new Waker();
+  const watching = wakeAtChanges(cluster, target, changed, AbortSignal.any([timeout, ended.signal]));
+  try {
+    let said = "";
+    for (let first = true; ; first = false) {
+      const look = await lookAt(cluster, policy, target, first);
+      if (look.done || look.over) {
+        if (look.done) say(`${name}: ${look.why}`);
+        return { name, ...look };
+      }
+      if (timeout.aborted) return { name, ...look };
+      if (look.why !== said) say(`${name}: ${look.why}`);
+      said = look.why;
+      await new Waker().wait(systemClock, leastPauseMs, timeout);
+      await changed.wait(systemClock, mostPauseMs - leastPauseMs, timeout);
+    }
+  } finally {
+    ended.abort();
+    await watching;
+  }
+}
+
+/** Its status tells how far Kubernetes is, and its annotations what people and Wave write: one watch is enough. */
+async function wakeAtChanges(
+  { client }: Cluster,
+  { resource, name, namespace }: Target,
+  changed: Waker,
+  signal: AbortSignal,
+): Promise<void> {
+  const events = listWatch({
+    client,
+    resource,
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+    clock: systemClock,
+    log: silentLogger,
+    metrics: new MetricsRegistry(),
+    signal,
+  });
+  for await (const _event of events) changed.wake();
+}
+
+type Look = Omit<End, "name">;
+
+/** Where a workload stands now. What fails at the first look fails for good; later the API server may be away for a while. */
+async function lookAt(
+  cluster: Cluster,
+  policy: KnownPolicy,
+  target: WorkloadArgument & Target,
+  first: boolean,
+): Promise<Look> {
+  try {
+    return judged(explainWorkload(await readOne(cluster, target, target.namespace, policy)));
+  } catch (error) {
+    if (first || !mayPass(error)) throw error;
+    return { done: false, over: false, why: errorText(error) };
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  if (error instanceof CommandFailure) return false;
+  return (
+    error instanceof ConnectionError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
+  );
+}
+
+function judged({ state, because, message, reason, hold, pods }: Explanation): Look {
+  const told = `${state}${hold === null ? "" : ` (${hold.reason})`}: ${message ?? reason}`;
+  switch (state) {
+    case "current":
+      return { done: true, over: true, why: pods === null ? "current" : podsInWords(pods) };
+    case "failed":
+    case "ignored":
+    case "tooLarge":
+      return { done: false, over: true, why: told };
+    case "held":
+      return { done: false, over: hold?.reason === "halted", why: told };
+    case "rolling":
+    case "due":
+    case "waiting":
+    case "behind":
+      return { done: false, over: false, why: told };
+    case "unknown":
+      return { done: false, over: because === "forbidden" || because === "key", why: told };
+  }
+}
