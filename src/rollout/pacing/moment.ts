@@ -5,7 +5,7 @@ import type { Hold } from "./hold.ts";
 /** What is known of one workload at the moment for which it is planned. Times are milliseconds since the epoch. */
 export interface Moment {
   readonly now: number;
-  /** When the first and the last change of what it reads were seen that it was not rolled for; undefined where none were. */
+  /** When the first and the last change of what it reads were seen that have not settled yet; undefined where none were. */
   readonly changes: { readonly first: number; readonly last: number } | undefined;
   /** What this process wrote of it last; undefined where it wrote nothing, and then what is stored tells. */
   readonly written: Written | undefined;

@@ -27,11 +27,20 @@ describe("a workload and a change", () => {
     expect(stage({ state: "failed" }, 5_000, { due: true })).toEqual({ state: "due", resumedAt: undefined });
   });
 
-  it("where it was rolled in the second of the change, or this process wrote it and no cache has heard", () => {
+  it("where it was rolled in the second of the change, if this process saw that it was after the change", () => {
     const workload = { rolledAt: second, progress: progressing };
-    expect(stage(progressing, 5_000, { workload, changedAt: noon + 900 })).toMatchObject({ state: "underWay" });
-    const unheard = { workload: { ...workload, rolledAt: 0 }, writtenAt: noon + 950, changedAt: noon + 900 };
-    expect(stage(progressing, 1_000, unheard)).toMatchObject({ state: "underWay" });
+    const at = (seenAt: number | undefined, writtenAt: number | undefined) =>
+      stage(progressing, 5_000, { workload, changedAt: noon, seenAt, writtenAt });
+    expect(at(undefined, undefined)).toBeUndefined();
+    expect(at(undefined, noon + 100)).toMatchObject({ state: "underWay" });
+    expect(at(noon + 900, noon + 100)).toBeUndefined();
+    expect(at(noon + 900, noon + 950)).toMatchObject({ state: "underWay" });
+  });
+
+  it("where this process wrote it and no cache has heard", () => {
+    const workload = { rolledAt: 0, progress: progressing };
+    const unheard = { workload, seenAt: noon + 100, writtenAt: noon + 2_000 };
+    expect(stage(progressing, 3_000, unheard)).toMatchObject({ state: "underWay" });
   });
 
   it("while it is rolled, until the timeout", () => {
@@ -46,6 +55,11 @@ describe("a workload and a change", () => {
     expect(stage(complete(), 15_000)).toEqual({ state: "soaking", until: noon + 25_000 });
     expect(stage(complete(), 15_000, { completeSince: noon + 5_000 })).toEqual({ state: "passed" });
     expect(stage(complete(second - 100), 10_999)).toEqual({ state: "soaking", until: noon + 11_000 });
+  });
+
+  it("not any more where somebody took away what was written: its Pods show nothing of the change", () => {
+    expect(stage(complete(second + 5), 15_000, { undone: true })).toBeUndefined();
+    expect(stage(progressing, 15_000, { undone: true })).toMatchObject({ state: "underWay" });
   });
 });
 

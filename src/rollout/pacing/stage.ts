@@ -21,8 +21,12 @@ export interface StageFacts {
   readonly due: boolean;
   /** When the object changed, to the second, as the API tells it; when it was seen to be gone, where it is. */
   readonly changedAt: number;
+  /** When this process saw it change; undefined where it was so already when this process began to write. */
+  readonly seenAt?: number | undefined;
   /** When this process wrote the workload last, or began to; undefined where it did not. */
   readonly writtenAt: number | undefined;
+  /** Whether somebody took away what this process wrote last, so that its Pods are not those of the change. */
+  readonly undone?: boolean;
   /** When this process first saw its rollout complete; undefined where it has only just looked. */
   readonly completeSince: number | undefined;
   /** What the annotation `resumed` says; undefined where it says nothing. */
@@ -36,15 +40,18 @@ const clocksDifferMs = 60_000;
  * How far a workload is with the last change of an object; undefined where that change does not concern it: it was not
  * rolled since, and need not be. Derived from the API alone but for the time of a completion that no status tells.
  *
- * Times of the API have one second: a roll in the second of the change is one for the change.
+ * Times of the API are whole seconds, so of a roll in the second of the change nobody can tell whether it was for that, but the
+ * process that saw both. It is taken for none: else it would be a canary that never saw the change.
  */
 export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Stage | undefined {
-  const { workload, due, changedAt, writtenAt = 0, completeSince = now } = facts;
+  const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;
   const { progress } = workload;
   if (due) return { state: "due", resumedAt: resumedSince(facts, changedAt, now) ? facts.resumed : undefined };
+  const isRolled = workload.rolledAt > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? 1);
+  if (!isRolled) return undefined;
   const rolledAt = Math.max(workload.rolledAt * 1000, writtenAt);
-  if (rolledAt < Math.floor(changedAt / 1000) * 1000) return undefined;
   if (progress.state === "complete") {
+    if (facts.undone) return undefined;
     const since = Math.max(rolledAt, progress.since === undefined ? completeSince : progress.since * 1000);
     const until = since + flags.soakMs;
     return until <= now ? { state: "passed" } : { state: "soaking", until };

@@ -1,0 +1,144 @@
+import { expect } from "vitest";
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import { type ConfigName, configKey } from "../references.ts";
+import type { Actor, World } from "./test-world.ts";
+
+/** Looks at every roll, for tests, with eyes of its own: at what becomes of Pods, and none of what the API tells. */
+export class Watchman {
+  readonly #world: World;
+  readonly #flags: PacingFlags;
+  readonly #editedAt = new Map<string, number>();
+  /** How often each was rolled since anything happened that asks for it. */
+  readonly #rollsSince = new Map<Actor, number>();
+  #forgot = false;
+  /** How often the hash was written in a row that was written last. */
+  readonly #sameHash = new Map<Actor, { readonly hash: string; readonly times: number }>();
+
+  constructor(world: World, flags: PacingFlags) {
+    this.#world = world;
+    this.#flags = flags;
+  }
+
+  /** Is told that a ConfigMap was edited. */
+  edited(config: ConfigName): void {
+    this.#editedAt.set(configKey(config), this.#world.now);
+    for (const actor of this.#world.actors) if (reads(actor, config)) this.disturbed(actor);
+  }
+
+  /** Is told that Wave has forgotten everything. */
+  restarted(): void {
+    this.#sameHash.clear();
+    this.#forgot = true;
+  }
+
+  /** Is told that somebody changed a workload so that it has to be rolled. */
+  disturbed(actor: Actor): void {
+    this.#rollsSince.set(actor, 0);
+  }
+
+  /** Is told right before a roll, and fails where it must not be. */
+  judge(actor: Actor): void {
+    const { now } = this.#world;
+    const { window, hold, waves, resumed } = actor.stored.policy;
+    expect(hold, "is held").not.toBe("true");
+    expect(isIn(window, now), "is in its window").toBe(true);
+    const since = this.#standsSince(actor);
+    if (since !== undefined && actor.rollout?.byWave) {
+      const over = now - actor.rollout.at >= this.#flags.rolloutTimeoutMs;
+      expect(over || now - since >= 30_000, "its last roll is over or stuck").toBe(true);
+    }
+    if (waves !== "off" && resumed === undefined)
+      for (const object of this.#world.changedFor(actor)) this.#judgeWave(actor, object);
+    const rolls = (this.#rollsSince.get(actor) ?? 0) + 1;
+    this.#rollsSince.set(actor, rolls);
+    expect(rolls, "is rolled once").toBe(1);
+    const hash = this.#world.hashOf(actor);
+    const before = this.#sameHash.get(actor);
+    const times = before?.hash === hash ? before.times + 1 : 1;
+    this.#sameHash.set(actor, { hash, times });
+    expect(times, "is tried again").toBeLessThanOrEqual(10);
+  }
+
+  /** Fails where anything was rolled too often. */
+  judgeEnd(): void {
+    for (const { rolls } of this.#world.actors) {
+      for (const [index, from] of rolls.entries()) {
+        const within = (ms: number) => rolls.slice(index).filter((at) => at < from + ms).length;
+        expect(within(9_000), "rolls in 9 s").toBe(1);
+        expect(within(600_000), "rolls in 10 minutes").toBeLessThanOrEqual(7);
+        expect(within(3_600_000), "rolls in an hour").toBeLessThanOrEqual(30);
+      }
+    }
+  }
+
+  /** Others of its namespace that were rolled for the same change leave room for it. */
+  #judgeWave(actor: Actor, object: ConfigName): void {
+    const { maxConcurrent, firstWave, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
+    const { now } = this.#world;
+    const editedAt = this.#editedAt.get(configKey(object)) ?? 0;
+    const others = this.#world.actors.filter((other) => {
+      const { policy, namespace } = other.stored;
+      // Who was not there cannot know that the hash was taken away of one whose Pods are complete.
+      const sees = other.rollout?.byWave ? !isOf(object, this.#world.changedFor(other)) : this.#forgot;
+      return (
+        other !== actor &&
+        policy.waves !== "off" &&
+        sees &&
+        namespace === actor.stored.namespace &&
+        reads(other, object)
+      );
+    });
+    const since = others.flatMap((other) => {
+      const { rollout } = other;
+      return rollout !== undefined && rollout.at >= editedAt ? [{ ...rollout, other }] : [];
+    });
+    // The API tells times to the second.
+    const passed = since.filter(
+      ({ at, other: { shape }, bad }) => !bad && now >= at + shape.pods * shape.podMs + soakMs - 1_000,
+    );
+    const rolled = since.filter(({ at, again, byWave, changed }) => {
+      return byWave && !again && !sameSecond(at, editedAt) && (at < now || isOf(object, changed));
+    });
+    const unfinished = rolled.filter(({ other }) => this.#standsSince(other) !== undefined);
+    const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs);
+    const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
+    expect(unfinished.length - failed.length, "so many at once").toBeLessThan(maxConcurrent);
+    if (rolled.length - excused.length >= firstWave)
+      expect(passed.length, "the first wave is past").toBeGreaterThanOrEqual(firstWave);
+    expect(failed.length - excused.length, "so many failed").toBeLessThan(haltAfterFailures);
+  }
+
+  /** Since when no Pod of an unfinished rollout became available; undefined where it is finished. */
+  #standsSince({ rollout, shape: { pods, podMs } }: Actor): number | undefined {
+    if (rollout === undefined) return undefined;
+    if (rollout.bad) return rollout.at;
+    const steps = Math.floor((this.#world.now - rollout.at) / podMs);
+    return steps >= pods ? undefined : rollout.at + steps * podMs;
+  }
+}
+
+function reads(actor: Actor, config: ConfigName): boolean {
+  return isOf(config, actor.stored.references);
+}
+
+function isOf(config: ConfigName, all: readonly ConfigName[]): boolean {
+  return all.some((each) => configKey(each) === configKey(config));
+}
+
+/** Of the windows that the histories have. */
+function isIn(window: string | undefined, now: number): boolean {
+  const minutes = Math.floor(now / 60_000) % 1_440;
+  switch (window) {
+    case undefined:
+      return true;
+    case "Mon-Sun 12:30-14:00":
+      return minutes >= 750 && minutes < 840;
+    default:
+      return minutes >= 1_320 || minutes < 120;
+  }
+}
+
+/** Then who was not there cannot tell which of the two came first. */
+function sameSecond(a: number, b: number): boolean {
+  return Math.floor(a / 1000) === Math.floor(b / 1000);
+}
