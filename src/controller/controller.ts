@@ -66,7 +66,7 @@ export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40, random = Math.random } = options;
   // Not of a term: what was written in the one before counts.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
-  const heldPods = createHeldPods({ client, caches, namespaces: policy.namespaces, clock, log, random });
+  const heldPods = createHeldPods({ client, caches, policy, clock, log, random });
   let term: Term | undefined;
   const metrics = rolloutMetrics(options.metrics, () => term?.observed);
 

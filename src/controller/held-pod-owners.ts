@@ -4,16 +4,26 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
+import { policyAnnotationsOf } from "../rollout/policy/policy-annotations.ts";
+import { rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
 import { type WorkloadKind, type WorkloadName, workloadKey } from "../rollout/workload.ts";
 import { workloadPath } from "./workload-resource.ts";
 
 /**
  * What is to be done with a Pod that a gate holds: "replaceable" once its controller would make another one without the
- * gate; "not yet" while that controller has not seen that the gate is open; "held" where it is not open, or the Pod is
- * none of a workload that this is about.
+ * gate; "not yet" while that controller has not seen that the gate is open; "held" where it is not open, its workload is only
+ * observed, or the Pod is none of a workload that this is about.
  */
 export type Verdict = "replaceable" | "not yet" | "held";
+
+/** What {@link createHeldPodOwners} needs. */
+export interface HeldPodOwnersOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly caches: Pick<Caches, "workload">;
+  readonly policy: Policy;
+}
 
 /** Judges Pods by the workloads that own them. */
 export interface HeldPodOwners {
@@ -27,8 +37,7 @@ const ownerKinds: readonly WorkloadKind[] = ["StatefulSet", "DaemonSet"];
 
 /** Reads owners only where the cache does not tell already that their gate is closed. */
 export function createHeldPodOwners(
-  client: Pick<ApiClient, "request">,
-  caches: Pick<Caches, "workload">,
+  { client, caches, policy }: HeldPodOwnersOptions,
   signal: AbortSignal,
 ): HeldPodOwners {
   const read = (owner: WorkloadName): Promise<Owner | undefined> =>
@@ -55,10 +64,16 @@ export function createHeldPodOwners(
         const reading = owners.get(key) ?? read(name);
         owners.set(key, reading);
         const owner = await reading;
-        return owner?.metadata.uid === reference.uid ? verdict(pod, kind, owner) : "held";
+        if (owner?.metadata.uid !== reference.uid || isObserved(owner, namespace, policy)) return "held";
+        return verdict(pod, kind, owner);
       };
     },
   };
+}
+
+function isObserved({ metadata }: Owner, namespace: string, policy: Policy): boolean {
+  const own = policyAnnotationsOf(metadata.annotations, "workload");
+  return rolloutPolicyOf({ policy: own, namespace }, policy).mode.value === "observe";
 }
 
 function verdict(pod: KubeObject, kind: WorkloadKind, owner: Owner): Verdict {

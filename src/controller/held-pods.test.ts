@@ -3,18 +3,30 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { createHeldPods } from "./held-pods.ts";
 import { soleLeadership } from "./leadership.ts";
 
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
 const gate = "wave.pusher.com/invalid";
 
-function statefulSet(schedulerName: string, change: { observed?: number; partition?: number; uid?: string } = {}) {
+function statefulSet(
+  schedulerName: string,
+  change: { observed?: number; partition?: number; uid?: string; mode?: string } = {},
+) {
   return {
     apiVersion: "apps/v1" as const,
     kind: "StatefulSet" as const,
-    metadata: { namespace: "shop", name: "db", uid: change.uid ?? "set", resourceVersion: "1", generation: 2 },
+    metadata: {
+      namespace: "shop",
+      name: "db",
+      uid: change.uid ?? "set",
+      resourceVersion: "1",
+      generation: 2,
+      annotations: change.mode === undefined ? {} : { "wave.pusher.com/mode": change.mode },
+    },
     spec: {
       serviceName: "db",
       selector: {},
@@ -63,7 +75,14 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
   };
   const clock = new FakeClock();
   const caches = { workload: () => state.cached };
-  const held = createHeldPods({ client, caches, namespaces: ["shop"], clock, log: silentLogger, random: () => 1 });
+  const held = createHeldPods({
+    client,
+    caches,
+    policy: { ...policy, namespaces: ["shop"] },
+    clock,
+    log: silentLogger,
+    random: () => 1,
+  });
   const stop = new AbortController();
   const done = held.run({ ...soleLeadership(stop.signal), valid });
   const end = () => {
@@ -104,6 +123,7 @@ describe("Pods that an opened gate still holds", () => {
 
   it.each([
     ["whose gate is closed", [pod("db-0")], statefulSet(gate)],
+    ["whose workload is only observed", [pod("db-0")], statefulSet("default-scheduler", { mode: "observe" })],
     ["whose workload is gone", [pod("db-0")], undefined],
     ["whose workload is another of that name", [pod("db-0")], statefulSet("default-scheduler", { uid: "other" })],
     ["below the partition of an update", [pod("db-0")], statefulSet("default-scheduler", { partition: 1 })],
@@ -229,7 +249,7 @@ function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: s
   };
   const clock = new FakeClock();
   const caches = { workload: () => undefined };
-  const heldPods = createHeldPods({ client, caches, namespaces: undefined, clock, log: silentLogger, random: () => 1 });
+  const heldPods = createHeldPods({ client, caches, policy, clock, log: silentLogger, random: () => 1 });
   const stop = new AbortController();
   const done = heldPods.run(soleLeadership(stop.signal));
   const end = () => {

@@ -7,6 +7,7 @@ import { resourcePath, resources } from "../kube/resources.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
@@ -18,8 +19,7 @@ import type { Leadership } from "./leadership.ts";
 export interface HeldPodsOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload">;
-  /** Undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
+  readonly policy: Policy;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random?: () => number;
@@ -102,7 +102,7 @@ class Look {
     this.#options = options;
     this.#leadership = leadership;
     this.#queue = new WorkQueue({ clock, flowOf: (namespace) => namespace });
-    this.#owners = createHeldPodOwners(options.client, options.caches, leadership.abort);
+    this.#owners = createHeldPodOwners(options, leadership.abort);
   }
 
   ask(namespace: string): void {
@@ -116,7 +116,7 @@ class Look {
     const close = () => this.#queue.close();
     over.addEventListener("abort", close, { once: true });
     if (over.aborted) close();
-    for (const namespace of this.#options.namespaces ?? [everywhere]) this.#queue.add(namespace);
+    for (const namespace of this.#options.policy.namespaces ?? [everywhere]) this.#queue.add(namespace);
     await Promise.all(Array.from({ length: namespacesAtOnce }, () => this.#work()));
   }
 
