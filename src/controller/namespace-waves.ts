@@ -3,14 +3,14 @@ import type { Hold } from "../rollout/pacing/hold.ts";
 import type { ConfigName } from "../rollout/references.ts";
 import type { HaltedChange } from "./halted-objects.ts";
 import { longestPutOffMs, WaveGroup } from "./wave-group.ts";
-import type { InLine, WaveFacts } from "./wave-members.ts";
+import type { ChangeTimes, InLine, WaveFacts } from "./wave-members.ts";
 
 /** What {@link NamespaceWaves} need. */
 export interface NamespaceWavesOptions extends WaveFacts {
   /** The keys of the workloads of a namespace that read the object of a key. */
   readonly readers: (namespace: string, config: string) => readonly string[];
-  /** When an object changed, milliseconds since the epoch. */
-  readonly changedAt: (object: ConfigName) => number;
+  /** When an object changed. */
+  readonly changeOf: (object: ConfigName) => ChangeTimes;
   /** A workload that is due is to be planned again: it may go now, or is halted, or no longer. */
   readonly onChange: (key: string, what: "may go" | "held otherwise") => void;
   /** Whoever looks after an object is to be told that its change is halted. */
@@ -159,11 +159,11 @@ export class NamespaceWaves {
   }
 
   #find(config: string, group: WaveGroup): void {
-    const { readers, changedAt } = this.#options;
+    const { readers, changeOf } = this.#options;
     const wasHalted = group.isHalted;
     const keys = new Set([...readers(this.#namespace, config), ...group.due, ...group.going]);
     this.#looked += keys.size;
-    group.find(keys, changedAt(group.object), (key) => this.#inLine(key, config), this.#options);
+    group.find(keys, changeOf(group.object), (key) => this.#inLine(key, config), this.#options);
     // Whoever is still to be planned touches it then.
     if (group.isStale) this.#lookIn(longestPutOffMs);
     else if (group.isHalted !== wasHalted) this.#tellMembers(config, group);

@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { HoldReason } from "../rollout/pacing/hold.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
+import { hasSettled } from "../rollout/pacing/settling.ts";
 import type { Held, RolloutPlan } from "../rollout/plan.ts";
 import { isGated } from "../rollout/scheduling-gate.ts";
 import { sharedString } from "../rollout/shared-string.ts";
@@ -9,7 +10,7 @@ import type { Outcome } from "./outcome.ts";
 
 /** What is remembered of a workload so that it can be told when it may roll. Times are on the monotonic clock. */
 export interface PacingRecord {
-  /** The first and the last change of what it reads that was seen since its last plan that left nothing due. */
+  /** The first and the last change of what it reads that was seen since its last plan by which all had settled. */
   changes: { readonly first: number; readonly last: number } | undefined;
   /** What was written to its pod template last, and to which object. */
   written: (NonNullable<Moment["written"]> & { readonly uid: string }) | undefined;
@@ -42,11 +43,12 @@ export function noteChange(record: PacingRecord, now: number): void {
 export function notePlanned(record: PacingRecord, outcome: Outcome, begun: number, clock: Clock): void {
   const plan = outcome.type === "settled" ? outcome.plan : undefined;
   record.hold = plan?.outcome === "held" ? holdRecord(plan, record, clock) : undefined;
-  if (outcome.type === "written" || (plan !== undefined && plan.outcome !== "held")) noteNothingDue(record, begun);
+  const settled = plan !== undefined && (plan.outcome !== "held" || hasSettled(plan.hold));
+  if (outcome.type === "written" || settled) noteSettled(record, begun);
 }
 
 /** Changes that were seen later are still to be planned. */
-function noteNothingDue(record: PacingRecord, begun: number): void {
+function noteSettled(record: PacingRecord, begun: number): void {
   const { last } = record.changes ?? { last: begun };
   record.changes = last > begun ? { first: last, last } : undefined;
 }

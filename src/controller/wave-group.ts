@@ -2,7 +2,7 @@ import type { Hold } from "../rollout/pacing/hold.ts";
 import { type Wave, waveOf } from "../rollout/pacing/waves.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
 import { type ConfigName, parseConfigKey } from "../rollout/references.ts";
-import { type InLine, membersOf, type WaveFacts } from "./wave-members.ts";
+import { type ChangeTimes, type InLine, membersOf, type WaveFacts } from "./wave-members.ts";
 
 /** Members that are always just to be planned hold up the others no longer, in milliseconds. */
 export const longestPutOffMs = 10_000;
@@ -54,14 +54,14 @@ export class WaveGroup {
   }
 
   /**
-   * Finds who may go, among those of `keys` that the change of `changedAt` (milliseconds since the epoch) concerns. Where
-   * one of them is still to be planned, it stays stale.
+   * Finds who may go, among those of `keys` that a change of these times concerns. Where one of them is still to be planned,
+   * it stays stale.
    */
-  find(keys: Iterable<string>, changedAt: number, inLine: (key: string) => InLine, facts: WaveFacts): void {
+  find(keys: Iterable<string>, times: ChangeTimes, inLine: (key: string) => InLine, facts: WaveFacts): void {
     const now = facts.clock.monotonic();
     this.#putOffSince ??= now;
     const waitsForPlans = now < this.#putOffSince + longestPutOffMs;
-    const change = { namespace: this.#namespace, changedAt, waitsForPlans };
+    const change = { namespace: this.#namespace, ...times, waitsForPlans };
     const members = membersOf(change, keys, inLine, facts);
     this.isStale = members === undefined;
     if (members === undefined) return;

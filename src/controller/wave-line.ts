@@ -10,6 +10,7 @@ import { type ConfigName, configKey } from "../rollout/references.ts";
 import { namespaceOf } from "../rollout/workload.ts";
 import { NamespaceWaves, type NamespaceWavesOptions } from "./namespace-waves.ts";
 import type { Outcome } from "./outcome.ts";
+import type { ChangeTimes } from "./wave-members.ts";
 import { WaveReaders } from "./wave-readers.ts";
 
 /** What a {@link WaveLine} works with. */
@@ -31,8 +32,8 @@ export interface WaveRun {
 /** So many are gone through to find who of them is of one namespace. */
 const fewReaders = 64;
 
-/** How many objects that were deleted are remembered, the last ones. */
-const mostGone = 10_000;
+/** Of how many objects it is remembered when they were seen to change, the last ones. */
+const mostSeen = 10_000;
 
 /**
  * Where workloads line up that only others hold which the same change concerns. Nobody waits with them and nothing is
@@ -45,8 +46,10 @@ export class WaveLine {
   readonly #readers: WaveReaders;
   /** Of what was gone before, nothing was rolled by this line. */
   readonly #begun: number;
-  /** When objects were seen to be gone, milliseconds since the epoch: nothing else tells. */
-  readonly #gone = new Map<string, number>();
+  /** When objects were seen to change, or to be gone, the last ones last: no time of the API's tells that as exactly, or at all. */
+  readonly #seen = new Map<string, number>();
+  /** Whether some of that is forgotten. */
+  #forgot = false;
 
   constructor(options: WaveLineOptions) {
     this.#options = options;
@@ -73,12 +76,13 @@ export class WaveLine {
   }
 
   /** An object changed. */
-  configChanged({ key, after }: StoreChange<Config>): void {
-    this.#gone.delete(key);
-    if (after !== undefined) return;
-    this.#gone.set(key, this.#options.clock.wall());
-    const oldest = this.#gone.size > mostGone ? this.#gone.keys().next().value : undefined;
-    if (oldest !== undefined) this.#gone.delete(oldest);
+  configChanged({ key }: StoreChange<Config>): void {
+    this.#seen.delete(key);
+    this.#seen.set(key, this.#options.clock.wall());
+    const oldest = this.#seen.size > mostSeen ? this.#seen.keys().next().value : undefined;
+    if (oldest === undefined) return;
+    this.#seen.delete(oldest);
+    this.#forgot = true;
   }
 
   /** Nobody is let go any more. */
@@ -104,8 +108,8 @@ export class WaveLine {
     const known = this.#namespaces.get(namespace);
     if (known !== undefined) return known;
     const readers = (inNamespace: string, config: string) => this.#readers.in(inNamespace, config);
-    const changedAt = (object: ConfigName) => this.#changedAt(object);
-    const made = new NamespaceWaves(namespace, { ...this.#options, readers, changedAt });
+    const changeOf = (object: ConfigName) => this.#changeOf(object);
+    const made = new NamespaceWaves(namespace, { ...this.#options, readers, changeOf });
     this.#namespaces.set(namespace, made);
     return made;
   }
@@ -115,10 +119,12 @@ export class WaveLine {
     this.#namespaces.delete(namespace);
   }
 
-  #changedAt(object: ConfigName): number {
+  #changeOf(object: ConfigName): ChangeTimes {
     const config = this.#options.caches.lookup(object.kind, object.namespace, object.name);
-    if (config?.changedAt !== undefined) return config.changedAt * 1000;
-    return this.#gone.get(configKey(object)) ?? this.#begun;
+    const seen = this.#seen.get(configKey(object));
+    const seenAt = seen ?? (this.#forgot ? undefined : this.#begun);
+    const changedAt = config?.changedAt === undefined ? (seen ?? this.#begun) : config.changedAt * 1000;
+    return { changedAt, seenAt };
   }
 
   /** Whether more workloads of a namespace read an object than the first wave has. */

@@ -21,11 +21,17 @@ export interface WaveFacts {
 /** What is known of a workload and one change beside what it is: `since` when it may go, on the wall clock, and is not yet written. */
 export type InLine = { readonly since: number } | "due" | "haltedElsewhere" | "no";
 
-/** A change of an object that workloads of one namespace read. */
-export interface ChangeInNamespace {
-  readonly namespace: string;
-  /** Milliseconds since the epoch. */
+/** A change of an object. Times are milliseconds since the epoch. */
+export interface ChangeTimes {
+  /** As the API tells it, to the second. */
   readonly changedAt: number;
+  /** When this process saw it, or began; undefined where that is not known any more. */
+  readonly seenAt: number | undefined;
+}
+
+/** One that workloads of one namespace read. */
+export interface ChangeInNamespace extends ChangeTimes {
+  readonly namespace: string;
   /** Whether one that is still to be planned is waited for: it may be due, and go before all others. */
   readonly waitsForPlans: boolean;
 }
@@ -34,11 +40,12 @@ export interface ChangeInNamespace {
  * Those of `keys` that a change concerns, and how far each is with it; undefined where one of them is to be waited for.
  */
 export function membersOf(
-  { namespace, changedAt, waitsForPlans }: ChangeInNamespace,
+  change: ChangeInNamespace,
   keys: Iterable<string>,
   inLine: (key: string) => InLine,
   facts: WaveFacts,
 ): readonly WaveMember[] | undefined {
+  const { namespace, waitsForPlans } = change;
   const { caches, clock, policy } = facts;
   const ofNamespace = rolloutPolicyOf({ policy: noPolicy, namespace }, policy);
   const now = clock.monotonic();
@@ -52,7 +59,7 @@ export function membersOf(
     const state = inLine(key);
     if (waitsForPlans && typeof state === "string" && isToBePlanned(record, now)) return undefined;
     const newest = record === undefined ? cached : newestOf(record, cached, now);
-    const stage = stageIn(newest, record, state, changedAt, own, facts);
+    const stage = stageIn(newest, record, state, change, own, facts);
     if (stage !== undefined) members.push({ key, priority: own.priority.value, stage });
   }
   return members;
@@ -68,7 +75,7 @@ function stageIn(
   workload: Workload,
   record: WorkloadRecord | undefined,
   inLine: InLine,
-  changedAt: number,
+  { changedAt, seenAt }: ChangeInNamespace,
   { resumedAt: resumed }: RolloutPolicy,
   { clock, flags }: WaveFacts,
 ): WaveMember["stage"] | undefined {
@@ -77,8 +84,11 @@ function stageIn(
   // Its status is still that of the rollout before.
   if (typeof inLine === "object") return { state: "underWay", until: inLine.since + flags.rolloutTimeoutMs };
   if (inLine === "haltedElsewhere") return { state: "haltedElsewhere" };
-  const { written, stands } = record ?? {};
-  const writtenAt = written?.uid === workload.uid ? onWall(written.at) : undefined;
+  const { stands } = record ?? {};
+  const written = record?.written?.uid === workload.uid ? record.written : undefined;
+  const writtenAt = written && onWall(written.at);
+  const undone = written !== undefined && written.hash !== workload.recordedHash;
   const completeSince = stands?.step === "complete" ? onWall(stands.since) : undefined;
-  return stageOf({ workload, due: inLine === "due", changedAt, writtenAt, completeSince, resumed }, flags, now);
+  const due = inLine === "due";
+  return stageOf({ workload, due, changedAt, seenAt, writtenAt, undone, completeSince, resumed }, flags, now);
 }

@@ -213,6 +213,20 @@ describe("a change that many workloads read", () => {
     expect(rolled).toEqual(["web-0", "web-0"]);
     expect(held("wave")).toBe(0);
   });
+
+  it("settles though another one has waited for long: what waits is rolled for the last of them", async () => {
+    const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, firstWave: 3, soakMs: 60_000 });
+    await editConfig("1");
+    await pass(20_000);
+    expect(rolled).toHaveLength(3);
+    await editConfig("2");
+    await pass(1_000);
+    await editConfig("3");
+    await pass(1_500);
+    expect(rolled).toHaveLength(3);
+    await pass(2_000);
+    expect(rolled).toHaveLength(6);
+  });
 });
 
 describe("a bad change", () => {

@@ -32,7 +32,8 @@ describe("a workload and a change", () => {
     const at = (seenAt: number | undefined, writtenAt: number | undefined) =>
       stage(progressing, 5_000, { workload, changedAt: noon, seenAt, writtenAt });
     expect(at(undefined, undefined)).toBeUndefined();
-    expect(at(undefined, noon + 100)).toMatchObject({ state: "underWay" });
+    expect(at(undefined, noon + 100)).toBeUndefined();
+    expect(at(undefined, noon + 1_000)).toMatchObject({ state: "underWay" });
     expect(at(noon + 900, noon + 100)).toBeUndefined();
     expect(at(noon + 900, noon + 950)).toMatchObject({ state: "underWay" });
   });

@@ -21,7 +21,7 @@ export interface StageFacts {
   readonly due: boolean;
   /** When the object changed, to the second, as the API tells it; when it was seen to be gone, where it is. */
   readonly changedAt: number;
-  /** When this process saw it change; undefined where it was so already when this process began to write. */
+  /** When this process saw it change, or began to write if it was so already; undefined where that is not known any more. */
   readonly seenAt?: number | undefined;
   /** When this process wrote the workload last, or began to; undefined where it did not. */
   readonly writtenAt: number | undefined;
@@ -47,7 +47,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;
   const { progress } = workload;
   if (due) return { state: "due", resumedAt: resumedSince(facts, changedAt, now) ? facts.resumed : undefined };
-  const isRolled = workload.rolledAt > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? 1);
+  const isRolled = workload.rolledAt > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? changedAt + 1_000);
   if (!isRolled) return undefined;
   const rolledAt = Math.max(workload.rolledAt * 1000, writtenAt);
   if (progress.state === "complete") {

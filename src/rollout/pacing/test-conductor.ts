@@ -33,6 +33,7 @@ export class Conductor {
   readonly #memory = new Map<string, Memory>();
   /** When it saw each ConfigMap change last. */
   readonly #seenAt = new Map<string, number>();
+  #begun = 0;
   /** What it was told to look at again, milliseconds since the epoch. */
   #times: number[] = [];
   /** The last plan of each workload. */
@@ -47,6 +48,7 @@ export class Conductor {
   restart(): void {
     this.#memory.clear();
     this.#seenAt.clear();
+    this.#begun = this.#world.now;
   }
 
   /** Is told of a change of a ConfigMap. */
@@ -149,7 +151,7 @@ export class Conductor {
         workload,
         due: isDue,
         changedAt: (config.changedAt ?? 0) * 1000,
-        seenAt: this.#seenAt.get(own),
+        seenAt: this.#seenAt.get(own) ?? this.#begun,
         writtenAt: written?.at,
         undone: written !== undefined && written.hash !== workload.recordedHash,
         completeSince,
