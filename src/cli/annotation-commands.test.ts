@@ -119,9 +119,9 @@ describe("wave approve", () => {
     const { said, annotation, explained, editConfigMap, toBe, namespace } = await scene({ annotations });
     const { hold, currentHash } = await explained("deployments/web");
     expect(hold?.reason).toBe("approval");
-    const digits = currentHash?.slice(3, 11);
+    const digits = currentHash?.slice(3);
     expect(await said("approve", "deploy/web")).toBe(
-      `deployment/web in ${namespace}: the configuration of hash ${digits} is approved.\nWave rolls it now.\n`,
+      `deployment/web in ${namespace}: the configuration of hash ${digits?.slice(0, 8)} is approved.\nWave rolls it now.\n`,
     );
     expect(await annotation("deployments/web", "approved")).toBe(digits);
     await editConfigMap("page", "2");

@@ -13,8 +13,8 @@ export const approve = annotationCommand({
   kinds: workloadRows,
   help: {
     summary:
-      "Approves the current configuration of a workload with wave.pusher.com/mode: approve, its own or its Namespace's: writes the first 8 " +
-      "digits of its hash as annotation wave.pusher.com/approved. What changes after that needs another approval.",
+      "Approves the current configuration of a workload with wave.pusher.com/mode: approve, its own or its Namespace's: writes the digits " +
+      "of its hash as annotation wave.pusher.com/approved. What changes after that needs another approval.",
     examples: [
       ["wave explain deployment/web -n shop", "look first: what would be rolled, and why"],
       ["wave approve deployment/web -n shop", "then approve it"],
@@ -38,7 +38,7 @@ async function approveOne(annotator: Annotator, target: Target): Promise<void> {
   } else if (isDue || explanation.state === "unknown") {
     const digits = digitsOf(explanation);
     await annotate(annotator, target, "approved", digits);
-    annotator.say(`${called(target)}: the configuration of hash ${digits} is approved.`);
+    annotator.say(`${called(target)}: the configuration of hash ${digits.slice(0, 8)} is approved.`);
   } else {
     annotator.say(`${called(target)} has nothing to approve, and nothing is written.`);
   }
@@ -46,10 +46,11 @@ async function approveOne(annotator: Annotator, target: Target): Promise<void> {
   if (after !== undefined) annotator.say(whatComesNext(after));
 }
 
+/** All of them: somebody might make up another configuration whose hash begins with the same few. */
 function digitsOf({ currentHash, message }: Explanation): string {
   if (currentHash === null)
     throw new CommandFailure(
       `which hash to approve cannot be told: ${message}; take its first 8 digits from the Event RolloutHeld, and write them as annotation wave.pusher.com/approved`,
     );
-  return currentHash.slice(currentHash.indexOf(":") + 1).slice(0, 8);
+  return currentHash.slice(currentHash.indexOf(":") + 1);
 }
