@@ -80,7 +80,13 @@ export interface AuditEvent {
   readonly verb: string;
   readonly user: { readonly username: string };
   readonly userAgent?: string;
-  readonly objectRef?: { readonly resource: string; readonly namespace?: string; readonly name?: string };
+  /** Without `apiGroup` it is of the core group. */
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
   readonly responseStatus?: { readonly code: number };
   readonly requestReceivedTimestamp: string;
 }

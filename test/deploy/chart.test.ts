@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { webhookConfiguration } from "../../src/webhook/configuration.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { grantsOf, objectsOf } from "./grants.ts";
 import { chart, deploy, deploymentIn, ofKind, rendered, renderedAs } from "./rendered.ts";
 
 const { version } = JSON.parse(readFileSync(join(deploy, "../package.json"), "utf8"));
@@ -107,6 +108,19 @@ describeOnControlPlane("the chart", (cluster) => {
       shared.map(({ metadata, rules }) => [metadata.name, rules]),
     );
     expect(ofKind("ClusterRole", limited).map(({ metadata }) => metadata.name)).toEqual(["wave-webhook-configuration"]);
+  });
+
+  it("asks for what docs/permissions.md has a reason for, no more and no less", async () => {
+    const everything = "webhooks.enabled=true,hashKeySecret=wave-hash-key";
+    const granted = grantsOf(await rendered(cluster, everything)).map(({ role, verb, ...what }) =>
+      [role, objectsOf(what), verb].join(" "),
+    );
+    const page = readFileSync(join(deploy, "../docs/permissions.md"), "utf8");
+    const rows = page.matchAll(/^\| `(.*?)` \| (\S+) \| (.*?) \| \S.* \|$/gm);
+    const explained = Array.from(rows, ([, role, what, verbs = ""]) =>
+      verbs.split(", ").map((verb) => `${role} ${what} ${verb}`),
+    );
+    expect(explained.flat().toSorted()).toEqual(granted.toSorted());
   });
 
   it("installs no Lease, which Wave makes: Argo CD warns for ever of one that it is given", async () => {

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { vi } from "vitest";
 import { parse } from "yaml";
 import { temporaryFiles } from "../../src/kube/test-files.ts";
+import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
 import { helm } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { freePort, startWave, type WaveProcess } from "../control-plane/wave-process.ts";
@@ -59,6 +60,33 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
     vi.unstubAllEnvs();
     await rm(folder, { recursive: true });
   }
+}
+
+/** The Secret with the authority of a release's webhook when a third of its life is left, so that the next one is due. */
+export function agedAuthority(release: string): object {
+  const day = 86_400_000;
+  const validity = { notBefore: Date.now() - 265 * day, notAfter: Date.now() + 100 * day };
+  const { certificate, key } = createAuthority("wave webhook authority aged", validity);
+  const data = { "tls.crt": certificate.pem, "tls.key": key, "ca.crt": certificate.pem };
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: `${release}-webhook-authority`,
+      namespace: release,
+      labels: { "app.kubernetes.io/managed-by": "wave" },
+    },
+    type: "kubernetes.io/tls",
+    stringData: data,
+  };
+}
+
+/** Files for the value `webhooks.tlsDirectory` of a release: a certificate for its webhook's Service, and a token. */
+export function certificateFiles(release: string): Readonly<Record<string, string>> {
+  const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
+  const authority = createAuthority("somebody's authority", validity);
+  const { certificate, key } = issueServingCertificate(authority, [`${release}-webhook.${release}.svc`], validity);
+  return { "tls.crt": certificate.pem, "tls.key": key, "ca.crt": authority.certificate.pem, token: "t".repeat(32) };
 }
 
 interface TestPod {

@@ -1,12 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { parse } from "yaml";
 import type { AnyObject } from "../control-plane/cluster.ts";
-import { readAuditLog } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
 import { container, makeNamespace, type Namespace, type WorkloadKind, workload, workloadKinds } from "./objects.ts";
 import { getWorkload, revisionsToBe, settledRevisions, waveEvents } from "./state.ts";
 
@@ -14,7 +10,6 @@ const ns = "hash-key";
 const name = "app";
 const kinds: readonly WorkloadKind[] = workloadKinds.map(({ kind }) => kind);
 const secretPath = `/api/v1/namespaces/${ns}/secrets/wave-hash-key`;
-const permissions = readFileSync(join(import.meta.dirname, "../../examples/permissions.yaml"), "utf8");
 
 interface StoredKeys extends AnyObject {
   readonly type: string;
@@ -23,23 +18,10 @@ interface StoredKeys extends AnyObject {
 
 describeOnControlPlane("the key of hashes", (cluster) => {
   let namespace: Namespace;
-  const folder = mkdtempSync(join(tmpdir(), "wave-hash-key-"));
-  const kubeconfig = join(folder, "kubeconfig");
+  let account: ChartAccount;
   let replicas: WaveProcess[] = [];
   /** How many revisions each workload has. */
   let made: readonly number[];
-
-  /** Writes the kubeconfig of a service account that has the permissions of examples/permissions.yaml, and nothing else. */
-  const makeAccount = async () => {
-    await cluster.kubectl(["-n", ns, "create", "serviceaccount", "wave"]);
-    await cluster.kubectl(["-n", ns, "apply", "-f", "-"], permissions);
-    for (const role of ["wave", "wave-hash-key", "wave-leader-election"]) {
-      await cluster.kubectl(["-n", ns, "create", "rolebinding", role, `--role=${role}`, `--serviceaccount=${ns}:wave`]);
-    }
-    const token = (await cluster.kubectl(["-n", ns, "create", "token", "wave"])).trim();
-    const config = parse(readFileSync(cluster.kubeconfig, "utf8"));
-    writeFileSync(kubeconfig, JSON.stringify({ ...config, users: [{ name: "admin", user: { token } }] }));
-  };
 
   const hashes = async () => {
     const workloads = await Promise.all(kinds.map((kind) => getWorkload(cluster, ns, kind, name)));
@@ -59,10 +41,11 @@ describeOnControlPlane("the key of hashes", (cluster) => {
   /** Starts two replicas and resolves when the leader has planned everything and found nothing left to write. */
   const start = async (...more: readonly string[]) => {
     const flags = [
-      `--kubeconfig=${kubeconfig}`,
+      `--kubeconfig=${account.kubeconfig}`,
       `--namespaces=${ns}`,
       "--leader-election",
       `--leader-election-namespace=${ns}`,
+      `--leader-election-id=${ns}`,
       "--leader-election-lease-duration=2s",
       "--leader-election-renew-deadline=1500ms",
       "--leader-election-retry-period=500ms",
@@ -96,14 +79,14 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await namespace.configMap(name, { a: "0" });
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
     for (const kind of kinds) await namespace.create(workload(name, podSpec, { kind }));
-    await makeAccount();
+    account = await chartAccount(cluster, ns, `namespaces={${ns}},hashKeySecret=wave-hash-key`);
     await start();
     await stop();
     expect(await hashes()).toEqual(kinds.map(() => expect.stringMatching(/^v2:/)));
     made = await revisionsOfAll();
   });
   afterEach(stop);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => account.remove());
 
   it("comes, changes, is deleted and lost, and goes, and only edits make new Pods", { timeout: 240_000 }, async () => {
     // On: two replicas with one key.
@@ -172,8 +155,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
       expect(everything).not.toContain(key);
       expect(everything).not.toContain(Buffer.from(key, "base64").toString("hex"));
     }
-    const asked = readAuditLog(cluster.auditLog).filter(({ user }) => user.username.endsWith(`:${ns}:wave`));
-    expect(asked.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+    expect(account.forbidden()).toEqual([]);
   });
 
   it("is not mistaken by kubectl rollout undo, which brings back a baseline with the hash that it is of", async () => {

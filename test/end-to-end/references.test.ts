@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
 import { container, makeNamespace, type Namespace, optIn, workload } from "./objects.ts";
 import { newHash, recordedHash, revisionsToBe, settledRevisions } from "./state.ts";
 
@@ -142,6 +143,7 @@ const cases: readonly ReferenceCase[] = [
 describeOnControlPlane("a Deployment that reads its configuration by", (cluster) => {
   let namespace: Namespace;
   let wave: WaveProcess;
+  let account: ChartAccount;
 
   beforeAll(async () => {
     namespace = await makeNamespace(cluster, "references");
@@ -149,10 +151,13 @@ describeOnControlPlane("a Deployment that reads its configuration by", (cluster)
     await namespace.create(
       workload("canary", { containers: [{ ...container, envFrom: [{ configMapRef: { name: "canary" } }] }] }),
     );
-    wave = await startWave(["--kubeconfig", cluster.kubeconfig, "--namespaces=references"]);
+    account = await chartAccount(cluster, "references", "namespaces={references}");
+    wave = await startWave(["--kubeconfig", account.kubeconfig, "--namespaces=references"]);
   });
   afterAll(async () => {
     await wave?.stop();
+    await account?.remove();
+    expect(account?.forbidden()).toEqual([]);
   });
 
   /** Resolves when Wave has acted on everything that changed before: it has rolled a workload that changed after. */

@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { readAuditLog } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until } from "../control-plane/wave-process.ts";
+import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
 import { container, makeNamespace, workload } from "./objects.ts";
 import { newHash, recordedHash, revisionsToBe, settledRevisions, waveEvents } from "./state.ts";
 
@@ -13,8 +14,9 @@ const reads = (name: string) => ({
 });
 
 describeOnControlPlane("Wave when it is started again", (cluster) => {
+  let account: ChartAccount;
   const start = () =>
-    startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, "--log-level=debug", "--log-format=json"]);
+    startWave(["--kubeconfig", account.kubeconfig, `--namespaces=${ns}`, "--log-level=debug", "--log-format=json"]);
   const hashes = () => Promise.all(names.map((name) => recordedHash(cluster, ns, "Deployment", name)));
   /** Every write of Wave in this namespace, as the API server's audit log has it. */
   const writes = () =>
@@ -30,6 +32,8 @@ describeOnControlPlane("Wave when it is started again", (cluster) => {
       await namespace.secret(name, { password });
       await namespace.create(workload(name, reads(name)));
     }
+    account = await chartAccount(cluster, ns, `namespaces={${ns}}`);
+    onTestFinished(() => account.remove());
     const first = await start();
     await Promise.all(names.map((name) => newHash(cluster, ns, "Deployment", name)));
     expect(await first.stop()).toBe(0);
@@ -59,6 +63,8 @@ describeOnControlPlane("Wave when it is started again", (cluster) => {
     );
     expect(names.map(patches)).toEqual(names.map((name) => (changed.includes(name) ? 2 : 1)));
     expect(writes()).toHaveLength(28);
+
+    expect(account.forbidden()).toEqual([]);
 
     const events = (await Promise.all(names.map((name) => waveEvents(cluster, ns, name)))).flat();
     const everything = [first.log(), second.log(), metrics, JSON.stringify(events)].join("\n");

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
 import { container, makeNamespace, type Namespace, optIn, workload, workloadKinds, workloadPath } from "./objects.ts";
 import { newHash, recordedHash, revisionsToBe, settledRevisions, waveEvents } from "./state.ts";
 
@@ -13,16 +14,20 @@ describeOnControlPlane("Wave", (cluster) => {
   let namespace: Namespace;
   let other: Namespace;
   let wave: WaveProcess;
+  let account: ChartAccount;
 
   beforeAll(async () => {
     namespace = await makeNamespace(cluster, ns);
     other = await makeNamespace(cluster, "rollouts-other");
     await namespace.configMap("canary", { a: "0" });
     await namespace.create(workload("canary", reads("canary")));
-    wave = await startWave(["--kubeconfig", cluster.kubeconfig, "--namespaces=rollouts,rollouts-other"]);
+    account = await chartAccount(cluster, ns, "namespaces={rollouts,rollouts-other}");
+    wave = await startWave(["--kubeconfig", account.kubeconfig, "--namespaces=rollouts,rollouts-other"]);
   });
   afterAll(async () => {
     await wave?.stop();
+    await account?.remove();
+    expect(account?.forbidden()).toEqual([]);
   });
 
   /** Resolves when Wave has acted on everything that changed before: it has rolled a workload that changed after. */

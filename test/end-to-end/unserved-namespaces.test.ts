@@ -1,21 +1,19 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, it } from "vitest";
-import { parse } from "yaml";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
+import { expect, it, onTestFinished } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until } from "../control-plane/wave-process.ts";
+import { accountOf, apply, permissionsOf } from "../deploy/chart-account.ts";
 import { container, makeNamespace, workload } from "./objects.ts";
 import { newHash } from "./state.ts";
 
 const [granted, later, absent] = ["served", "served-later", "not-there-yet"];
-const permissions = readFileSync(join(import.meta.dirname, "../../examples/permissions.yaml"), "utf8");
 
 describeOnControlPlane("Wave where it may not list some of its namespaces", (cluster) => {
   const grant = async (namespace: string) => {
-    await cluster.kubectl(["-n", namespace, "apply", "-f", "-"], permissions);
-    const binding = ["create", "rolebinding", "wave", "--role=wave", `--serviceaccount=${granted}:wave`];
-    await cluster.kubectl(["-n", namespace, ...binding]);
+    const all = await permissionsOf(cluster, granted, `namespaces={${granted},${later},${absent}}`);
+    await apply(
+      cluster,
+      all.filter(({ metadata }) => metadata.namespace === namespace),
+    );
   };
   const makeApp = async (name: string) => {
     const namespace = await makeNamespace(cluster, name);
@@ -28,15 +26,10 @@ describeOnControlPlane("Wave where it may not list some of its namespaces", (clu
   it("serves the others, says so, and serves each as soon as it may, also one that did not exist", async () => {
     const namespace = await makeApp(granted);
     await makeApp(later);
-    await cluster.kubectl(["-n", granted, "create", "serviceaccount", "wave"]);
     await grant(granted);
-    const token = (await cluster.kubectl(["-n", granted, "create", "token", "wave"])).trim();
-    const kubeconfig = parse(readFileSync(cluster.kubeconfig, "utf8"));
-    const files = { kubeconfig: JSON.stringify({ ...kubeconfig, users: [{ name: "admin", user: { token } }] }) };
-    const wave = await startWave([
-      `--kubeconfig=${join(await temporaryFiles(files), "kubeconfig")}`,
-      `--namespaces=${granted},${later},${absent}`,
-    ]);
+    const account = await accountOf(cluster, granted);
+    onTestFinished(() => account.remove());
+    const wave = await startWave([`--kubeconfig=${account.kubeconfig}`, `--namespaces=${granted},${later},${absent}`]);
     const unserved = async () =>
       Number(/^wave_cache_unserved_namespaces (\d+)$/m.exec(await wave.metrics())?.[1] ?? Number.NaN);
 

@@ -1,0 +1,153 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { helm } from "../admission/admitted.ts";
+import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.ts";
+import { type ControlPlane, readAuditLog, startControlPlane } from "../control-plane/control-plane.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, type Namespace, workload, workloadKinds } from "../end-to-end/objects.ts";
+import { newHash, waveEvents } from "../end-to-end/state.ts";
+import { compareWithUse, grantsOf } from "./grants.ts";
+import { agedAuthority, certificateFiles, type Replica, startReplica } from "./installed.ts";
+import { chart, manifestsIn } from "./rendered.ts";
+
+interface StoredSecret extends AnyObject {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+/** So that the first replica leads soon by the Lease that it makes, and again when it has lost it. */
+const shortTerms = { leaseDuration: "2s", renewDeadline: "1500ms", retryPeriod: "500ms" };
+const envFrom = [{ configMapRef: { name: "app" } }, { secretRef: { name: "app" } }];
+const reads = { containers: [{ ...container, envFrom }] };
+const hashKeySecret = "wave-hash-key";
+const webhooks = { enabled: true };
+
+/** A release, and the values that decide what it may do. */
+interface Mode {
+  readonly name: string;
+  readonly webhooks?: object;
+  /** "files": somebody else makes them. Else Wave does. */
+  readonly certificates?: "files";
+  readonly hashKeySecret?: string;
+  readonly leaderElection?: object;
+  readonly [value: string]: unknown;
+}
+
+// An API server of its own: a Wave in all namespaces would roll the workloads of other suites.
+describeOnControlPlane("what the chart allows Wave", () => {
+  let plane: ControlPlane;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    // Where lists are not streamed, as in Kubernetes 1.30, they need a permission of their own.
+    plane = await startControlPlane({ apiServerFlags: ["--feature-gates=WatchList=false"] });
+    cluster = connect(plane);
+  });
+  afterAll(async () => {
+    cluster?.close();
+    await plane?.stop();
+  });
+
+  describe.for<Mode>([
+    { name: "everywhere" },
+    { name: "unelected", leaderElection: { enabled: false } },
+    { name: "some", namespaces: ["some-shop"] },
+    { name: "asked", webhooks },
+    { name: "some-asked", webhooks, namespaces: ["some-asked-shop"] },
+    { name: "keyed", hashKeySecret },
+    { name: "all", webhooks, hashKeySecret, accountPolicy: { enabled: true } },
+    { name: "files", webhooks, certificates: "files" },
+  ])("where it runs as $name", ({ name, certificates, ...mode }) => {
+    const ns = `${name}-shop`;
+    const elects = mode.leaderElection === undefined;
+    const keepsAuthority = mode.webhooks !== undefined && certificates === undefined;
+    const values = { leaderElection: { ...shortTerms, ...mode.leaderElection }, ...mode };
+    let shop: Namespace;
+    let wave: Replica;
+    let folder: string | undefined;
+    const secret = (of: string) => cluster.api<StoredSecret>("GET", `/api/v1/namespaces/${name}/secrets/${of}`);
+
+    beforeAll(async () => {
+      shop = await makeNamespace(cluster, ns);
+      await makeNamespace(cluster, name);
+      if (keepsAuthority) await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(agedAuthority(name)));
+      await shop.configMap("app", { a: "1" });
+      await shop.secret("app", { a: "1" });
+      const annotations = { "wave.pusher.com/scheduling-disabled": "" };
+      const held = { ...reads, schedulerName: invalidScheduler };
+      const optedOut = { ...annotations, "wave.pusher.com/update-on-config-change": "false" };
+      for (const { kind } of workloadKinds) {
+        await shop.create(workload("app", reads, { kind }));
+        // Its scheduler is restored by what is stored, because no edit of annotations tells of itself by a generation.
+        await shop.create(workload("opted-out", held, { kind, annotations: optedOut }));
+      }
+      // As a Wave leaves it that held the Pods and was then gone.
+      const spec = { podManagementPolicy: "OrderedReady" };
+      await shop.create(workload("held", held, { kind: "StatefulSet", annotations, spec }));
+      await until("the Pod that is held", () => cluster.api("GET", `/api/v1/namespaces/${ns}/pods/held-0`));
+      const set = Object.entries(values).flatMap(([key, value]) => ["--set-json", `${key}=${JSON.stringify(value)}`]);
+      if (certificates) {
+        folder = await mkdtemp(join(tmpdir(), "wave-certificates-"));
+        for (const [file, text] of Object.entries(certificateFiles(name))) await writeFile(join(folder, file), text);
+        set.push("--set", `webhooks.tlsDirectory=${folder}`);
+      }
+      await helm(cluster, ["install", name, chart, "-n", name, ...set]);
+      wave = await startReplica(cluster, { name, namespace: name, values: [] });
+    });
+    afterAll(async () => {
+      await wave?.stop("SIGKILL");
+      if (folder !== undefined) await rm(folder, { recursive: true });
+    });
+
+    it("is what it does: nothing more is tried, and nothing less is used", { timeout: 120_000 }, async () => {
+      for (const { kind } of workloadKinds) {
+        const first = await newHash(cluster, ns, kind, "app");
+        await shop.edit("Secret", "app", { a: `${kind} 2` });
+        const second = await newHash(cluster, ns, kind, "app", first);
+        await shop.edit("Secret", "app", { a: `${kind} 3` });
+        await newHash(cluster, ns, kind, "app", second);
+      }
+      await until("an Event that is counted again", async () =>
+        (await waveEvents(cluster, ns, "app")).some(({ count = 1 }) => count > 1) ? true : undefined,
+      );
+      if (elects) await loseLease();
+      if (mode.hashKeySecret) {
+        await cluster.kubectl([
+          "-n",
+          name,
+          "annotate",
+          "secret",
+          hashKeySecret,
+          "wave.pusher.com/rotate-hash-key=true",
+        ]);
+        await until("a rotated key", async () => (await secret(hashKeySecret)).data.previous);
+      }
+      if (keepsAuthority) {
+        const authority = `${name}-webhook-authority`;
+        await until("the next authority", async () => (await secret(authority)).data["next.crt"]);
+        await cluster.kubectl(["-n", name, "delete", "secret", authority]);
+        await until("another authority", () => secret(authority));
+      }
+      const grants = grantsOf(manifestsIn(await helm(cluster, ["get", "manifest", name, "-n", name])));
+      const user = `system:serviceaccount:${name}:${name}`;
+      const compared = () => compareWithUse(readAuditLog(plane.auditLog), user, grants);
+      // The audit log is written in batches. What is still missing at the end is told by its name.
+      const complete = async () => (compared().unused.length === 0 ? true : undefined);
+      await until("all to be used", complete, 10_000).catch(() => undefined);
+      expect(compared()).toEqual({ forbidden: [], unused: [] });
+    });
+
+    /** Somebody empties the Lease: its holder stops, and leads again, of which it tells once more. */
+    async function loseLease() {
+      const path = `/apis/coordination.k8s.io/v1/namespaces/${name}/leases/${name}`;
+      const holder = async () =>
+        (await cluster.api<AnyObject & { spec: { holderIdentity?: string } }>("GET", path)).spec.holderIdentity;
+      const before = await holder();
+      const spec = { holderIdentity: "somebody", leaseDurationSeconds: 1, renewTime: "2026-01-01T00:00:00.000000Z" };
+      await cluster.api("PATCH", path, { spec }, "application/merge-patch+json");
+      await until("it to lead again", async () => ((await holder()) === before ? true : undefined));
+    }
+  });
+});
