@@ -6,6 +6,7 @@ import { resourcePath } from "../kube/resources.ts";
 import type { ConfigName } from "../rollout/references.ts";
 import { counted, enumerated, quoted } from "../rollout/wording.ts";
 import { parseWorkloadKey } from "../rollout/workload.ts";
+import type { Logger } from "../telemetry/log.ts";
 
 /** A change of an object that is rolled no further in a namespace. */
 export interface HaltedChange {
@@ -24,9 +25,14 @@ const shownWorkloads = 5;
  * Tells whoever looks after an object, by an Event on it, that its change is halted. The Event needs the uid of the object,
  * by which `kubectl describe` finds it, and which the caches do not keep. Never rejects.
  */
-export async function tellOfHalt(change: HaltedChange, { client, signal, post }: HaltedObjectsOptions): Promise<void> {
+export async function tellOfHalt(
+  change: HaltedChange,
+  { client, signal, post, log }: HaltedObjectsOptions,
+): Promise<void> {
   const { kind, namespace, name } = change.object;
   const { apiVersion, ...resource } = configResources[kind];
+  const { namespace: workloadsIn, failed } = change;
+  log.warn("a change is rolled no further", { kind, namespace, name, workloadsIn, failed: failed.length });
   const path = resourcePath({ apiVersion, ...resource }, { namespace, name });
   const uid = await client
     .request<KubeObject>({ method: "GET", path, accept: onlyMetadata, timeoutMs, signal })
@@ -42,6 +48,7 @@ export interface HaltedObjectsOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly post: (event: ObjectEvent) => void;
   readonly signal: AbortSignal;
+  readonly log: Logger;
 }
 
 /** Who shares an object with a namespace is not told the names of what is in there. */

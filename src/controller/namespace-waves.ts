@@ -1,4 +1,5 @@
 import { longestTimerMs } from "../lib/clock.ts";
+import type { Priority } from "../lib/fair-queue.ts";
 import type { Hold } from "../rollout/pacing/hold.ts";
 import type { ConfigName } from "../rollout/references.ts";
 import type { HaltedChange } from "./halted-objects.ts";
@@ -11,15 +12,15 @@ export interface NamespaceWavesOptions extends WaveFacts {
   readonly readers: (namespace: string, config: string) => readonly string[];
   /** When an object changed. */
   readonly changeOf: (object: ConfigName) => ChangeTimes;
-  /** A workload that is due is to be planned again: it may go now, or is halted, or no longer. */
-  readonly onChange: (key: string, what: "may go" | "held otherwise") => void;
+  /** A workload that is due is to be planned again: it may go now ("high"), or is halted, or no longer ("low"). */
+  readonly onChange: (key: string, urgency: Priority) => void;
   /** Whoever looks after an object is to be told that its change is halted. */
   readonly onHalted: (change: HaltedChange) => void;
 }
 
 /** Those who ask at the same time are looked at together, and looking may take but a small part of the time. */
 const soonestMs = 20;
-const membersAMillisecond = 100;
+const membersAMillisecond = 20;
 /** As the Events of workloads. */
 const tellAgainMs = 45 * 60_000;
 
@@ -173,7 +174,7 @@ export class NamespaceWaves {
 
   #tellMembers(config: string, { due, go }: WaveGroup): void {
     for (const key of due) {
-      if (!go.has(key)) this.#options.onChange(key, "held otherwise");
+      if (!go.has(key)) this.#options.onChange(key, "low");
       // Who is halted for one change is waited for by no other.
       this.touch(this.#due.get(key)?.filter((other) => other !== config) ?? []);
     }
@@ -219,6 +220,6 @@ export class NamespaceWaves {
     this.#going.set(key, { configs, since: this.#options.clock.wall() });
     for (const config of configs) this.#groups.get(config)?.going.add(key);
     this.touch(configs);
-    this.#options.onChange(key, "may go");
+    this.#options.onChange(key, "high");
   }
 }

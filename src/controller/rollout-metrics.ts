@@ -84,7 +84,7 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
   );
   const seconds = registry.histogram(
     "wave_rollout_duration_seconds",
-    "From a change being seen to the workload being patched.",
+    "From a change being seen to the workload being patched, what settles included; not of what anything else held.",
     secondsBuckets,
     ["kind"],
   );

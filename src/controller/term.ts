@@ -25,7 +25,7 @@ import { RememberedViews } from "./remembered-views.ts";
 import { resync } from "./resync.ts";
 import type { Observed, RolloutMetrics } from "./rollout-metrics.ts";
 import { Turns } from "./turns.ts";
-import { WaveLine } from "./wave-line.ts";
+import { type WaveLine, waveLine } from "./wave-line.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 import { WorkloadRecords } from "./workload-records.ts";
 
@@ -81,9 +81,14 @@ export class Term {
       onDropped: metrics.countDroppedEvent,
     });
     this.#views = new RememberedViews(() => this.#records.all(), metrics.countDroppedView);
-    this.#waves = this.#makeWaves(options);
+    const post = (event: ObjectEvent) => this.#outbox.post(event);
+    this.#waves = waveLine(options, {
+      record: (key) => this.#records.get(key),
+      onChange: (key, urgency) => this.#queue.add(key, { urgency }),
+      onHalted: (change) => void tellOfHalt(change, { ...options, signal: leadership.abort, post }),
+    });
     this.#reconciling = { ...options, views: this.#views };
-    const announcer = new Announcer({ post: (event) => this.#outbox.post(event), clock, random });
+    const announcer = new Announcer({ post, clock, random });
     this.#report = new OutcomeReport({ announcer, metrics, clock, log });
   }
 
@@ -127,18 +132,6 @@ export class Term {
   #ask(key: string, urgency: Priority): void {
     this.#records.of(key).asked++;
     this.#queue.add(key, { urgency });
-  }
-
-  #makeWaves({ caches, clock, policy, client, leadership }: TermOptions): WaveLine | undefined {
-    const flags = policy.pacing;
-    if (flags === undefined || flags.maxConcurrent === 0) return undefined;
-    const telling = { client, signal: leadership.abort, post: (event: ObjectEvent) => this.#outbox.post(event) };
-    return new WaveLine({
-      ...{ caches, clock, policy, flags },
-      record: (key) => this.#records.get(key),
-      onChange: (key, what) => this.#queue.add(key, { urgency: what === "may go" ? "high" : "low" }),
-      onHalted: (change) => void tellOfHalt(change, telling),
-    });
   }
 
   /**
@@ -187,17 +180,16 @@ export class Term {
       giveBackTurn: () => this.#turns.giveBack(),
     };
     const wave = this.#waves?.planned(key);
-    const outcome = await reconcile({ key, record, wave: wave?.holdOf, ...turn }, this.#reconciling).catch(
-      (error: unknown) => {
-        this.#report.failed(key, record, error);
-        return "bug" as const;
-      },
-    );
-    record.planned = asked;
-    if (outcome !== "bug") {
+    let outcome: Outcome | "bug" = "bug";
+    try {
+      outcome = await reconcile({ key, record, wave: wave?.holdOf, ...turn }, this.#reconciling);
       notePlanned(record, outcome, begun, this.#options.clock);
       this.#report.ended(record, outcome, seenAt);
+    } catch (error) {
+      outcome = "bug";
+      this.#report.failed(key, record, error);
     }
+    record.planned = asked;
     wave?.ended(outcome);
     this.#conclude(key, record, outcome, seenAt);
   }

@@ -21,6 +21,16 @@ export interface WaveLineOptions extends Pick<NamespaceWavesOptions, "record" | 
   readonly flags: PacingFlags;
 }
 
+/** The line, undefined where waves are off. */
+export function waveLine(
+  { clock, caches, policy }: Pick<WaveLineOptions, "clock" | "caches" | "policy">,
+  rest: Pick<WaveLineOptions, "record" | "onChange" | "onHalted">,
+): WaveLine | undefined {
+  const flags = policy.pacing;
+  if (flags === undefined || flags.maxConcurrent === 0) return undefined;
+  return new WaveLine({ clock, caches, policy, flags, ...rest });
+}
+
 /** One run of the reconciler, as the line sees it. */
 export interface WaveRun {
   /** As {@link Moment.wave}: whether it may go, asked as often as it is planned. */
