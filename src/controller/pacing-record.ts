@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import type { HoldReason } from "../rollout/pacing/hold.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
-import { hasSettled } from "../rollout/pacing/settling.ts";
+import { hasSettled } from "../rollout/pacing/pace.ts";
 import type { Held, RolloutPlan } from "../rollout/plan.ts";
 import { isGated } from "../rollout/scheduling-gate.ts";
 import { sharedString } from "../rollout/shared-string.ts";

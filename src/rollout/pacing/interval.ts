@@ -22,10 +22,14 @@ export function waitAfter(streak: number): number {
   return Math.min(longestWaitMs, firstWaitMs * 2 ** (streak - 1));
 }
 
+/** When the API tells that it was rolled, milliseconds since the epoch; 0 where it was not. */
+export function storedRollAt({ rolledAt }: Pick<Workload, "rolledAt">, now: number): number {
+  return rolledAt * 1000 > now + clocksDifferMs ? 0 : rolledAt * 1000;
+}
+
 /** When the workload was last rolled, milliseconds since the epoch; undefined where it never was. */
-export function lastRollAt({ rolledAt }: Pick<Workload, "rolledAt">, { now, written }: Moment): number | undefined {
-  const stored = rolledAt * 1000 > now + clocksDifferMs ? 0 : rolledAt * 1000;
-  const last = Math.max(stored, written?.at ?? 0);
+export function lastRollAt(workload: Pick<Workload, "rolledAt">, { now, written }: Moment): number | undefined {
+  const last = Math.max(storedRollAt(workload, now), written?.at ?? 0);
   return last > 0 ? last : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { formatDuration } from "../duration.ts";
 import type { Due } from "./due.ts";
-import type { Hold, HoldReason } from "./hold.ts";
+import type { Hold } from "./hold.ts";
 
 /**
  * What it reads has changed less than its settle time ago: more may follow, as of ten objects that are applied together, or
@@ -18,15 +18,4 @@ export function settling({ policy, moment }: Due): Hold | undefined {
     until,
     warning: false,
   };
-}
-
-/** What is asked before it, so that nobody knows yet whether changes have settled. */
-const notLater: readonly HoldReason[] = ["observed", "invalid", "hold", "approval", "window", "settling"];
-
-/**
- * Whether the changes for which a write is due have settled, so that they are to be forgotten, though it may be held for
- * something else: those that follow settle by themselves.
- */
-export function hasSettled(hold: Hold | undefined): boolean {
-  return hold === undefined || !notLater.includes(hold.reason);
 }

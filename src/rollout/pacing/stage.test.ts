@@ -22,6 +22,11 @@ describe("a workload and a change", () => {
     expect(stage(progressing, 5_000, { workload: { ...workload, rolledAt: 0 } })).toBeUndefined();
   });
 
+  it("nor where it was rolled in a future that somebody wrote, and so would hold the others until then", () => {
+    const workload = { rolledAt: second + 86_400, progress: progressing };
+    expect(stage(progressing, 5_000, { workload })).toBeUndefined();
+  });
+
   it("where it is due, whatever it was rolled for before", () => {
     expect(stage(progressing, 5_000, { due: true })).toEqual({ state: "due", resumedAt: undefined });
     expect(stage({ state: "failed" }, 5_000, { due: true })).toEqual({ state: "due", resumedAt: undefined });

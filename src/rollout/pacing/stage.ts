@@ -1,5 +1,6 @@
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { Workload } from "../workload.ts";
+import { storedRollAt } from "./interval.ts";
 
 /** How far one workload is with one change of an object that it reads. Times are milliseconds since the epoch. */
 export type Stage =
@@ -47,9 +48,10 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;
   const { progress } = workload;
   if (due) return { state: "due", resumedAt: resumedSince(facts, changedAt, now) ? facts.resumed : undefined };
-  const isRolled = workload.rolledAt > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? changedAt + 1_000);
+  const stored = storedRollAt(workload, now);
+  const isRolled = stored / 1000 > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? changedAt + 1_000);
   if (!isRolled) return undefined;
-  const rolledAt = Math.max(workload.rolledAt * 1000, writtenAt);
+  const rolledAt = Math.max(stored, writtenAt);
   if (progress.state === "complete") {
     if (facts.undone) return undefined;
     const since = Math.max(rolledAt, progress.since === undefined ? completeSince : progress.since * 1000);

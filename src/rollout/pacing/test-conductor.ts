@@ -7,7 +7,7 @@ import { type ConfigName, configKey } from "../references.ts";
 import type { Workload } from "../workload.ts";
 import type { Hold } from "./hold.ts";
 import type { Moment, Written } from "./moment.ts";
-import { hasSettled } from "./settling.ts";
+import { hasSettled } from "./pace.ts";
 import { stageOf } from "./stage.ts";
 import type { Actor, World } from "./test-world.ts";
 import { type Wave, type WaveMember, waveOf } from "./waves.ts";
