@@ -61,21 +61,19 @@ export function noteProgress(record: PacingRecord, { recordedHash: hash, progres
   }
 }
 
-/** Notes a write of `plan`, if it makes new Pods: `after` is what it left. */
-export function noteRoll(
-  record: PacingRecord,
+/** What is to be noted of a write of `plan`: what was written last, if it makes new Pods. */
+export function afterRoll(
+  { written }: PacingRecord,
   before: Workload,
   plan: RolloutPlan,
-  after: Workload,
   now: number,
-): void {
-  if (plan.outcome !== "roll" && plan.outcome !== "baseline") return;
-  if (before.recordedHash === plan.hash || isGated(before)) return;
-  const { written } = record;
-  const again = written !== undefined && written.uid === after.uid && written.hash === plan.hash;
-  record.written = {
+): PacingRecord["written"] {
+  if (plan.outcome !== "roll" && plan.outcome !== "baseline") return written;
+  if (before.recordedHash === plan.hash || isGated(before)) return written;
+  const again = written !== undefined && written.uid === before.uid && written.hash === plan.hash;
+  return {
     at: now,
-    uid: after.uid,
+    uid: before.uid,
     hash: sharedString(plan.hash),
     streak: plan.streak ?? 1,
     undone: again ? written.undone + 1 : 0,

@@ -9,7 +9,7 @@ import type { Workload } from "../rollout/workload.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
 import type { Outcome, ToldPlan } from "./outcome.ts";
-import { momentOf, noteProgress, noteRoll } from "./pacing-record.ts";
+import { afterRoll, momentOf, noteProgress } from "./pacing-record.ts";
 import type { RememberedViews } from "./remembered-views.ts";
 import { isWatched, noteCaughtUp, noteWritten, perhapsLeftOut } from "./watched.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
@@ -84,7 +84,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
       case "written": {
         const { after } = result;
         learn(record, cached, after, clock.monotonic());
-        noteRoll(record, workload, plan, after, clock.monotonic());
+        record.written = afterRoll(record, workload, plan, clock.monotonic());
         if (watched) noteWritten(record, after);
         else noteCaughtUp(record, after, planRollout(after, caches.lookup, policy));
         return written(record, workload, plan, views);
@@ -94,7 +94,10 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
         workload = result.newest;
         break;
       case "unavailable":
-        if (result.uncertain) record.uncertain = { before: workload, hash: hashOf(plan), plan: told(plan) };
+        if (result.uncertain) {
+          const ifArrived = afterRoll(record, workload, plan, clock.monotonic());
+          record.uncertain = { before: workload, hash: hashOf(plan), plan: told(plan), written: ifArrived };
+        }
         return { ...result, workload };
       case "refused":
         return { ...result, workload };
@@ -157,7 +160,10 @@ function settled(
       ? isLifted(uncertain.before, workload)
       : plan.outcome === "unchanged" && uncertain.hash === plan.view.hash;
   // The write of which no answer came did arrive: it is told of now.
-  if (arrived) return { type: "written", before: uncertain.before, plan: uncertain.plan };
+  if (arrived) {
+    record.written = uncertain.written;
+    return { type: "written", before: uncertain.before, plan: uncertain.plan };
+  }
   return { type: "settled", workload, plan };
 }
 

@@ -24,8 +24,15 @@ export interface WorkloadRecord extends PacingRecord {
   logged: "refused" | "bug" | undefined;
   /** What it was last seen to see, so that a roll can say what changed. */
   view: ConfigView | undefined;
-  /** The write of which no answer came. */
-  uncertain: { readonly before: Workload; readonly hash: string | undefined; readonly plan: ToldPlan } | undefined;
+  /** The write of which no answer came, and what `written` is if it arrived. */
+  uncertain:
+    | {
+        readonly before: Workload;
+        readonly hash: string | undefined;
+        readonly plan: ToldPlan;
+        readonly written: PacingRecord["written"];
+      }
+    | undefined;
   /** What was recorded on it when the caches were last seen to stand for that; undefined where they never were. */
   caughtUpWith: string | undefined;
   /** The Secrets that the lists may leave out and that did not exist when they were looked for; not to be looked for until. */
