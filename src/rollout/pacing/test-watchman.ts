@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import { type ConfigName, configKey } from "../references.ts";
 import type { Actor, World } from "./test-world.ts";
@@ -40,33 +39,34 @@ export class Watchman {
   judge(actor: Actor): void {
     const { now } = this.#world;
     const { window, hold, waves, resumed } = actor.stored.policy;
-    expect(hold, "is held").not.toBe("true");
-    expect(isIn(window, now), "is in its window").toBe(true);
+    demand(hold !== "true", "is not held", actor);
+    demand(isIn(window, now), "is in its window", actor);
     const since = this.#standsSince(actor);
     if (since !== undefined && actor.rollout?.byWave) {
       const over = now - actor.rollout.at >= this.#flags.rolloutTimeoutMs;
-      expect(over || now - since >= 30_000, "its last roll is over or stuck").toBe(true);
+      demand(over || now - since >= 30_000, "its last roll is over or stuck", actor);
     }
     if (waves !== "off" && resumed === undefined)
       for (const object of this.#world.changedFor(actor)) this.#judgeWave(actor, object);
     const rolls = (this.#rollsSince.get(actor) ?? 0) + 1;
     this.#rollsSince.set(actor, rolls);
-    expect(rolls, "is rolled once").toBe(1);
+    demand(rolls === 1, "is rolled once", actor);
     const hash = this.#world.hashOf(actor);
     const before = this.#sameHash.get(actor);
     const times = before?.hash === hash ? before.times + 1 : 1;
     this.#sameHash.set(actor, { hash, times });
-    expect(times, "is tried again").toBeLessThanOrEqual(10);
+    demand(times <= 10, "is tried ten times at most", actor);
   }
 
   /** Fails where anything was rolled too often. */
   judgeEnd(): void {
-    for (const { rolls } of this.#world.actors) {
+    for (const actor of this.#world.actors) {
+      const { rolls } = actor;
       for (const [index, from] of rolls.entries()) {
         const within = (ms: number) => rolls.slice(index).filter((at) => at < from + ms).length;
-        expect(within(9_000), "rolls in 9 s").toBe(1);
-        expect(within(600_000), "rolls in 10 minutes").toBeLessThanOrEqual(7);
-        expect(within(3_600_000), "rolls in an hour").toBeLessThanOrEqual(30);
+        demand(within(9_000) === 1, "is rolled once in 9 s", actor);
+        demand(within(600_000) <= 7, "is rolled 7 times in 10 minutes at most", actor);
+        demand(within(3_600_000) <= 30, "is rolled 30 times in an hour at most", actor);
       }
     }
   }
@@ -102,10 +102,10 @@ export class Watchman {
     const unfinished = rolled.filter(({ other }) => this.#standsSince(other) !== undefined);
     const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs);
     const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
-    expect(unfinished.length - failed.length, "so many at once").toBeLessThan(maxConcurrent);
-    if (rolled.length - excused.length >= firstWave)
-      expect(passed.length, "the first wave is past").toBeGreaterThanOrEqual(firstWave);
-    expect(failed.length - excused.length, "so many failed").toBeLessThan(haltAfterFailures);
+    demand(unfinished.length - failed.length < maxConcurrent, "is one of few at once", actor);
+    const isFirst = rolled.length - excused.length < firstWave;
+    demand(isFirst || passed.length >= firstWave, "is of the first wave, or that is past", actor);
+    demand(failed.length - excused.length < haltAfterFailures, "is not halted", actor);
   }
 
   /** Since when no Pod of an unfinished rollout became available; undefined where it is finished. */
@@ -141,4 +141,8 @@ function isIn(window: string | undefined, now: number): boolean {
 /** Then who was not there cannot tell which of the two came first. */
 function sameSecond(a: number, b: number): boolean {
   return Math.floor(a / 1000) === Math.floor(b / 1000);
+}
+
+function demand(isSo: boolean, what: string, { key }: Actor): void {
+  if (!isSo) throw new Error(`it must be that ${key} ${what}`);
 }
