@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import {
+  container,
+  makeNamespace,
+  type Namespace,
+  type WorkloadKind,
+  workload,
+  workloadPath,
+} from "../end-to-end/objects.ts";
+import { newHash, recordedHash } from "../end-to-end/state.ts";
+
+const prefix = "wave.pusher.com/";
+const ns = "left-out";
+const kinds: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
+
+describeOnControlPlane("what does not count", (cluster) => {
+  let namespace: Namespace;
+  let wave: WaveProcess;
+  beforeAll(async () => {
+    namespace = await makeNamespace(cluster, ns);
+    wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`]);
+  });
+  afterAll(async () => {
+    await wave?.stop();
+  });
+
+  describe.for(kinds)("for a %s", (kind) => {
+    const name = `app-${kind.toLowerCase()}`;
+    const path = workloadPath(ns, kind, name);
+    const configMapPath = `/api/v1/namespaces/${ns}/configmaps/${name}`;
+    const say = (of: string, annotation: string, text: string | null) =>
+      namespace.merge(of, { metadata: { annotations: { [prefix + annotation]: text } } });
+    const hash = () => recordedHash(cluster, ns, kind, name);
+    const baseline = async () => {
+      const { metadata } = await cluster.api("GET", path);
+      return metadata.annotations?.[`${prefix}config-baseline`];
+    };
+    /** Says something and waits until Wave has noted what counts since. */
+    const noted = async (of: string, annotation: string, text: string | null) => {
+      const before = await baseline();
+      await say(of, annotation, text);
+      await until("another baseline", async () => ((await baseline()) !== before ? true : undefined));
+    };
+
+    it("rolls nobody, nor does what counts no longer, or again", async () => {
+      for (const each of [name, `${name}-other`]) await namespace.configMap(each, { [each]: "0" });
+      const envFrom = [name, `${name}-other`].map((each) => ({ configMapRef: { name: each } }));
+      await namespace.create(workload(name, { containers: [{ ...container, envFrom }] }, { kind }));
+      const first = await newHash(cluster, ns, kind, name);
+
+      await noted(configMapPath, "ignore", "true");
+      await noted(configMapPath, "ignore", null);
+      await noted(path, "exclude-configmaps", `${name}-other`);
+      await noted(path, "exclude-configmaps", null);
+      expect(await hash()).toBe(first);
+
+      await noted(configMapPath, "ignore", "true");
+      await namespace.edit("ConfigMap", name, { [name]: "1" });
+      await namespace.edit("ConfigMap", `${name}-other`, { [`${name}-other`]: "1" });
+      const second = await newHash(cluster, ns, kind, name, first);
+      // Its Pods were made when the edit was there, so nothing is left to do for it.
+      await noted(configMapPath, "ignore", null);
+      expect(await hash()).toBe(second);
+
+      await noted(configMapPath, "ignore", "true");
+      await namespace.edit("ConfigMap", name, { [name]: "2" });
+      await say(configMapPath, "ignore", null);
+      await newHash(cluster, ns, kind, name, second);
+      expect(await baseline()).toBeUndefined();
+    });
+  });
+});
