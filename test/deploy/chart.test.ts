@@ -6,7 +6,7 @@ import { webhookConfiguration } from "../../src/webhook/configuration.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { grantsOf, objectsOf } from "./grants.ts";
-import { chart, deploy, deploymentIn, ofKind, rendered, renderedAs } from "./rendered.ts";
+import { chart, deploy, deploymentIn, type Manifest, ofKind, only, rendered, renderedAs } from "./rendered.ts";
 
 const { version } = JSON.parse(readFileSync(join(deploy, "../package.json"), "utf8"));
 
@@ -121,6 +121,15 @@ describeOnControlPlane("the chart", (cluster) => {
       verbs.split(", ").map((verb) => `${role} ${what} ${verb}`),
     );
     expect(explained.flat().toSorted()).toEqual(granted.toSorted());
+  });
+
+  it("may keep its Lease in another namespace, where it is then allowed to", async () => {
+    const elsewhere = await rendered(cluster, "leaderElection.namespace=elections,leaderElection.id=wave-eu");
+    const role = only<Manifest & { rules: readonly { resourceNames?: readonly string[] }[] }>("Role", elsewhere);
+    expect(role.metadata).toMatchObject({ name: "wave-leader-election", namespace: "elections" });
+    expect(role.rules[0]?.resourceNames).toEqual(["wave-eu"]);
+    const off = await rendered(cluster, "leaderElection.enabled=false");
+    expect([...ofKind("Role", off), ...ofKind("Lease", off)]).toEqual([]);
   });
 
   it("installs no Lease, which Wave makes: Argo CD warns for ever of one that it is given", async () => {

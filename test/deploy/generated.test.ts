@@ -1,7 +1,8 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { globSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
+import { chartValues } from "../../deploy/values/chart-values.ts";
 import { generatedFiles } from "../../deploy/values/generated.ts";
 import { renderedFiles } from "../../deploy/values/manifests.ts";
 import { temporaryFiles } from "../../src/kube/test-files.ts";
@@ -14,6 +15,16 @@ const read = (path: string) => readFileSync(join(deploy, path), "utf8");
 describe("what is made from the table of the chart's values", () => {
   it.for(Object.entries(generatedFiles()))("is in deploy/%s as `npm run chart` writes it", ([path, text]) => {
     expect(read(path)).toBe(text);
+  });
+
+  it("has no value that no template reads", () => {
+    const templates = globSync("chart/templates/**", { cwd: deploy, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+      .join("\n");
+    const last = (path: string) => path.split(".").at(-1);
+    const unread = chartValues.filter(({ path }) => !new RegExp(`\\.${last(path)}\\b`).test(templates));
+    expect(unread.map(({ path }) => path)).toEqual([]);
   });
 });
 
