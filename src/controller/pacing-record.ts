@@ -39,18 +39,23 @@ export function noteChange(record: PacingRecord, now: number): void {
   record.changes = { first: record.changes?.first ?? now, last: now };
 }
 
-/** Notes what came of a run that was begun at `begun`: what holds the workload now, and which changes are rolled for. */
-export function notePlanned(record: PacingRecord, outcome: Outcome, begun: number, clock: Clock): void {
+/** Whether it is to be planned when what it reads has settled, at the latest. */
+export function isSettling({ hold }: PacingRecord, now: number): boolean {
+  return hold?.reason === "settling" && hold.until !== undefined && hold.until > now;
+}
+
+/**
+ * Notes what came of a run: what holds the workload now, and which changes are rolled for. `seen` are the changes that were
+ * noted when it began.
+ */
+export function notePlanned(record: PacingRecord, outcome: Outcome, seen: PacingRecord["changes"], clock: Clock): void {
   const plan = outcome.type === "settled" ? outcome.plan : undefined;
   record.hold = plan?.outcome === "held" ? holdRecord(plan, record, clock) : undefined;
   const settled = plan !== undefined && (plan.outcome !== "held" || hasSettled(plan.hold));
-  if (outcome.type === "written" || settled) noteSettled(record, begun);
-}
-
-/** Changes that were seen later are still to be planned. */
-function noteSettled(record: PacingRecord, begun: number): void {
-  const { last } = record.changes ?? { last: begun };
-  record.changes = last > begun ? { first: last, last } : undefined;
+  if (outcome.type !== "written" && !settled) return;
+  // Those that were seen meanwhile are still to be planned.
+  const { changes } = record;
+  record.changes = changes === seen || changes === undefined ? undefined : { first: changes.last, last: changes.last };
 }
 
 /** Notes how far its rollout is, which stands since it was first seen there. */

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { type PacingFlags, unpaced } from "../rollout/policy/pacing-flags.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
 import { soleLeadership } from "./leadership.ts";
 import { TestCluster, workload } from "./test-cluster.ts";
@@ -11,10 +12,20 @@ const settles: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 
 const quietMs = 700_000;
 
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
-async function scene() {
+async function scene(onPlan = () => {}) {
   const clock = new FakeClock();
   const sandbox = await startSandbox({ controllers: false, clock });
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true, pacing: settles } as const;
+  const policy: Policy = {
+    crossNamespace: "granted",
+    namespaces: undefined,
+    schedulingGate: true,
+    pacing: settles,
+    // Every plan takes the keys as they are then.
+    get hashKeys() {
+      onPlan();
+      return undefined;
+    },
+  };
   const cluster = new TestCluster(sandbox.url, { policy }, clock);
   const stop = new AbortController();
   await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
@@ -66,6 +77,19 @@ describe("an edit of configuration", () => {
       await edit(`edit ${edits}`);
       await pass(500);
     }
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+  });
+
+  it("costs one plan while it settles, however often it is repeated until then", async () => {
+    let plans = 0;
+    const { edit, pass, reasons } = await scene(() => plans++);
+    plans = 0;
+    for (let edits = 0; edits < 90; edits++) {
+      await edit(`edit ${edits}`);
+      await pass(10);
+    }
+    expect(plans).toBeLessThan(5);
+    await pass(1_000);
     await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
   });
 

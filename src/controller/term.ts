@@ -18,7 +18,7 @@ import type { Leadership } from "./leadership.ts";
 import type { LiveReads } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
 import { OutcomeReport } from "./outcome-report.ts";
-import { noteChange, notePlanned } from "./pacing-record.ts";
+import { isSettling, noteChange, notePlanned } from "./pacing-record.ts";
 import { plannedAgainMs } from "./planned-again.ts";
 import { type ReconcileOptions, reconcile } from "./reconciler.ts";
 import { RememberedViews } from "./remembered-views.ts";
@@ -115,11 +115,14 @@ export class Term {
   configChanged(change: StoreChange<Config>, priority: Priority): void {
     const { caches, clock } = this.#options;
     this.#waves?.configChanged(change);
+    const now = clock.monotonic();
+    const isEdit = change.before !== undefined && change.after !== undefined;
     for (const key of caches.workloadsReading(change.key)) {
       const record = this.#records.of(key);
       // What Pods may be waiting for does not settle.
-      if (record.state !== "waiting") noteChange(record, clock.monotonic());
-      this.changed(key, priority);
+      if (record.state !== "waiting") noteChange(record, now);
+      // One that settles is planned when that ends, however many edits there are until then.
+      if (!isEdit || !isSettling(record, now)) this.changed(key, priority);
     }
   }
 
@@ -172,8 +175,7 @@ export class Term {
 
   async #run(key: string, record: WorkloadRecord): Promise<void> {
     const priority = priorityOf(record);
-    const { seenAt, asked } = record;
-    const begun = this.#options.clock.monotonic();
+    const { seenAt, asked, changes } = record;
     record.seenAt = undefined;
     const turn = {
       takeTurn: () => this.#turns.take(key, priority),
@@ -183,13 +185,15 @@ export class Term {
     let outcome: Outcome | "bug" = "bug";
     try {
       outcome = await reconcile({ key, record, wave: wave?.holdOf, ...turn }, this.#reconciling);
-      notePlanned(record, outcome, begun, this.#options.clock);
+      notePlanned(record, outcome, changes, this.#options.clock);
       this.#report.ended(record, outcome, seenAt);
     } catch (error) {
       outcome = "bug";
       this.#report.failed(key, record, error);
     }
     record.planned = asked;
+    // A change that was seen meanwhile asked for nothing if the workload was settling then.
+    if (record.changes !== undefined && record.changes !== changes) this.#queue.add(key, { urgency: priority });
     wave?.ended(outcome);
     this.#conclude(key, record, outcome, seenAt);
   }
