@@ -55,7 +55,7 @@ function summary(explanation: Explanation): readonly string[] {
     ["Current", currentHash ?? whyNoHash(explanation)],
   ];
   for (const [index, { name, value, by }] of explanation.policy.entries())
-    rows.push([index === 0 ? "Policy" : "", `${name}: ${value} (${policySources[by]})`]);
+    rows.push([index === 0 ? "Policy" : "", `${name}: ${shortened(value)} (${policySources[by]})`]);
   if (optIn === "out") rows.push(["To opt in", optInCommand(explanation)]);
   if (outcome === "roll" || outcome === "baseline" || outcome === "adopt")
     rows.push(["If it stays", "Wave does not run or may not write it: see its log and the Events of this workload"]);
@@ -63,6 +63,11 @@ function summary(explanation: Explanation): readonly string[] {
 }
 
 const policySources = { workload: "its own", namespace: "of its Namespace", flag: "of Wave's flags" };
+
+/** A list of excluded objects may fill a page; JSON has it all. */
+function shortened(value: string): string {
+  return value.length <= 80 ? value : `${value.slice(0, 79)}…`;
+}
 
 /** What became of Pods, where that is known or would be if they could be read. */
 function podsRow({ pods, because, message }: Explanation): readonly [string, string][] {

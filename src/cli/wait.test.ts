@@ -61,7 +61,7 @@ describe("wave wait", () => {
     const { code, err } = await wait("--timeout=300ms");
     expect(code).toBe(1);
     expect(err).toBe(
-      `wave wait: deployment/web in ${namespace}: held (hold): it is held by annotation wave.pusher.com/hold, until that is removed after 300ms\n`,
+      `wave wait: deployment/web in ${namespace}: after 300ms still held (hold): it is held by annotation wave.pusher.com/hold, until that is removed\n`,
     );
   });
 
@@ -78,7 +78,7 @@ describe("wave wait", () => {
     await roll("deployments/web");
     const { code, err } = await wait("--timeout=500ms");
     expect(code).toBe(1);
-    expect(err).toContain(`deployment/web in ${namespace}: behind: `);
+    expect(err).toContain(`deployment/web in ${namespace}: after 500ms still behind: `);
   });
 
   it("ends at once where only a person can go on", async () => {

@@ -44,8 +44,8 @@ export const wait = clusterCommand({
         );
         for (const end of ends) {
           if (end.done) continue;
-          const after = end.over ? "" : ` after ${formatDuration(values.timeout)}`;
-          terminal.writeError(`wave wait: ${printable(`${end.name}: ${end.why}${after}`)}\n`);
+          const after = end.over || values.timeout === 0 ? "" : `after ${formatDuration(values.timeout)} still `;
+          terminal.writeError(`wave wait: ${printable(`${end.name}: ${after}${end.why}`)}\n`);
         }
         return ends.every(({ done }) => done) ? 0 : 1;
       } finally {

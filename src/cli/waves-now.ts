@@ -1,7 +1,7 @@
 import type { Hold } from "../rollout/pacing/hold.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
-import { type Stage, stageOf } from "../rollout/pacing/stage.ts";
-import { type WaveMember, waveOf } from "../rollout/pacing/waves.ts";
+import { stageOf } from "../rollout/pacing/stage.ts";
+import { type Wave, type WaveMember, waveOf } from "../rollout/pacing/waves.ts";
 import { rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../rollout/references.ts";
 import { type Workload, workloadKey } from "../rollout/workload.ts";
@@ -19,79 +19,96 @@ export interface WaveFacts {
   readonly now: number;
 }
 
-/** A workload that a change concerns, and how far it is with it. */
-export interface Concerned {
-  readonly found: FoundWorkload;
-  readonly stage: Stage;
-}
-
 /** The waves of some namespaces as they are now, derived from the API alone as Wave itself derives them after a restart. */
 export interface Waves {
   /** For the moments of plans. */
   readonly holdOf: NonNullable<Moment["wave"]>;
-  /** The workloads of a namespace that the last change of an object concerns. */
-  readonly concerned: (object: ConfigName, namespace: string) => readonly Concerned[];
 }
 
 /** Works out who may go first and who follows, from all workloads of each namespace. */
-export function wavesNow({ found, read, policy, now }: WaveFacts): Waves {
-  const dueFor = new Map<string, ReadonlySet<string>>();
-  for (const each of found) {
-    planLive(each, read, policy, now, (workload, changed) => {
-      dueFor.set(workloadKey(workload), new Set(changed.map(configKey)));
-      return undefined;
-    });
-  }
-  const readers = Map.groupBy(
-    found.flatMap((each) => {
-      const objects = new Set(each.workload.references.map(configKey));
-      return [...objects].map((object) => ({ group: `${each.workload.namespace} ${object}`, each }));
-    }),
-    ({ group }) => group,
-  );
-  const concerned = (object: ConfigName, namespace: string): readonly Concerned[] =>
-    (readers.get(`${namespace} ${configKey(object)}`) ?? []).flatMap(({ each }) => {
-      const { workload } = each;
-      const policyOfIt = rolloutPolicyOf(workload, policyOf(policy));
-      if (!policyOfIt.waves.value) return [];
-      const stage = stageOf(
-        {
-          workload,
-          due: dueFor.get(workloadKey(workload))?.has(configKey(object)) ?? false,
-          changedAt: changedAt(object, read) ?? now,
-          writtenAt: undefined,
-          // No status tells: it is taken to have been complete at once, which is right soon.
-          completeSince: workload.rolledAt * 1000,
-          resumed: policyOfIt.resumedAt,
-        },
-        policy.pacing,
-        now,
-      );
-      return stage === undefined ? [] : [{ found: each, stage }];
-    });
-  const waves = new Map<string, ReturnType<typeof waveOf>>();
-  const waveFor = (object: ConfigName, namespace: string) => {
-    const key = `${namespace} ${configKey(object)}`;
-    const known = waves.get(key);
+export function wavesNow(facts: WaveFacts): Waves {
+  const readers = readersByGroup(facts.found);
+  const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
+  const waves = new Map<string, Wave>();
+  const waveFor = (object: ConfigName, namespace: string): Wave => {
+    const group = groupOf(object, namespace);
+    const known = waves.get(group);
     if (known !== undefined) return known;
-    const members = concerned(object, namespace).map(({ found: { workload }, stage }): WaveMember => {
-      const { priority } = rolloutPolicyOf(workload, policyOf(policy));
-      return { key: workloadKey(workload), priority: priority.value, stage };
-    });
-    const wave = waveOf({ object, namespace, members }, policy.pacing);
-    waves.set(key, wave);
+    const members = (readers.get(group) ?? []).flatMap((each) => memberOf(each, plans.get(each), object, facts));
+    const wave = waveOf({ object, namespace, members }, facts.policy.pacing);
+    waves.set(group, wave);
     return wave;
   };
-  return {
-    concerned,
-    holdOf: (workload, changed) => firstHold(workload, changed, waveFor),
-  };
+  return { holdOf: (workload, changed) => firstHold(workload, changed, waveFor) };
+}
+
+/** A change of one object, for the workloads of one namespace. */
+function groupOf(object: ConfigName, namespace: string): string {
+  return `${namespace} ${configKey(object)}`;
+}
+
+function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, readonly FoundWorkload[]> {
+  const readers = new Map<string, FoundWorkload[]>();
+  for (const each of found) {
+    const groups = new Set(each.workload.references.map((object) => groupOf(object, each.workload.namespace)));
+    for (const group of groups) {
+      const others = readers.get(group);
+      if (others === undefined) readers.set(group, [each]);
+      else others.push(each);
+    }
+  }
+  return readers;
+}
+
+/** What a plan says of a workload but for waves. */
+interface Planned {
+  /** The keys of the objects for which it is due and held by nothing else. */
+  readonly dueFor: ReadonlySet<string>;
+  /** Whether its hash stands for what it reads now. */
+  readonly isCurrent: boolean;
+}
+
+function planned(found: FoundWorkload, { read, policy, now }: WaveFacts): Planned {
+  let dueFor: ReadonlySet<string> = new Set();
+  const plan = planLive(found, read, policy, now, (_workload, changed) => {
+    dueFor = new Set(changed.map(configKey));
+    return undefined;
+  });
+  return { dueFor, isCurrent: plan.outcome === "unchanged" };
+}
+
+/** How far a workload is with the last change of an object that it reads; none where that does not concern it. */
+function memberOf(
+  { workload }: FoundWorkload,
+  plan: Planned | undefined,
+  object: ConfigName,
+  { read, policy, now }: WaveFacts,
+): readonly WaveMember[] {
+  const { waves, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(policy));
+  if (!waves.value || plan === undefined) return [];
+  const changedAt = changedAtOf(object, read) ?? now;
+  // Rolled in the second of the change, to what is there since: no time of the API tells that it was after it.
+  const inItsSecond = plan.isCurrent && workload.rolledAt * 1000 === changedAt;
+  const stage = stageOf(
+    {
+      workload,
+      due: plan.dueFor.has(configKey(object)),
+      changedAt,
+      writtenAt: inItsSecond ? changedAt + 1_000 : undefined,
+      // Where no status tells, it is taken to have been complete at once, which is right soon.
+      completeSince: workload.rolledAt * 1000,
+      resumed: resumedAt,
+    },
+    policy.pacing,
+    now,
+  );
+  return stage === undefined ? [] : [{ key: workloadKey(workload), priority: priority.value, stage }];
 }
 
 function firstHold(
   workload: Workload,
   changed: readonly ConfigName[],
-  waveFor: (object: ConfigName, namespace: string) => ReturnType<typeof waveOf>,
+  waveFor: (object: ConfigName, namespace: string) => Wave,
 ): Hold | undefined {
   const key = workloadKey(workload);
   for (const object of changed) {
@@ -101,7 +118,7 @@ function firstHold(
   return undefined;
 }
 
-function changedAt(object: ConfigName, read: ReadConfigs): number | undefined {
+function changedAtOf(object: ConfigName, read: ReadConfigs): number | undefined {
   const found = read.get(configKey(object));
   return found?.state === "present" && found.config.changedAt !== undefined ? found.config.changedAt * 1000 : undefined;
 }

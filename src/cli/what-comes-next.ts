@@ -12,7 +12,7 @@ function sentence({ state, message, hold, reason, pods }: Explanation): string {
     case "due":
       return "Wave rolls it now.";
     case "held":
-      return `It is due, and held (${hold?.reason}): ${message}${hold?.until ? `, until ${hold.until} at the latest` : ""}.`;
+      return `It is due, and held (${hold?.reason}): ${message}${untilOf(hold)}.`;
     case "ignored":
       return `Wave does not roll it in any case: it ${reason}.`;
     case "unknown":
@@ -27,6 +27,11 @@ function sentence({ state, message, hold, reason, pods }: Explanation): string {
     case "tooLarge":
       return nothingMore(state, message);
   }
+}
+
+function untilOf(hold: Explanation["hold"]): string {
+  if (hold === null || hold.until === null || hold.message.includes(hold.until)) return "";
+  return `, until ${hold.until} at the latest`;
 }
 
 const upToDate = "It is up to date: nothing is to be rolled.";

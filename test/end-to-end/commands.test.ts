@@ -82,7 +82,7 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     expect(await list()).toEqual({ "deployment/web": "held hold 0/2", "deployment/api": "current - 2/2" });
     const { code, err } = await run("wait", "deploy/web", "--timeout=500ms");
     expect(code).toBe(1);
-    expect(err).toContain("held (hold): it is held by annotation wave.pusher.com/hold");
+    expect(err).toContain("after 500ms still held (hold): it is held by annotation wave.pusher.com/hold");
     const explained = await run("explain", "deploy/web");
     expect(explained.out).toMatch(/^Pods +0 of 2 Pods run with the current configuration$/m);
     expect(explained.out).toMatch(/^Policy +hold: true \(its own\)$/m);
