@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { deploy } from "./rendered.ts";
@@ -18,6 +18,8 @@ const nodeFlags = entrypoint.slice(1, -1);
 /** What the last line of bin/wave gives to node before the bundle. */
 const flagsOfBinWave = /^exec "\$root\/bin\/node" (.*) "\$bundle" "\$@"$/m.exec(read("bin/wave"))?.[1]?.split(" ");
 
+const byDigest = expect.stringMatching(/:[^@]+@sha256:[0-9a-f]{64}$/);
+
 describe("the image", () => {
   it("runs Wave as bin/wave does: the same flags of node, the same environment", () => {
     expect(nodeFlags, "ENTRYPOINT in deploy/image/Dockerfile takes its flags from the end of bin/wave").toEqual(
@@ -32,29 +34,34 @@ describe("the image", () => {
   });
 
   it("is made from base images that are named by their digests", () => {
-    const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, base]) => base);
-    expect(bases).toHaveLength(2);
-    for (const base of bases) expect(base).toMatch(/:[^@]+@sha256:[0-9a-f]{64}$/);
+    const from = Array.from(dockerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm), ([, base]) => base);
+    expect(from).toEqual([byDigest, byDigest, "base"]);
   });
 
   it("has all that it is made from, and all that it needs to run", async () => {
     const folder = await mkdtemp(join(tmpdir(), "wave-image-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const [built, final] = [join(folder, "built"), join(folder, "final")];
-    // What is copied into the stage that builds, and no file else.
+    // What is copied into the stage that builds, and no file else. (Its folder there is flat.)
     const copied = Array.from(dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm), ([, paths = ""]) => paths.split(" "));
     expect(Array.from(read("deploy/image/Dockerfile.dockerignore").matchAll(/^!(.*)$/gm), ([, path]) => path)).toEqual(
       copied.flat(),
     );
     await mkdir(built);
     await mkdir(final);
-    for (const path of copied.flat()) await cp(join(root, path), join(built, path), { recursive: true });
+    for (const path of copied.flat()) await cp(join(root, path), join(built, basename(path)), { recursive: true });
     await symlink(join(root, "node_modules"), join(built, "node_modules"));
-    const build = /^RUN node (.*)$/m.exec(dockerfile)?.[1]?.split(" ") ?? [];
-    await run(join(root, "bin/node"), build, { cwd: built });
+    // Where the Dockerfile has the base image's root, this has the little that is read of it.
+    const base = join(folder, "base");
+    for (const path of ["nodejs/bin", "var/lib/dpkg/status.d"]) await mkdir(join(base, path), { recursive: true });
+    await symlink(process.execPath, join(base, "nodejs/bin/node"));
+    await writeFile(join(base, "nodejs/LICENSE"), "MIT, and more");
+    for (const [, build = ""] of dockerfile.matchAll(/^RUN (?:--mount=\S+ )?node (.*)$/gm)) {
+      await run(join(root, "bin/node"), build.replace("/base", base).split(" "), { cwd: built });
+    }
     // What is copied from there into the final stage, and no package beside it.
-    const kept = Array.from(dockerfile.matchAll(/^COPY --from=build \/wave\/(\S+) /gm), ([, path = ""]) => path);
-    for (const path of kept) await cp(join(built, path), join(final, path), { recursive: true });
+    const kept = Array.from(dockerfile.matchAll(/^COPY --from=build \/wave\/(\S+) (\S+)/gm));
+    for (const [, path = "", to = ""] of kept) await cp(join(built, path), join(final, to), { recursive: true });
     const wave = (...args: string[]) => run(join(root, "bin/node"), [...entrypoint.slice(1), ...args], { cwd: final });
     expect((await wave("--version")).stdout).toContain(JSON.parse(read("package.json")).version);
     // Reads a kubeconfig, with the only package that Wave needs when it runs.

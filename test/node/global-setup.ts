@@ -7,8 +7,8 @@ import { makeImage, missingNode } from "./node.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Wave's image as a file. Undefined where this machine can run no node: its suites then say so and are left out. */
-    waveImage: string | undefined;
+    /** Wave's image as a file, and its digest. Undefined where this machine can run no node: its suites are then left out. */
+    waveImage: { readonly file: string; readonly digest: string } | undefined;
   }
 }
 
@@ -22,7 +22,6 @@ export async function setup(project: TestProject): Promise<() => void> {
   }
   const folder = mkdtempSync(join(tmpdir(), "wave-image-"));
   const file = join(folder, "wave.tar");
-  await makeImage(file);
-  project.provide("waveImage", file);
+  project.provide("waveImage", { file, digest: await makeImage(file) });
   return () => rmSync(folder, { recursive: true });
 }

