@@ -6,20 +6,25 @@ import { until } from "../control-plane/wave-process.ts";
 import { deploy } from "../deploy/rendered.ts";
 import { makeNamespace, type Namespace, type WorkloadKind, workload } from "../end-to-end/objects.ts";
 import { getWorkload, recordedHash, revisions, waveEvents } from "../end-to-end/state.ts";
-import { admits, hashAtCreation, helmWave, makeSystem, nginx, podsOf, rolledOut, system } from "./installed.ts";
+import { admits, hashAtCreation, helmWave, leader, makeSystem, nginx, podsOf, rolledOut, system } from "./installed.ts";
 import { describeOnNode } from "./suite.ts";
 
 const example = readFileSync(join(deploy, "../examples/nginx.yaml"), "utf8");
 const ns = "shop";
 
-/** Says at its start what it reads, and stays. */
-const sayingToken = (optional = false) => ({
+/** Says at its start what it reads of a Secret, and stays. */
+const sayingToken = (secretName?: string) => ({
   containers: [
     {
       name: "app",
       image: nginx,
       command: ["sh", "-c", 'echo "the token is $TOKEN"; exec sleep infinity'],
-      env: [{ name: "TOKEN", valueFrom: { secretKeyRef: { name: "db", key: "token", optional } } }],
+      env: [
+        {
+          name: "TOKEN",
+          valueFrom: { secretKeyRef: { name: secretName ?? "none", key: "token", optional: secretName === undefined } },
+        },
+      ],
     },
   ],
 });
@@ -34,7 +39,8 @@ describeOnNode("Wave installed by its chart", (node) => {
     namespace = await makeNamespace(cluster, ns);
     await makeSystem(cluster);
     await helmWave(cluster, "install");
-    await admits(cluster, ns, workload("probe", sayingToken(true)));
+    await admits(cluster, ns, workload("probe", sayingToken()));
+    await leader(cluster);
   });
 
   it("is Ready within moments after it could serve", async () => {
@@ -71,9 +77,9 @@ describeOnNode("Wave installed by its chart", (node) => {
     const { cluster } = node();
     const name = kind.toLowerCase();
     const edit = async (token: string) =>
-      cluster.kubectl(["-n", ns, "apply", "-f", "-"], JSON.stringify(secret(token)));
+      cluster.kubectl(["-n", ns, "apply", "-f", "-"], JSON.stringify(secret(name, token)));
     await edit("first");
-    await namespace.create(workload(name, sayingToken(), { kind }));
+    await namespace.create(workload(name, sayingToken(name), { kind }));
     await until("the first Secret", async () => ((await logs(name)).includes("is first") ? true : undefined));
     await edit("second");
     await until("the new Secret", async () => ((await logs(name)) === "the token is second\n" ? true : undefined));
@@ -131,9 +137,9 @@ describeOnNode("Wave installed by its chart", (node) => {
   });
 });
 
-const secret = (token: string) => ({
+const secret = (name: string, token: string) => ({
   apiVersion: "v1",
   kind: "Secret",
-  metadata: { name: "db" },
+  metadata: { name },
   stringData: { token },
 });

@@ -51,6 +51,21 @@ export function rolledOut(cluster: Cluster, namespace: string, resource: string)
   return cluster.kubectl(["-n", namespace, "rollout", "status", resource, "--timeout=60s"]);
 }
 
+/** Waits until a replica leads and writes, which in a new cluster is after 15 s, and answers with its Pod. */
+export function leader(cluster: Cluster): Promise<Pod> {
+  return until("a leader", async () => {
+    for (const pod of await podsOf(cluster, system)) {
+      const signal = AbortSignal.timeout(1000);
+      const metrics = await fetch(`http://${pod.status.podIP}:8080/metrics`, { signal }).then(
+        (response) => response.text(),
+        () => "",
+      );
+      if (/^wave_leader 1$/m.test(metrics)) return pod;
+    }
+    return undefined;
+  });
+}
+
 /** The ids of the containers of Wave's Pods, each with how often it was started again. */
 export async function waveContainers(cluster: Cluster): Promise<readonly string[]> {
   const statuses = (await podsOf(cluster, system)).flatMap(({ status }) => status.containerStatuses ?? []);

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from "vitest";
 import { reads } from "../admission/admitted.ts";
-import type { AnyObject } from "../control-plane/cluster.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
-import { newHash, recordedHash } from "../end-to-end/state.ts";
+import { newHash } from "../end-to-end/state.ts";
 import {
   admits,
   hashAtCreation,
   helmWave,
+  leader,
   makeSystem,
   nginx,
   podsOf,
@@ -22,13 +22,18 @@ const ns = "shop";
 describeOnNode("what becomes of Wave when its Pods end", (node) => {
   let namespace: Namespace;
   const kubectl = (...args: string[]) => node().cluster.kubectl(args);
-  /** Edits the configuration of the workload "app", and waits for the roll. */
-  let edits = 0;
-  const editIsRolled = async () => {
+  /** Starts a workload of this name, and answers with what edits its configuration and waits for the roll. */
+  const running = async (name: string) => {
     const { cluster } = node();
-    const before = await recordedHash(cluster, ns, "Deployment", "app");
-    await namespace.edit("ConfigMap", "app", { a: String(++edits) });
-    await newHash(cluster, ns, "Deployment", "app", before);
+    await namespace.configMap(name, { a: "0" });
+    const [container] = reads(name).containers;
+    await namespace.create(workload(name, { ...reads(name), containers: [{ ...container, image: nginx }] }));
+    await rolledOut(cluster, ns, `deployment/${name}`);
+    const before = await newHash(cluster, ns, "Deployment", name);
+    return async () => {
+      await namespace.edit("ConfigMap", name, { a: "1" });
+      await newHash(cluster, ns, "Deployment", name, before);
+    };
   };
 
   beforeAll(async () => {
@@ -38,7 +43,7 @@ describeOnNode("what becomes of Wave when its Pods end", (node) => {
     await makeSystem(cluster);
     await helmWave(cluster, "install");
     await admits(cluster, ns, workload("probe", reads("app")));
-    await namespace.create(workload("app", { containers: [{ ...reads("app").containers[0], image: nginx }] }));
+    await leader(cluster);
   });
 
   it.for([
@@ -59,36 +64,32 @@ describeOnNode("what becomes of Wave when its Pods end", (node) => {
     await rolledOut(cluster, system, "deployment/wave");
     const after = (await podsOf(cluster, system)).map(({ metadata }) => metadata.uid);
     expect(after.filter((uid) => before.includes(uid))).toEqual([]);
-    await editIsRolled();
   });
 
   it("it goes on, in the same containers, when the kubelet is killed and starts again", async () => {
     const { cluster, killKubelet } = node();
+    const rolls = await running("on");
     const before = await waveContainers(cluster);
     await killKubelet();
-    await editIsRolled();
-    await rolledOut(cluster, ns, "deployment/app");
+    await rolls();
+    await rolledOut(cluster, ns, "deployment/on");
     expect(await waveContainers(cluster)).toEqual(before);
   });
 
   it("another replica leads when the leader is killed with its container, which starts again", async () => {
     const { cluster, inside } = node();
-    const leader = await leaderOf();
-    const pod = (await podsOf(cluster, system)).find(({ metadata }) => leader.startsWith(metadata.name));
-    const id = pod?.status.containerStatuses?.[0]?.containerID.replace("containerd://", "") ?? "";
+    const rolls = await running("over");
+    const first = await leader(cluster);
+    const id = first.status.containerStatuses?.[0]?.containerID.replace("containerd://", "") ?? "";
     await inside("ctr", "-n", "k8s.io", "task", "kill", "--signal", "SIGKILL", id);
-    await editIsRolled();
-    expect(await leaderOf()).not.toBe(leader);
+    await rolls();
+    expect((await leader(cluster)).metadata.name).not.toBe(first.metadata.name);
     const restarted = await until("the container to be started again", async () => {
-      const status = (await podsOf(cluster, system)).find(({ metadata }) => metadata.uid === pod?.metadata.uid)?.status;
+      const status = (await podsOf(cluster, system)).find(
+        ({ metadata }) => metadata.uid === first.metadata.uid,
+      )?.status;
       return status?.containerStatuses?.find(({ ready }) => ready);
     });
     expect(restarted.restartCount).toBe(1);
   });
-
-  async function leaderOf(): Promise<string> {
-    const path = `/apis/coordination.k8s.io/v1/namespaces/${system}/leases/wave`;
-    return (await node().cluster.api<AnyObject & { spec: { holderIdentity: string } }>("GET", path)).spec
-      .holderIdentity;
-  }
 });
