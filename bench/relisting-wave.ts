@@ -6,7 +6,7 @@ import type { Watch } from "../src/cache/kind-cache.ts";
 import type { KubeObject } from "../src/kube/api-types.ts";
 import { createApiClient } from "../src/kube/client.ts";
 import { loadClusterConfig } from "../src/kube/cluster-config.ts";
-import { listWatch } from "../src/kube/list-watch.ts";
+import { listOnce, listWatch } from "../src/kube/list-watch.ts";
 import { resources } from "../src/kube/resources.ts";
 import type { ReflectorEvent } from "../src/kube/watch-context.ts";
 import { systemClock } from "../src/lib/clock.ts";
@@ -82,10 +82,16 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
       }
     }
   }
+  const nothing = { onConfigChange: () => {}, onWorkloadChange: () => {}, onNamespaceChange: () => {} };
   const caches = cachesOver(
-    (what, signal) =>
-      what.resource === resources.secrets ? forgetful(what, signal) : listWatch({ client, ...what, ...shared, signal }),
-    { ...shared, namespaces: undefined, onConfigChange: () => {}, onWorkloadChange: () => {} },
+    {
+      watch: (what, signal) =>
+        what.resource === resources.secrets
+          ? forgetful(what, signal)
+          : listWatch({ client, ...what, ...shared, signal }),
+      list: (what, signal) => listOnce({ client, ...what, ...shared, signal }),
+    },
+    { ...shared, ...nothing, namespaces: undefined },
   );
   const webhook = createWebhook({
     ...shared,

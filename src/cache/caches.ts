@@ -1,9 +1,9 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { createLastHeard } from "../kube/last-heard.ts";
-import { listWatch } from "../kube/list-watch.ts";
+import { listOnce, listWatch } from "../kube/list-watch.ts";
 import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
-import type { Watch, Watched } from "./kind-cache.ts";
+import type { ListNamespace, Watch, Watched } from "./kind-cache.ts";
 
 export type { Caches, CachesOptions } from "./cluster-cache.ts";
 export type { StoreChange } from "./store.ts";
@@ -11,8 +11,6 @@ export type { StoreChange } from "./store.ts";
 /** What {@link createCaches} needs. */
 export interface ClusterCachesOptions extends Omit<CachesOptions, "late"> {
   readonly client: ApiClient;
-  /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
-  readonly random?: () => number;
 }
 
 /** {@link Caches} of what an API server has, by a list-watch for each kind and namespace. */
@@ -23,5 +21,6 @@ export function createCaches({ client, random = Math.random, ...options }: Clust
     const heard = lastHeard.watching(what.resource.plural, what.namespace);
     return listWatch<O>({ client, ...what, clock, log, metrics, random, heard, signal });
   };
-  return cachesOver(watch, { ...options, late: lastHeard.late });
+  const list: ListNamespace = (what, signal) => listOnce({ client, ...what, clock, log, metrics, random, signal });
+  return cachesOver({ watch, list }, { ...options, random, late: lastHeard.late });
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { KubeObject, WatchEvent } from "../kube/api-types.ts";
+import type { KubeList, KubeObject, WatchEvent } from "../kube/api-types.ts";
 import { resourcePath } from "../kube/resources.ts";
 import type { ReflectorEvent } from "../kube/watch-context.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { cachesOver } from "./cluster-cache.ts";
-import type { Watched } from "./kind-cache.ts";
+import type { ListNamespace, Watch, Watched } from "./kind-cache.ts";
 
 /** The lines of one watch that begins with what exists; ends when the connection does. */
 async function* watchOnce<O extends KubeObject>(url: URL, signal: AbortSignal): AsyncGenerator<WatchEvent<O>> {
@@ -47,6 +47,17 @@ async function* listAgain<O extends KubeObject>(
   }
 }
 
+/** What there is at this moment. */
+async function* listNow<O extends KubeObject>(
+  server: string,
+  { resource, namespace }: Parameters<ListNamespace>[0],
+  signal: AbortSignal,
+): AsyncGenerator<ReflectorEvent<O>> {
+  const response = await fetch(new URL(resourcePath(resource, { namespace }), server), { signal });
+  const { items } = (await response.json()) as KubeList<O>;
+  for (const object of items ?? []) yield { type: "initApply", object };
+}
+
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
@@ -56,14 +67,19 @@ async function startCaches() {
   const sandbox = await startSandbox({ controllers: false });
   const stop = new AbortController();
   const changes: string[] = [];
-  const caches = cachesOver((what, signal) => listAgain(sandbox.url, what, signal), {
-    namespaces: undefined,
-    clock: systemClock,
-    log: silentLogger,
-    metrics: new MetricsRegistry(),
-    onWorkloadChange: ({ key }) => changes.push(key),
-    onConfigChange: ({ key }) => changes.push(key),
-  });
+  const watch: Watch = (what, signal) => listAgain(sandbox.url, what, signal);
+  const caches = cachesOver(
+    { watch, list: (what, signal) => listNow(sandbox.url, what, signal) },
+    {
+      namespaces: undefined,
+      clock: systemClock,
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      onWorkloadChange: ({ key }) => changes.push(key),
+      onConfigChange: ({ key }) => changes.push(key),
+      onNamespaceChange: () => {},
+    },
+  );
   const running = caches.run(stop.signal);
   cleanups.push(async () => {
     stop.abort();

@@ -1,18 +1,20 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeClock } from "../lib/fake-clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { type Config, digestOf } from "../rollout/digest.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { cachesOver } from "./cluster-cache.ts";
 import { FakeWatch } from "./fake-watch.ts";
+import type { Watch } from "./kind-cache.ts";
 import type { StoreChange } from "./store.ts";
 
 const started: AbortController[] = [];
 const kinds = ["configmaps", "secrets", "deployments", "statefulsets", "daemonsets"];
 
-function start(namespaces?: readonly string[]) {
-  const fake = new FakeWatch();
+function start(namespaces?: readonly string[], { listsNamespaces = true } = {}) {
+  const fake = new FakeWatch({ listsNamespaces });
   const lines: { level: string; message: string; fields: LogFields }[] = [];
   const at =
     (level: string) =>
@@ -21,10 +23,11 @@ function start(namespaces?: readonly string[]) {
   const log: Logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
   const workloadChanges: StoreChange<Workload>[] = [];
   const configChanges: StoreChange<Config>[] = [];
+  const namespaceChanges: string[] = [];
   const onWorkload = [(change: StoreChange<Workload>) => workloadChanges.push(change)];
   const metrics = new MetricsRegistry();
   const clock = new FakeClock();
-  const caches = cachesOver(fake.watch, {
+  const caches = cachesOver(fake, {
     namespaces,
     clock,
     log,
@@ -33,11 +36,14 @@ function start(namespaces?: readonly string[]) {
       for (const listener of onWorkload) listener(change);
     },
     onConfigChange: (change) => configChanges.push(change),
+    onNamespaceChange: (namespace) => namespaceChanges.push(namespace),
+    random: () => 1,
   });
   const controller = new AbortController();
   started.push(controller);
   const running = caches.run(controller.signal);
-  return { fake, caches, lines, metrics, clock, onWorkload, workloadChanges, configChanges, controller, running };
+  const told = { workloadChanges, configChanges, namespaceChanges };
+  return { fake, caches, lines, metrics, clock, onWorkload, ...told, controller, running };
 }
 
 const meta = (name: string, more: object = {}) => ({ name, namespace: "ns", uid: "u", resourceVersion: "1", ...more });
@@ -250,7 +256,7 @@ describe("the caches", () => {
     await fake.feed("secrets").list({ metadata: meta("s") });
     expect(caches.synced).toBe(true);
     await caches.whenSynced(controller.signal);
-    const counts = { ConfigMap: 0, Secret: 0, Deployment: 0, StatefulSet: 0, DaemonSet: 0 };
+    const counts = { Namespace: 0, ConfigMap: 0, Secret: 0, Deployment: 0, StatefulSet: 0, DaemonSet: 0 };
     expect(lines.filter(({ level }) => level === "info")).toEqual([
       { level: "info", message: "caches synced", fields: { ...counts, ms: 500 } },
     ]);
@@ -343,14 +349,16 @@ describe("the caches", () => {
     await expect(caches.whenSynced(controller.signal)).rejects.toThrow("stopped");
   });
 
-  it("watch all namespaces at once, and no release of Helm", () => {
+  it("watch all namespaces at once, and no release of Helm", async () => {
     const { fake } = start();
+    await eventually(() => expect(fake.watched).toHaveLength(6));
     const seen = fake.watched.map(({ resource, namespace, fieldSelector }) => [
       resource.plural,
       namespace,
       fieldSelector,
     ]);
     expect(seen).toEqual([
+      ["namespaces", undefined, undefined],
       ["configmaps", undefined, undefined],
       ["secrets", undefined, "type!=helm.sh/release.v1"],
       ["deployments", undefined, undefined],
@@ -361,7 +369,13 @@ describe("the caches", () => {
 
   it("watch only the given namespaces, where a list of one leaves the others as they are", async () => {
     const { fake, caches, metrics } = start(["one", "two"]);
-    expect(fake.watched.map(({ namespace }) => namespace)).toEqual(kinds.flatMap(() => ["one", "two"]));
+    await eventually(() => expect(fake.watched).toHaveLength(12));
+    const watched = fake.watched.map(({ resource, namespace, fieldSelector }) => [
+      resource.plural,
+      namespace ?? fieldSelector?.replace("metadata.name=", ""),
+    ]);
+    const expected = ["namespaces", ...kinds].flatMap((kind) => ["one", "two"].map((name) => [kind, name]));
+    expect(watched.toSorted()).toEqual(expected.toSorted());
     await fake.feed("configmaps/one").list(configMap("c", {}, { namespace: "one" }));
     await fake.feed("configmaps/two").list(configMap("c", {}, { namespace: "two" }));
     await fake.feed("configmaps/one").list();
@@ -396,11 +410,12 @@ describe("the caches", () => {
       throw new Error("a listener broke");
     };
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    const watch: Watch = (what, signal) => {
+      signals.push(signal);
+      return fake.watch(what, signal);
+    };
     const caches = cachesOver(
-      (what, signal) => {
-        signals.push(signal);
-        return fake.watch(what, signal);
-      },
+      { watch, list: fake.list },
       {
         namespaces: undefined,
         clock,
@@ -408,11 +423,12 @@ describe("the caches", () => {
         metrics: new MetricsRegistry(),
         onWorkloadChange: fail,
         onConfigChange: fail,
+        onNamespaceChange: fail,
       },
     );
     const running = caches.run(new AbortController().signal);
     void fake.feed("secrets").list({ metadata: meta("s") });
     await expect(running).rejects.toThrow("a listener broke");
-    expect(signals.map(({ aborted }) => aborted)).toEqual(kinds.map(() => true));
+    expect(signals.map(({ aborted }) => aborted)).toEqual(["namespaces", ...kinds].map(() => true));
   });
 });

@@ -1,13 +1,16 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
+import type { NamespacePolicy } from "../rollout/policy/policy.ts";
 import type { ConfigKind } from "../rollout/references.ts";
 import { parseWorkloadKey, type Workload, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { Allotments } from "./allotments.ts";
 import { configCaches } from "./config-caches.ts";
-import type { ListListener, Watch } from "./kind-cache.ts";
+import type { ListListener, Source, Watch } from "./kind-cache.ts";
+import { NamespaceCache } from "./namespace-cache.ts";
+import { NamespaceLists } from "./namespace-lists.ts";
 import { ReferenceIndex } from "./reference-index.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
 import type { StoreChange } from "./store.ts";
@@ -27,6 +30,10 @@ export interface Caches {
   readonly workload: (key: string) => Workload | undefined;
   /** Every workload that concerns Wave and may be decided about, in no order that means anything. */
   readonly workloads: () => IteratorObject<Workload>;
+  /** Those of one namespace. */
+  readonly workloadsIn: (namespace: string) => IteratorObject<Workload>;
+  /** What a Namespace decides; undefined where none of this name is known. */
+  readonly namespace: (name: string) => NamespacePolicy | undefined;
   /** The keys of the workloads that read an object, which need not exist; `configKey` makes its key. */
   readonly workloadsReading: (configKey: string) => Iterable<string>;
   /**
@@ -55,8 +62,12 @@ export interface CachesOptions {
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
   /** Told after the caches hold the change. */
   readonly onConfigChange: (change: StoreChange<Config>) => void;
+  /** Told after the caches hold that a Namespace decides something else; and it may be that its workloads have not. */
+  readonly onNamespaceChange: (namespace: string) => void;
   /** One line for each watch that may be behind. */
   readonly late?: () => readonly string[];
+  /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
+  readonly random?: () => number;
 }
 
 /**
@@ -64,13 +75,27 @@ export interface CachesOptions {
  * person should be told something and those whose Pods are still kept from being scheduled, by whatever is left of the
  * scheduling gate.
  */
-export function cachesOver(watch: Watch, options: CachesOptions): Caches {
-  const { clock, log, metrics } = options;
+export function cachesOver({ watch, list }: Source, options: CachesOptions): Caches {
+  const { clock, log, metrics, random = Math.random } = options;
   const index = new ReferenceIndex();
   const allotments = new Allotments();
+  const namespaces = new NamespaceCache({
+    namespaces: options.namespaces,
+    log,
+    onChange: (name, { before, after }) => {
+      if ((before?.optsIn ?? false) !== (after?.optsIn ?? false)) lists.ask(name);
+      options.onNamespaceChange(name);
+    },
+  });
   const configs = configCaches(options, allotments);
-  const workloads = workloadCaches(options, index, allotments);
-  const kinds = [...Object.values(configs), ...Object.values(workloads)];
+  const workloads = workloadCaches({ ...options, ofNamespace: (name) => namespaces.get(name) }, index, allotments);
+  const lists = new NamespaceLists({
+    lists: Object.values(workloads).map((kind) => (namespace, signal) => kind.listAgain(namespace, list, signal)),
+    clock,
+    log,
+    random,
+  });
+  const kinds = [namespaces, ...Object.values(configs), ...Object.values(workloads)];
   const gate = new SyncGate();
   const served = new ServedNamespaces(
     options.namespaces ?? [""],
@@ -99,6 +124,12 @@ export function cachesOver(watch: Watch, options: CachesOptions): Caches {
     }
   };
 
+  /** Whether a workload has opted in is not known before its Namespace is. */
+  const afterNamespaces: Watch = async function* (what, signal) {
+    await namespaces.whenListed(what.namespace ?? "", signal);
+    yield* watch(what, signal);
+  };
+
   async function run(signal: AbortSignal): Promise<void> {
     const from = clock.monotonic();
     const openGate = () => {
@@ -117,7 +148,11 @@ export function cachesOver(watch: Watch, options: CachesOptions): Caches {
         openGate();
       },
     });
-    await runAll(signal, (each) => kinds.flatMap((kind) => kind.run(watch, each, listenerOf(kind.kind))));
+    await runAll(signal, (each) => [
+      ...[namespaces, ...Object.values(configs)].flatMap((kind) => kind.run(watch, each, listenerOf(kind.kind))),
+      ...Object.values(workloads).flatMap((kind) => kind.run(afterNamespaces, each, listenerOf(kind.kind))),
+      lists.run(each),
+    ]);
   }
 
   return {
@@ -129,6 +164,12 @@ export function cachesOver(watch: Watch, options: CachesOptions): Caches {
       return workload !== undefined && mayDecide(workload) ? workload : undefined;
     },
     workloads: () => allWorkloads().filter(mayDecide),
+    workloadsIn: (namespace) =>
+      Object.values(workloads)
+        .values()
+        .flatMap((kind) => kind.valuesIn(namespace))
+        .filter(mayDecide),
+    namespace: (name) => namespaces.get(name),
     workloadsReading: (key) => index.workloadsOf(key),
     get synced() {
       return gate.isOpen;

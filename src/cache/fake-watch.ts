@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ReflectorEvent } from "../kube/watch-context.ts";
-import type { Watch, Watched } from "./kind-cache.ts";
+import type { ListNamespace, Source, Watch, Watched } from "./kind-cache.ts";
 
 interface FedEvent {
   readonly type: ReflectorEvent<KubeObject>["type"];
@@ -32,10 +32,14 @@ export class Feed {
 
   async *events<O extends KubeObject>(signal: AbortSignal): AsyncGenerator<ReflectorEvent<O>> {
     signal.addEventListener("abort", () => this.#wake());
-    while (!signal.aborted) {
-      const line = this.#lines.shift();
-      if (line === undefined) await this.#more();
-      else yield JSON.parse(line);
+    try {
+      while (!signal.aborted) {
+        const line = this.#lines.shift();
+        if (line === undefined) await this.#more();
+        else yield JSON.parse(line);
+      }
+    } finally {
+      this.#taken();
     }
     // As requests do that are under way when their signal is aborted.
     throw signal.reason;
@@ -49,10 +53,21 @@ export class Feed {
   }
 }
 
-/** A watch over feeds by plural and namespace, as in "secrets" or "secrets/team-a". Only tests import it. */
-export class FakeWatch {
+/**
+ * A watch over feeds by plural and namespace, as in "secrets" or "secrets/team-a", and lists of a namespace over feeds such as
+ * "list of secrets/team-a". Namespaces, "namespaces" or "namespaces/team-a", are listed at once and decide nothing, unless
+ * the test lists them. Only tests import it.
+ */
+export class FakeWatch implements Source {
   readonly watched: Watched[] = [];
+  /** The feeds of the lists that were asked for. */
+  readonly listed: string[] = [];
   readonly #feeds = new Map<string, Feed>();
+  readonly #listsNamespaces: boolean;
+
+  constructor({ listsNamespaces = true } = {}) {
+    this.#listsNamespaces = listsNamespaces;
+  }
 
   feed(name: string): Feed {
     const feed = this.#feeds.get(name) ?? new Feed();
@@ -63,6 +78,25 @@ export class FakeWatch {
   readonly watch: Watch = (what, signal) => {
     this.watched.push(what);
     const { plural } = what.resource;
-    return this.feed(what.namespace === undefined ? plural : `${plural}/${what.namespace}`).events(signal);
+    const of = what.namespace ?? what.fieldSelector?.match(/^metadata\.name=(.*)$/)?.[1];
+    const feed = this.feed(of === undefined ? plural : `${plural}/${of}`);
+    if (plural === "namespaces" && this.#listsNamespaces) void feed.list();
+    return feed.events(signal);
   };
+
+  readonly list: ListNamespace = (what, signal) => {
+    const name = `list of ${what.resource.plural}/${what.namespace}`;
+    this.listed.push(name);
+    return untilDone(this.feed(name).events(signal));
+  };
+}
+
+async function* untilDone<O extends KubeObject>(
+  events: AsyncIterable<ReflectorEvent<O>>,
+): AsyncGenerator<ReflectorEvent<O>> {
+  for await (const event of events) {
+    yield event;
+    if (event.type === "initDone") return;
+    if (event.type === "initFailed") throw new Error(event.why);
+  }
 }

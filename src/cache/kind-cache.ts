@@ -2,7 +2,7 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { Resource } from "../kube/resources.ts";
 import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { runReflector, type Transform } from "./reflector.ts";
+import { runReflector, type Transform, takeBeside } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";
 
 /** What a reflector watches. */
@@ -17,6 +17,18 @@ export interface Watched {
 
 /** Lists and watches for ever; ends when `signal` is aborted. */
 export type Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) => AsyncIterable<ReflectorEvent<O>>;
+
+/** Tells once what there is of a kind in one namespace; rejects where it cannot. */
+export type ListNamespace = <O extends KubeObject>(
+  what: { readonly resource: Resource; readonly namespace: string },
+  signal: AbortSignal,
+) => AsyncIterable<ReflectorEvent<O>>;
+
+/** Where caches hear of objects from. */
+export interface Source {
+  readonly watch: Watch;
+  readonly list: ListNamespace;
+}
 
 /** A kind of object and what is held of it. */
 export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>, "kind"> {
@@ -71,6 +83,21 @@ export class KindCache<O extends KubeObject, T> {
 
   values(): IteratorObject<T> {
     return this.#stores.values().flatMap((store) => store.values());
+  }
+
+  valuesIn(namespace: string): Iterable<T> {
+    return (this.#stores.get("") ?? this.#stores.get(namespace))?.valuesIn(namespace) ?? [];
+  }
+
+  /**
+   * Takes in again what there is in one namespace, because by now something else is to be held of it; see {@link takeBeside}.
+   */
+  async listAgain(namespace: string, list: ListNamespace, signal: AbortSignal): Promise<boolean> {
+    const store = this.#stores.get("") ?? this.#stores.get(namespace);
+    if (store === undefined) return true;
+    const { resource, transform, log } = this.#options;
+    const listed = () => list<O>({ resource, namespace }, signal);
+    return takeBeside(namespace, listed, { kind: this.kind, store, transform, log });
   }
 
   /** The runs of its reflectors, each of which ends with the signal. */

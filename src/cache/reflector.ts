@@ -57,12 +57,40 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
   }
 }
 
+/**
+ * Carries a list of one namespace into the store beside the watch. Returns false where it has to be asked for again, because
+ * the watch is just listing. Rejects as `list` does.
+ */
+export async function takeBeside<O extends KubeObject, T>(
+  namespace: string,
+  list: () => AsyncIterable<ReflectorEvent<O>>,
+  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "log">,
+): Promise<boolean> {
+  const beside = options.store.beside(namespace);
+  if (beside === undefined) return false;
+  try {
+    for await (const event of list()) {
+      const name = event.type === "initApply" ? nameOf(event.object) : undefined;
+      if (event.type === "initApply" && name?.namespace === namespace && beside.isNews(name.name)) {
+        apply(event.object, name, options);
+      }
+    }
+  } finally {
+    beside.end();
+  }
+  return true;
+}
+
 interface Name {
   readonly namespace: string;
   readonly name: string;
 }
 
-function apply<O extends KubeObject, T>(object: O, { namespace, name }: Name, options: ReflectorOptions<O, T>): void {
+function apply<O extends KubeObject, T>(
+  object: O,
+  { namespace, name }: Name,
+  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "log">,
+): void {
   const { kind, store, transform, log } = options;
   let value: T | undefined;
   try {

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { type Resource, resources } from "../kube/resources.ts";
 import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../rollout/cached-workload.ts";
+import type { OfNamespace } from "../rollout/opt-in.ts";
 import { configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import { toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "../rollout/workload.ts";
@@ -14,6 +15,7 @@ interface Options {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
+  readonly ofNamespace: OfNamespace;
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
 }
 
@@ -25,7 +27,7 @@ export function workloadCaches(
   index: ReferenceIndex,
   allotments: Allotments,
 ): Readonly<Record<WorkloadKind, WorkloadCache>> {
-  const { namespaces, log, onWorkloadChange } = options;
+  const { namespaces, log, ofNamespace, onWorkloadChange } = options;
   const onChange = (change: StoreChange<Workload>) => {
     if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
     index.set(change.key, change.after?.references.map(configKey) ?? []);
@@ -37,8 +39,9 @@ export function workloadCaches(
       namespaces,
       transform: (object, held) => {
         const mayFitNow = isLeftOut(held) && allotments.hasRoom(held?.namespace ?? "");
-        if (held !== undefined && !mayFitNow && isMadeOf(held, object)) return withProgressOf(held, object);
-        const workload = toWorkload(kind, object);
+        if (held !== undefined && !mayFitNow && isMadeOf(held, object, ofNamespace))
+          return withProgressOf(held, object);
+        const workload = toWorkload(kind, object, ofNamespace);
         if (!concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },

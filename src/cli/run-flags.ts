@@ -33,7 +33,7 @@ export const runFlags = {
   context: text({ group: cluster, placeholder: "NAME", help: "Context of the kubeconfig, else its current one." }),
   namespaces: namespaces({
     group: cluster,
-    help: "Watch and roll workloads in these namespaces only; Wave then needs permissions only there.",
+    help: "Watch and roll workloads in these namespaces only; Wave then needs permissions only there, and to read these Namespaces.",
   }),
 
   "cross-namespace": choice({

@@ -37,7 +37,10 @@ export interface Controller {
 /** What a controller is made from. */
 export interface ControllerOptions {
   readonly client: ApiClient;
-  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsReading" | "whenSynced">;
+  readonly caches: Pick<
+    Caches,
+    "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "whenSynced"
+  >;
   readonly policy: Policy;
   /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;

@@ -60,7 +60,7 @@ export function createLiveReads(options: {
       try {
         const path = workloadPath(before);
         const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, timeoutMs, signal });
-        return toWorkload(before.kind, object);
+        return toWorkload(before.kind, object, policy.ofNamespace);
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;

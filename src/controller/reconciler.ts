@@ -79,7 +79,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
       return cachesAsk ? { ...outcome, ahead: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const result = await writeUnlessAborted(client, workload, patch, leadership.abort);
+    const result = await writeUnlessAborted(client, workload, patch, leadership.abort, policy.ofNamespace);
     switch (result.type) {
       case "written": {
         const { after } = result;
@@ -134,9 +134,10 @@ async function isLeftOut(
   }
 }
 
-async function writeUnlessAborted(...[client, workload, patch, abort]: Parameters<typeof writeWorkload>) {
+async function writeUnlessAborted(...write: Parameters<typeof writeWorkload>) {
+  const [, , , abort] = write;
   try {
-    return await writeWorkload(client, workload, patch, abort);
+    return await writeWorkload(...write);
   } catch (error) {
     if (abort.aborted) return { type: "stopped" } as const;
     throw error;

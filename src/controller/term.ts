@@ -33,7 +33,7 @@ import { WorkloadRecords } from "./workload-records.ts";
 export interface TermOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly leadership: Leadership;
-  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsReading">;
+  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading">;
   readonly live: LiveReads;
   readonly policy: Policy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -128,8 +128,7 @@ export class Term {
 
   /** Asks for every workload to be planned, or for those of one namespace. */
   planAll(namespace?: string): void {
-    for (const key of this.#keys())
-      if (namespace === undefined || namespaceOf(key) === namespace) this.#ask(key, "low");
+    for (const key of this.#keys(namespace)) this.#ask(key, "low");
   }
 
   #ask(key: string, urgency: Priority): void {
@@ -160,8 +159,10 @@ export class Term {
   }
 
   /** The strings that the records have: resync holds all of them. */
-  *#keys(): Iterable<string> {
-    for (const workload of this.#options.caches.workloads()) yield sharedString(workloadKey(workload));
+  *#keys(namespace?: string): Iterable<string> {
+    const { caches } = this.#options;
+    const workloads = namespace === undefined ? caches.workloads() : caches.workloadsIn(namespace);
+    for (const workload of workloads) yield sharedString(workloadKey(workload));
   }
 
   async #work(): Promise<void> {

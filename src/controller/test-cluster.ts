@@ -93,19 +93,25 @@ export class TestCluster {
     this.clock = clock;
     this.client = options.client ?? fetchClient(server);
     const { metrics } = this;
-    const caches = cachesOver(this.#watch.watch, {
+    const caches = cachesOver(this.#watch, {
       namespaces: undefined,
       clock,
       log: silentLogger,
       metrics,
       onWorkloadChange: (change) => this.controller.onWorkloadChange(change),
       onConfigChange: (change) => this.controller.onConfigChange(change),
+      onNamespaceChange: (namespace) => this.controller.onNamespaceChange(namespace),
     });
     const keep = (message: string, fields?: LogFields) => void this.logged.push({ message, fields });
     this.controller = createController({
       client: this.client,
       caches,
-      policy: { crossNamespace: "granted", namespaces: undefined, schedulingGate: true },
+      policy: {
+        crossNamespace: "granted",
+        namespaces: undefined,
+        schedulingGate: true,
+        ofNamespace: caches.namespace,
+      },
       recorder: { record: async (event) => void this.events.push(event) },
       clock,
       log: { debug: () => {}, info: keep, warn: keep, error: keep },

@@ -135,18 +135,24 @@ export class LateReplica {
     this.#cluster = cluster;
     const { clock, client } = cluster;
     const { metrics } = this;
-    const caches = cachesOver(this.#watch.watch, {
+    const caches = cachesOver(this.#watch, {
       namespaces: undefined,
       clock,
       log: silentLogger,
       metrics,
       onWorkloadChange: (change) => this.#controller.onWorkloadChange(change),
       onConfigChange: (change) => this.#controller.onConfigChange(change),
+      onNamespaceChange: (namespace) => this.#controller.onNamespaceChange(namespace),
     });
     this.#controller = createController({
       client,
       caches,
-      policy: { crossNamespace: "granted", namespaces: undefined, schedulingGate: true },
+      policy: {
+        crossNamespace: "granted",
+        namespaces: undefined,
+        schedulingGate: true,
+        ofNamespace: caches.namespace,
+      },
       recorder: { record: async (event) => void this.events.push(event) },
       clock,
       log: silentLogger,

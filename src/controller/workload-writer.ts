@@ -1,6 +1,7 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { fieldManager } from "../rollout/field-managers.ts";
+import type { OfNamespace } from "../rollout/opt-in.ts";
 import type { JsonPatch } from "../rollout/patch.ts";
 import { sameJson } from "../rollout/same-json.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
@@ -24,6 +25,7 @@ export async function writeWorkload(
   before: Workload,
   patch: JsonPatch,
   signal: AbortSignal,
+  ofNamespace?: OfNamespace,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
   try {
@@ -35,15 +37,15 @@ export async function writeWorkload(
       body: patch,
       signal,
     });
-    return { type: "written", after: toWorkload(before.kind, answer) };
+    return { type: "written", after: toWorkload(before.kind, answer, ofNamespace) };
   } catch (error) {
     signal.throwIfAborted();
     const failure = writeFailure(error, before);
     switch (failure.type) {
       case "stale":
-        return readAgain(client, before, patch, undefined, signal);
+        return readAgain(client, before, patch, undefined, signal, ofNamespace);
       case "staleOrRefused":
-        return readAgain(client, before, patch, failure.message, signal);
+        return readAgain(client, before, patch, failure.message, signal, ofNamespace);
       default:
         return failure;
     }
@@ -57,11 +59,12 @@ async function readAgain(
   patch: JsonPatch,
   refusal: string | undefined,
   signal: AbortSignal,
+  ofNamespace: OfNamespace,
 ): Promise<WriteResult> {
   try {
     const path = workloadPath(before);
     const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
-    const newest = toWorkload(before.kind, object);
+    const newest = toWorkload(before.kind, object, ofNamespace);
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };
   } catch (error) {

@@ -31,19 +31,16 @@ const shortestStreamMs = 1_000;
  * tried again after a growing, jittered delay, or after the time that the server asks for.
  */
 export async function* listWatch<T extends KubeObject>(options: ListWatchOptions): AsyncGenerator<ReflectorEvent<T>> {
-  const { clock, log, signal, resource, namespace } = options;
+  const { clock, log, signal, resource } = options;
   /** When the server began to answer the watch that runs. */
   let openedAt: number | undefined;
-  const context: WatchContext = {
-    random: Math.random,
+  const context = contextOf({
     ...options,
     heard: () => {
       openedAt ??= clock.monotonic();
       options.heard?.();
     },
-    what: namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`,
-    path: resourcePath(resource, { namespace }),
-  };
+  });
   const restarts = context.metrics.counter(
     "wave_watch_restarts_total",
     "Watches that were begun again, by what ended them.",
@@ -105,6 +102,21 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
     // Rejects only when the signal is aborted, which the loop sees for itself.
     await sleep(clock, ms, signal).catch(() => {});
   }
+}
+
+/** All objects of a resource as they are at one moment, between `init` and `initDone`. @throws what the request throws. */
+export async function* listOnce<T extends KubeObject>(options: ListWatchOptions): AsyncGenerator<ReflectorEvent<T>> {
+  yield* pagedList<T>(contextOf(options));
+}
+
+function contextOf(options: ListWatchOptions): WatchContext {
+  const { resource, namespace } = options;
+  return {
+    random: Math.random,
+    ...options,
+    what: namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`,
+    path: resourcePath(resource, { namespace }),
+  };
 }
 
 /** How long the server asks to wait. */

@@ -11,7 +11,7 @@ export interface WatchReport {
 }
 
 /** The part of a watch's context that is needed to speak of it. */
-type Watched = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace">;
+type Watched = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector">;
 
 const sayAgainMs = 600_000;
 
@@ -51,10 +51,12 @@ function cut(text: string): string {
 }
 
 /** What only a person can mend, and how. */
-function problem({ what, resource, namespace }: Watched, error: unknown): string | undefined {
+function problem({ what, resource, namespace, fieldSelector }: Watched, error: unknown): string | undefined {
   if (isForbidden(error)) {
     const all = resource.namespaced ? " in all namespaces" : "";
-    const where = namespace === undefined ? all : ` in namespace ${namespace}`;
+    const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector ?? "") ?? [];
+    const where =
+      namespace === undefined ? (name === undefined ? all : ` of the name ${name}`) : ` in namespace ${namespace}`;
     return `cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural}${where}`;
   }
   if (isUnauthorized(error)) return `cannot watch ${what}: the API server does not accept the credentials`;

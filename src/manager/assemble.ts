@@ -62,6 +62,7 @@ export async function assemble(
     namespaces,
     schedulingGate,
     pacing,
+    ofNamespace: (namespace) => controlled.caches.namespace(namespace),
     get hashKeys() {
       return hashKeys?.known();
     },
@@ -98,6 +99,7 @@ function assembleController(
     namespaces,
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
+    onNamespaceChange: (namespace) => controller.onNamespaceChange(namespace),
   });
   const pace = { updateRate, updateBurst, syncPeriodMs };
   const options = { ...connected, ...pace, ...decision, caches, recorder, webhooks: webhooks !== undefined };

@@ -99,15 +99,20 @@ describeOnControlPlane("the chart", (cluster) => {
     });
   });
 
-  it("asks for the same in each of its namespaces as in all, and then for nothing in all but its own webhook", async () => {
+  it("asks for the same in each of its namespaces as in all, and then for nothing in all but these and its own webhook", async () => {
     const everywhere = ofKind("ClusterRole", await rendered(cluster, "webhooks.enabled=true"));
     const limited = await rendered(cluster, "webhooks.enabled=true", "namespaces={shop}");
     const inShop = ofKind("Role", limited).filter(({ metadata }) => metadata.namespace === "shop");
-    const shared = everywhere.filter(({ metadata }) => metadata.name !== "wave-webhook-configuration");
+    const clusterWide = ["wave-namespaces", "wave-webhook-configuration"];
+    const shared = everywhere.filter(({ metadata }) => !clusterWide.includes(metadata.name));
     expect(inShop.map(({ metadata, rules }) => [metadata.name, rules])).toEqual(
       shared.map(({ metadata, rules }) => [metadata.name, rules]),
     );
-    expect(ofKind("ClusterRole", limited).map(({ metadata }) => metadata.name)).toEqual(["wave-webhook-configuration"]);
+    const [namespaces, ...others] = ofKind("ClusterRole", limited);
+    expect(namespaces?.rules).toEqual([
+      { apiGroups: [""], resources: ["namespaces"], resourceNames: ["shop"], verbs: ["list", "watch"] },
+    ]);
+    expect(others.map(({ metadata }) => metadata.name)).toEqual(["wave-webhook-configuration"]);
   });
 
   it("asks for what docs/permissions.md has a reason for, no more and no less", async () => {

@@ -12,7 +12,7 @@ describeOnControlPlane("Wave where it may not list some of its namespaces", (clu
     const all = await permissionsOf(cluster, granted, `namespaces={${granted},${later},${absent}}`);
     await apply(
       cluster,
-      all.filter(({ metadata }) => metadata.namespace === namespace),
+      all.filter(({ metadata }) => metadata.namespace === undefined || metadata.namespace === namespace),
     );
   };
   const makeApp = async (name: string) => {

@@ -1,0 +1,76 @@
+import type { KubeObject } from "../kube/api-types.ts";
+import { resources } from "../kube/resources.ts";
+import { type NamespaceObject, sameNamespacePolicy, toNamespacePolicy } from "../rollout/policy/namespace-policy.ts";
+import type { NamespacePolicy } from "../rollout/policy/policy.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { ListListener, Watch } from "./kind-cache.ts";
+import { runReflector } from "./reflector.ts";
+import { Store, type StoreChange } from "./store.ts";
+import { SyncGate } from "./sync-gate.ts";
+
+/** One watch: of the Namespace of a name, or of all where the name is "". */
+interface Watched {
+  readonly store: Store<NamespacePolicy>;
+  readonly listed: SyncGate;
+}
+
+/**
+ * What each Namespace decides for the workloads in it. Where Wave is limited to some, each is watched by its name: then no
+ * permission is needed for any other.
+ */
+export class NamespaceCache {
+  readonly kind = resources.namespaces.kind;
+  readonly #log: Logger;
+  /** By name; under "" the one for all. */
+  readonly #watched: ReadonlyMap<string, Watched>;
+
+  constructor(options: {
+    /** Undefined for all. */
+    readonly namespaces: readonly string[] | undefined;
+    readonly log: Logger;
+    readonly onChange: (name: string, change: StoreChange<NamespacePolicy>) => void;
+  }) {
+    const { namespaces = [""], log, onChange } = options;
+    this.#log = log;
+    const store = () =>
+      new Store<NamespacePolicy>({
+        kind: this.kind,
+        same: sameNamespacePolicy,
+        onChange: (change) => onChange(change.key.slice(change.key.lastIndexOf("/") + 1), change),
+      });
+    this.#watched = new Map(namespaces.map((name) => [name, { store: store(), listed: new SyncGate() }]));
+  }
+
+  get size(): number {
+    return this.#watched.values().reduce((sum, { store }) => sum + store.size, 0);
+  }
+
+  /** What a Namespace decides; undefined where none of this name is known. */
+  get(name: string): NamespacePolicy | undefined {
+    return (this.#watched.get("") ?? this.#watched.get(name))?.store.get("", name);
+  }
+
+  /** Resolves when it is known what a Namespace decides, or with "" what all do; rejects when the signal is aborted before. */
+  async whenListed(namespace: string, signal: AbortSignal): Promise<void> {
+    await this.#watched.get(namespace)?.listed.opened(signal);
+  }
+
+  /** The runs of its reflectors, each of which ends with the signal. */
+  run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
+    return Array.from(this.#watched, ([name, watched]) => {
+      const selector = name === "" ? {} : { fieldSelector: `metadata.name=${name}` };
+      return runReflector({
+        kind: this.kind,
+        events: watch<KubeObject & NamespaceObject>({ resource: resources.namespaces, ...selector }, signal),
+        store: watched.store,
+        transform: toNamespacePolicy,
+        log: this.#log,
+        onSynced: () => {
+          watched.listed.open();
+          listed(name);
+        },
+        onFailed: (why) => failed(name, why),
+      });
+    });
+  }
+}
