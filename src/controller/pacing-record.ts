@@ -14,10 +14,19 @@ export interface PacingRecord {
   changes: { readonly first: number; readonly last: number } | undefined;
   /** What was written to its pod template last, and to which object. */
   written: (NonNullable<Moment["written"]> & { readonly uid: string }) | undefined;
-  /** Where its rollout stands, and since when. */
-  stands: { readonly hash: string | undefined; readonly step: number | string; readonly since: number } | undefined;
+  /** How far its rollout is. */
+  stands: StandsRecord | undefined;
   /** What keeps what is due from being written. */
   hold: HoldRecord | undefined;
+}
+
+/** Where the rollout of a hash stands. Times are on the monotonic clock. */
+export interface StandsRecord {
+  readonly hash: string | undefined;
+  readonly step: number | string;
+  readonly since: number;
+  /** For how many milliseconds it was complete before it was as it is: one that loses a Pod later has not failed. */
+  readonly completeMs: number;
 }
 
 /** What keeps what is due from being written, and since when. Times are on the monotonic clock. */
@@ -58,12 +67,14 @@ export function notePlanned(record: PacingRecord, outcome: Outcome, seen: Pacing
   record.changes = changes === seen || changes === undefined ? undefined : { first: changes.last, last: changes.last };
 }
 
-/** Notes how far its rollout is, which stands since it was first seen there. */
+/** Notes how far its rollout is, which stands since it was first seen there: a Pod that is lost again is no step. */
 export function noteProgress(record: PacingRecord, { recordedHash: hash, progress }: Workload, now: number): void {
   const step = progress.state === "progressing" ? progress.step : progress.state;
-  if (record.stands === undefined || record.stands.step !== step || record.stands.hash !== hash) {
-    record.stands = { hash, step, since: now };
-  }
+  const before = record.stands?.hash === hash ? record.stands : undefined;
+  if (before?.step === step) return;
+  if (typeof before?.step === "number" && typeof step === "number" && step < before.step) return;
+  const completeMs = before?.step === "complete" ? now - before.since : 0;
+  record.stands = { hash, step, since: now, completeMs: Math.max(before?.completeMs ?? 0, completeMs) };
 }
 
 /** What is to be noted of a write of `plan`: what was written last, if it makes new Pods. */

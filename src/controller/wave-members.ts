@@ -90,5 +90,7 @@ function stageIn(
   const undone = written !== undefined && written.hash !== workload.recordedHash;
   const completeSince = stands?.step === "complete" ? onWall(stands.since) : undefined;
   const due = inLine === "due";
-  return stageOf({ workload, due, changedAt, seenAt, writtenAt, undone, completeSince, resumed }, flags, now);
+  const soaked = stands?.hash === workload.recordedHash && (stands?.completeMs ?? 0) >= Math.max(1, flags.soakMs);
+  const known = { writtenAt, undone, completeSince, soaked };
+  return stageOf({ workload, due, changedAt, seenAt, ...known, resumed }, flags, now);
 }

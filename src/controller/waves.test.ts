@@ -131,6 +131,13 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
     breakRollouts: (which: (name: string) => boolean) => {
       isBad = which;
     },
+    losePod: async (name: string) => {
+      const deployment = await cluster.request<Deployment>({
+        method: "GET",
+        path: resourcePath(deployments, { namespace: "default", name }),
+      });
+      await status(deployment, { availableReplicas: 0 });
+    },
     takeMostUnderWay: () => {
       const most = mostUnderWay;
       mostUnderWay = underWay;
@@ -226,6 +233,19 @@ describe("a change that many workloads read", () => {
     expect(rolled).toHaveLength(3);
     await pass(2_000);
     expect(rolled).toHaveLength(6);
+  });
+
+  it("goes on past one that was complete for the soak time and loses its Pod after that", async () => {
+    const { editConfig, pass, rolled, losePod, halted, breakRollouts } = await steady(12, { maxConcurrent: 2 });
+    breakRollouts((name) => ["web-1", "web-10"].includes(name));
+    await editConfig("1");
+    await pass(20_000);
+    expect(rolled).toEqual(["web-0", "web-1", "web-10"]);
+    await losePod("web-0");
+    await pass(700_000, 20_000);
+    expect(halted()).toBe(0);
+    await pass(100_000, 5_000);
+    expect(rolled).toHaveLength(12);
   });
 });
 

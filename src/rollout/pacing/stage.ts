@@ -30,6 +30,8 @@ export interface StageFacts {
   readonly undone?: boolean;
   /** When this process first saw its rollout complete; undefined where it has only just looked. */
   readonly completeSince: number | undefined;
+  /** Whether it was complete for long enough since that roll, though it may not be now: Pods come and go. */
+  readonly soaked?: boolean;
   /** What the annotation `resumed` says; undefined where it says nothing. */
   readonly resumed: number | undefined;
 }
@@ -58,6 +60,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     const until = since + flags.soakMs;
     return until <= now ? { state: "passed" } : { state: "soaking", until };
   }
+  if (facts.soaked) return { state: "passed" };
   const until = rolledAt + flags.rolloutTimeoutMs;
   if (progress.state === "progressing" && now < until) return { state: "underWay", until };
   return resumedSince(facts, rolledAt, now) ? undefined : { state: "failed", rolledAt };
