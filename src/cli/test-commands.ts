@@ -2,7 +2,6 @@ import { expect } from "vitest";
 import type { KubeObject } from "../kube/api-types.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { configHash, updateOnConfigChange } from "../rollout/annotations.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Explanation } from "./explanation.ts";
 import { type Ended, kubeconfigFile, runWave } from "./test-terminal.ts";
 
@@ -34,8 +33,14 @@ export interface CommandScene {
   readonly toBe: (path: string, state: Explanation["state"]) => Promise<void>;
 }
 
+/** As much of a sandbox as the scene needs. */
+interface ApiServer {
+  readonly url: string;
+  readonly kubeconfig: () => object;
+}
+
 /** The scene in one namespace of a sandbox. Only tests import it. */
-export function commandScene(sandbox: Sandbox, namespace: string): CommandScene {
+export function commandScene(sandbox: ApiServer, namespace: string): CommandScene {
   // What tests write has changed just now.
   const env = { KUBECONFIG: kubeconfigFile(sandbox.kubeconfig()), WAVE_SETTLE: "0" };
   const call = async (method: string, path: string, body?: object) => {
