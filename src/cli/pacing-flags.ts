@@ -15,7 +15,7 @@ export const pacingFlags = {
     default: 1_000,
     minMs: 1,
     zero: "at once",
-    help: "How long after the last change of what it reads a workload is rolled, so that several changes are one rollout.",
+    help: "How long after the last change of what it reads a workload is rolled, so that several changes are one rollout. 0: at once, for each change.",
   }),
   "settle-max": duration({
     group,
@@ -28,7 +28,7 @@ export const pacingFlags = {
     group,
     default: 50,
     zero: "no waves: all at once",
-    help: "Workloads of one namespace that one changed object may roll at once; the others wait until these are complete.",
+    help: "Workloads of one namespace that one changed object may roll at once; the others wait until these are complete. 0: no waves.",
   }),
   "first-wave": count({
     group,
@@ -46,7 +46,7 @@ export const pacingFlags = {
     group,
     default: 3,
     zero: "never, whatever fails",
-    help: "Failed rollouts of one change after which the rest of it is halted; in the first wave one suffices.",
+    help: "Failed rollouts of one change after which the rest of it is halted; in the first wave one suffices. 0: never.",
   }),
   "rollout-timeout": duration({
     group,
