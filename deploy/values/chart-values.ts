@@ -1,5 +1,6 @@
 import { flagValues } from "./flag-values.ts";
 import {
+  names,
   object,
   objects,
   optionalDuration,
@@ -38,8 +39,13 @@ const pods = section(
   ],
   ["image.pullPolicy", "IfNotPresent", { enum: ["Always", "IfNotPresent", "Never"] }, "When nodes pull it."],
   ["image.name", "", text, "What the chart of Wave 0.11 called the repository; used where that is not set."],
-  ["imagePullSecrets", [], objects, "Secrets to pull the image with, `[{name: …}]`; added to those of `global`."],
-  ["global.imagePullSecrets", [], objects, "The same, also for other charts of one parent."],
+  [
+    "imagePullSecrets",
+    [],
+    names,
+    "Secrets to pull the image with, by name or as `{name: …}`; added to those of `global`.",
+  ],
+  ["global.imagePullSecrets", [], names, "The same, also for other charts of one parent."],
   [
     "replicas",
     2,

@@ -17,6 +17,9 @@ export const object: JsonSchema = { type: "object" };
 /** A list of such. */
 export const objects: JsonSchema = { type: "array", items: { type: "object" } };
 
+/** A list of names, or of objects with a name. */
+export const names: JsonSchema = { type: "array", items: { type: ["string", "object"] } };
+
 /** The name of a namespace. */
 export const namespace: JsonSchema = { type: "string", pattern: `^${label}$` };
 

@@ -20,6 +20,8 @@ interface WebhookState extends AnyObject {
   ];
 }
 
+const key = "wave-hash-key";
+
 /** So that the first replica leads soon by the Lease that it makes. */
 const shortTerms = ["leaseDuration=3s", "renewDeadline=2s", "retryPeriod=500ms"]
   .map((term) => `leaderElection.${term}`)
@@ -45,7 +47,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
       namespace: "asked-system",
       shop: "asked-shop",
       webhooks: true,
-      values: ["--set", `webhooks.enabled=true,accountPolicy.enabled=true,${shortTerms}`],
+      values: ["--set", `webhooks.enabled=true,accountPolicy.enabled=true,hashKeySecret=${key},${shortTerms}`],
     },
     {
       name: "limited",
@@ -64,6 +66,9 @@ describeOnControlPlane("Wave installed by its chart", () => {
       const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${name}-webhook`;
       return cluster.api<WebhookState>("GET", path);
     };
+    const keyed = values.some((value) => value.includes(key));
+    const keysOfHashes = async () =>
+      keyed ? (await cluster.api("GET", `/api/v1/namespaces/${namespace}/secrets/${key}`)).data : undefined;
     const caBundle = async () => (await registration()).webhooks[0].clientConfig.caBundle;
     const calledPath = async () => (await registration()).webhooks[0].clientConfig.service.path;
     const pod = (podName: string) => cluster.api("GET", `/api/v1/namespaces/${shop}/pods/${podName}`);
@@ -115,7 +120,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
           asked,
         );
         expect(allowed).toBe(true);
-        expect(Buffer.from(patch, "base64").toString()).toMatch(/v2:[0-9a-f]{64}/);
+        expect(Buffer.from(patch, "base64").toString()).toMatch(/v2(-[0-9a-f]{8})?:[0-9a-f]{64}/);
       });
 
       it("replaces a Pod that was held", async () => {
@@ -128,6 +133,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
     it("keeps its leader and what the API server trusts when the chart is upgraded and rolled back", async () => {
       // Wave would repair both within a moment, but by one transition of the Lease and one generation more.
       const kept = async () => ({
+        keys: await keysOfHashes(),
         holder: (await lease()).spec?.holderIdentity,
         transitions: (await lease()).spec?.leaseTransitions,
         ...(webhooks
@@ -161,7 +167,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
       expect(requests().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
     });
 
-    it("is gone when it is uninstalled, but for what it made: its Lease, and its certificate authority", async () => {
+    it("is gone when it is uninstalled, but for what it made: its Lease, its certificate authority, its key", async () => {
       await helm(cluster, ["uninstall", name, "-n", namespace, "--wait"]);
       await wave.stop();
       const label = ["-l", `app.kubernetes.io/instance=${name}`, "-o", "name"];
@@ -171,7 +177,11 @@ describeOnControlPlane("Wave installed by its chart", () => {
         (await cluster.kubectl(["get", `${namespaced},${everywhere}`, "-A", ...label])) === "" ? true : undefined,
       );
       const left = await cluster.kubectl(["-n", namespace, "get", "leases,secrets", "-o", "name"]);
-      const made = [`lease.coordination.k8s.io/${name}`, ...(webhooks ? [`secret/${name}-webhook-authority`] : [])];
+      const made = [
+        `lease.coordination.k8s.io/${name}`,
+        ...(webhooks ? [`secret/${name}-webhook-authority`] : []),
+        ...(keyed ? [`secret/${key}`] : []),
+      ];
       expect(left.trim().split("\n")).toEqual(made);
     });
   });

@@ -38,7 +38,7 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     };
     const more = {
       imagePullSecrets: [{ name: "pull" }],
-      global: { imagePullSecrets: [{ name: "all" }, { name: "pull" }] },
+      global: { imagePullSecrets: ["all", { name: "pull" }] },
       containerSecurityContext: { runAsGroup: 3 },
       extraEnv: [{ name: "A", value: "b" }],
       extraVolumes: [{ name: "tmp", emptyDir: {} }],

@@ -16,3 +16,15 @@ its tags are passed over, and NOTES.txt says so.
 {{- define "wave.oldImage" -}}
 {{- if regexMatch "^v0\\.([0-9]|1[01])\\.[0-9]+" (toString .Values.image.tag) }}true{{ end }}
 {{- end }}
+
+{{- /* By their names too, as charts of one parent may have them. */}}
+{{- define "wave.imagePullSecrets" -}}
+{{- $secrets := list }}
+{{- range concat (.Values.global.imagePullSecrets | default list) (.Values.imagePullSecrets | default list) }}
+{{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) }}
+{{- end }}
+{{- with $secrets | uniq }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
