@@ -49,7 +49,7 @@ function writtenOnly([name, value]: readonly [string, string | undefined]): read
 
 type Act =
   | { readonly does: "edit"; readonly config: number; readonly value: string }
-  | { readonly does: "undo" | "strip" | "hold" | "release" | "resume"; readonly actor: number }
+  | { readonly does: "undo" | "strip" | "hold" | "release" | "resume" | "observe" | "garble"; readonly actor: number }
   | { readonly does: "restart" };
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -63,7 +63,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ does: fc.constantFrom("undo", "strip", "hold", "release", "resume"), actor: fc.nat(5) }),
+    arbitrary: fc.record({
+      does: fc.constantFrom("undo", "strip", "hold", "release", "resume", "observe", "garble"),
+      actor: fc.nat(5),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ does: fc.constant("restart") }) },
 );
@@ -114,6 +117,12 @@ class Play {
       case "hold":
         this.#of(what.actor, (actor) => annotate(actor, "hold", "true"));
         break;
+      case "observe":
+        this.#of(what.actor, (actor) => annotate(actor, "mode", "observe"));
+        break;
+      case "garble":
+        this.#of(what.actor, (actor) => annotate(actor, "settle", "soon"));
+        break;
       case "release":
         this.#of(what.actor, (actor) => annotate(actor, "hold", "false"));
         break;
@@ -131,6 +140,9 @@ class Play {
       expect(until, `${reason} has a time that is past`).toBeUndefined();
       const approved = /approved: "([0-9a-f]{8})"/.exec(message)?.[1];
       if (reason === "hold") annotate(actor, "hold", "false");
+      else if (reason === "observed" && message.includes("/mode")) annotate(actor, "mode", "roll");
+      else if (reason === "invalid" && message.includes('/settle is "soon", not a duration'))
+        annotate(actor, "settle", "1s");
       else if (reason === "approval" && approved !== undefined) annotate(actor, "approved", approved);
       else if (reason === "halted" && message.includes("wave resume"))
         annotate(actor, "resumed", new Date(this.world.now).toISOString());

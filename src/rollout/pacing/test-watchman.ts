@@ -38,12 +38,12 @@ export class Watchman {
   /** Is told right before a roll, and fails where it must not be. */
   judge(actor: Actor): void {
     const { now } = this.#world;
-    const { window, hold, waves, resumed } = actor.stored.policy;
-    demand(hold !== "true", "is not held", actor);
+    const { window, hold, waves, resumed, mode, settle } = actor.stored.policy;
+    demand(hold !== "true" && mode !== "observe" && settle !== "soon", "is not held", actor);
     demand(isIn(window, now), "is in its window", actor);
     const since = this.#standsSince(actor);
     if (since !== undefined && actor.rollout?.byWave) {
-      const over = now - actor.rollout.at >= this.#flags.rolloutTimeoutMs;
+      const over = now - actor.rollout.at >= this.#flags.rolloutTimeoutMs - 1_000;
       demand(over || now - since >= 30_000, "its last roll is over or stuck", actor);
     }
     if (waves !== "off" && resumed === undefined)
@@ -100,7 +100,7 @@ export class Watchman {
       return byWave && !again && !sameSecond(at, editedAt) && (at < now || isOf(object, changed));
     });
     const unfinished = rolled.filter(({ other }) => this.#standsSince(other) !== undefined);
-    const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs);
+    const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs - 1_000);
     const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
     demand(unfinished.length - failed.length < maxConcurrent, "is one of few at once", actor);
     const isFirst = rolled.length - excused.length < firstWave;
