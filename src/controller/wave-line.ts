@@ -54,7 +54,7 @@ export class WaveLine {
   readonly #options: WaveLineOptions;
   readonly #namespaces = new Map<string, NamespaceWaves>();
   readonly #readers: WaveReaders;
-  /** Of what was gone before, nothing was rolled by this line. */
+  /** Of what was gone before, nothing was rolled by this line. On the monotonic clock, as are all times here. */
   readonly #begun: number;
   /** When objects were seen to change, or to be gone, the last ones last: no time of the API's tells that as exactly, or at all. */
   readonly #seen = new Map<string, number>();
@@ -63,7 +63,7 @@ export class WaveLine {
 
   constructor(options: WaveLineOptions) {
     this.#options = options;
-    this.#begun = options.clock.wall();
+    this.#begun = options.clock.monotonic();
     this.#readers = new WaveReaders(options.clock, options.caches.workloadsReading);
   }
 
@@ -88,7 +88,7 @@ export class WaveLine {
   /** An object changed. */
   configChanged({ key }: StoreChange<Config>): void {
     this.#seen.delete(key);
-    this.#seen.set(key, this.#options.clock.wall());
+    this.#seen.set(key, this.#options.clock.monotonic());
     const oldest = this.#seen.size > mostSeen ? this.#seen.keys().next().value : undefined;
     if (oldest === undefined) return;
     this.#seen.delete(oldest);
@@ -131,10 +131,13 @@ export class WaveLine {
 
   #changeOf(object: ConfigName): ChangeTimes {
     const config = this.#options.caches.lookup(object.kind, object.namespace, object.name);
+    const { clock } = this.#options;
+    // Not noted as a time of day: a clock that is put back would make what was written since older than the change.
+    const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
     const seen = this.#seen.get(configKey(object));
-    const seenAt = seen ?? (this.#forgot ? undefined : this.#begun);
-    const changedAt = config?.changedAt === undefined ? (seen ?? this.#begun) : config.changedAt * 1000;
-    return { changedAt, seenAt };
+    const known = seen ?? (this.#forgot ? undefined : this.#begun);
+    const changedAt = config?.changedAt === undefined ? onWall(seen ?? this.#begun) : config.changedAt * 1000;
+    return { changedAt, seenAt: known === undefined ? undefined : onWall(known) };
   }
 
   /** Whether more workloads of a namespace read an object than the first wave has. */
