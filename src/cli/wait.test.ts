@@ -52,7 +52,13 @@ describe("wave wait", () => {
     await roll("deployments/web");
     await toBe("deployments/web", "current");
     await editConfigMap("page", "2");
-    const [ended] = await Promise.all([wait(), looking().then(() => editConfigMap("page", "1"))]);
+    const [ended] = await Promise.all([
+      wait(),
+      // The second look is for the events with which a watch begins.
+      looking()
+        .then(looking)
+        .then(() => editConfigMap("page", "1")),
+    ]);
     expect(ended).toMatchObject({ code: 0, err: "" });
   });
 
