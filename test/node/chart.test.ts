@@ -54,6 +54,11 @@ describeOnNode("Wave installed by its chart", (node) => {
     }
   });
 
+  it("is found to work by `helm test`, in a restricted Pod of the same image", async () => {
+    const said = await helm(node().cluster, ["test", "wave", "-n", system, "--timeout", "60s"]);
+    expect(said).toMatch(/Phase: +Succeeded/);
+  });
+
   it("shows the new page of the README's example after the edit of its ConfigMap", async () => {
     const { cluster } = node();
     await cluster.kubectl(["-n", ns, "apply", "-f", "-"], example);
