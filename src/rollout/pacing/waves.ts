@@ -56,7 +56,8 @@ export function waveOf({ object, namespace, members }: WaveGroup, flags: PacingF
     return { go: keysOf(resumed.slice(0, free)), hold: haltedBy(described), halted, again };
   }
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
-  const openToAll = members.length <= firstWave || isFirstWavePast(count, flags);
+  // Where a failure does not halt it is past like a success.
+  const openToAll = members.length <= firstWave || count.passed + count.failed >= firstWave;
   const begun = count.underWay + count.soaking + count.passed + count.failed;
   const slots = openToAll ? free : Math.min(free, Math.max(0, firstWave - begun));
   const soaks = !openToAll && begun >= firstWave && count.underWay === 0 ? again : undefined;
@@ -68,11 +69,6 @@ function isHalted(count: Counts, members: number, flags: PacingFlags): boolean {
   const { firstWave, haltAfterFailures } = flags;
   if (haltAfterFailures === 0 || members <= firstWave) return false;
   return count.failed >= (count.passed < firstWave ? 1 : haltAfterFailures);
-}
-
-/** A failure is past as a success is where none halts. */
-function isFirstWavePast({ passed, failed }: Counts, { firstWave, haltAfterFailures }: PacingFlags): boolean {
-  return (haltAfterFailures === 0 ? passed + failed : passed) >= firstWave;
 }
 
 type Counts = Readonly<Record<Stage["state"], number>>;
