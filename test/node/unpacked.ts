@@ -25,8 +25,9 @@ export interface Unpacked {
   readonly root: string;
   /** The paths in each layer, the base's first. */
   readonly layers: readonly (readonly string[])[];
-  /** Of all layers, in bytes. */
+  /** Of all layers, in bytes, and of those that are not the base's. */
   readonly size: number;
+  readonly ownSize: number;
   readonly remove: () => Promise<void>;
 }
 
@@ -39,11 +40,19 @@ export async function unpack(file: string): Promise<Unpacked> {
   const read = async (name: string) => JSON.parse(await readFile(join(archive, name), "utf8"));
   const [manifest] = (await read("manifest.json")) as [{ readonly Config: string; readonly Layers: readonly string[] }];
   const layers: string[][] = [];
-  let size = 0;
+  const sizes: number[] = [];
   for (const layer of manifest.Layers) {
     const { stdout } = await run("tar", ["-xvf", join(archive, layer), "-C", root], { maxBuffer: 64 * 1024 * 1024 });
     layers.push(stdout.split("\n").filter((path) => path !== "" && !path.endsWith("/")));
-    size += (await stat(join(archive, layer))).size;
+    sizes.push((await stat(join(archive, layer))).size);
   }
-  return { image: await read(manifest.Config), root, layers, size, remove: () => rm(folder, { recursive: true }) };
+  const size = sizes.reduce((sum, each) => sum + each, 0);
+  return {
+    image: await read(manifest.Config),
+    root,
+    layers,
+    size,
+    ownSize: size - (sizes[0] ?? 0),
+    remove: () => rm(folder, { recursive: true }),
+  };
 }
