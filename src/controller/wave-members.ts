@@ -19,7 +19,7 @@ export interface WaveFacts {
 }
 
 /** What is known of a workload and one change beside what it is: `since` when it may go, on the wall clock, and is not yet written. */
-export type InLine = { readonly since: number } | "due" | "haltedElsewhere" | "no";
+export type InLine = { readonly since: number } | "due" | "heldElsewhere" | "no";
 
 /** A change of an object. Times are milliseconds since the epoch. */
 export interface ChangeTimes {
@@ -83,7 +83,7 @@ function stageIn(
   const onWall = (at: number) => now - (clock.monotonic() - at);
   // Its status is still that of the rollout before.
   if (typeof inLine === "object") return { state: "underWay", until: inLine.since + flags.rolloutTimeoutMs };
-  if (inLine === "haltedElsewhere") return { state: "haltedElsewhere" };
+  if (inLine === "heldElsewhere") return { state: "heldElsewhere" };
   const { stands } = record ?? {};
   const written = record?.written?.uid === workload.uid ? record.written : undefined;
   const writtenAt = written && onWall(written.at);

@@ -373,6 +373,24 @@ describe("several changes, several namespaces, late caches", () => {
     expect(halted()).toBe(0);
   });
 
+  it("a workload that one change lets and the other does not waits, and nobody waits for it", async () => {
+    const { cluster, annotate, add, editConfig, pass, rolled } = await steady(3);
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    const second = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "second" } }] };
+    const both = { ...second, envFrom: [...second.envFrom, { configMapRef: { name: "web" } }] };
+    for (const name of ["x-0", "x-1"]) await add(name, {}, "default", { containers: [second] });
+    await add("a-both", {}, "default", { containers: [both] });
+    await annotate("x-0", "priority", "1");
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await editConfig("1");
+    await pass(2_000);
+    expect(rolled.toSorted()).toEqual(["web-0", "x-0"]);
+    await pass(30_000);
+    expect(rolled.toSorted()).toEqual(["a-both", "web-0", "web-1", "web-2", "x-0", "x-1"]);
+  });
+
   it("a workload that is halted for one change is waited for by no other", async () => {
     const { cluster, annotate, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3);
     await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
@@ -429,6 +447,8 @@ describe("several changes, several namespaces, late caches", () => {
     await pass(20_000);
     expect(rolled).toEqual(["web-0"]);
     await cluster.remove(deployments, "web-0");
+    await pass(1_000);
+    expect(rolled).toEqual(["web-0", "web-1"]);
     await pass(60_000);
     expect(rolled).toHaveLength(6);
   });

@@ -6,8 +6,8 @@ import { storedRollAt } from "./interval.ts";
 export type Stage =
   /** Something is to be written, and nothing but the wave holds it. At `resumedAt` a person said that it may go on. */
   | { readonly state: "due"; readonly resumedAt: number | undefined }
-  /** As due, but the wave of another change, of which too many failed, holds it: nobody here waits for it. */
-  | { readonly state: "haltedElsewhere" }
+  /** As due, but the wave of another change holds it: nobody here waits for it. */
+  | { readonly state: "heldElsewhere" }
   /** It is being rolled, and has failed where it still is at `until`. */
   | { readonly state: "underWay"; readonly until: number }
   /** Complete, but not for long enough before `until`. */

@@ -159,7 +159,7 @@ export class Conductor {
       };
       const stage = stageOf(facts, this.#flags, now);
       if (stage === undefined) return [];
-      const counted = isDue && elsewhere ? ({ state: "haltedElsewhere" } as const) : stage;
+      const counted = isDue && elsewhere ? ({ state: "heldElsewhere" } as const) : stage;
       return [{ key: actor.key, priority: priority.value, stage: counted }];
     });
   }

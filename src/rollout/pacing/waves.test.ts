@@ -59,7 +59,7 @@ describe("a change that concerns many workloads", () => {
   });
 
   it("does not wait for one that the failures of another change halt", () => {
-    expect(go(members([1, { state: "haltedElsewhere" }], [199, due]))).toEqual(["a001"]);
+    expect(go(members([1, { state: "heldElsewhere" }], [199, due]))).toEqual(["a001"]);
   });
 
   it("says the same to all who wait, whoever goes", () => {
@@ -114,7 +114,7 @@ describe("a change is halted", () => {
 describe("waves of any kind", () => {
   const stage = fc.oneof(
     { weight: 5, arbitrary: fc.constant(due) },
-    fc.constantFrom<Stage>(resumed, passed, failed, { state: "haltedElsewhere" }),
+    fc.constantFrom<Stage>(resumed, passed, failed, { state: "heldElsewhere" }),
     fc.nat(1_000).map<Stage>((until) => ({ state: "underWay", until })),
     fc.nat(1_000).map<Stage>((until) => ({ state: "soaking", until })),
   );

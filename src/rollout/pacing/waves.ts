@@ -74,7 +74,7 @@ function isHalted(count: Counts, members: number, flags: PacingFlags): boolean {
 type Counts = Readonly<Record<Stage["state"], number>>;
 
 function countStages(members: readonly WaveMember[]): Counts {
-  const counts = { due: 0, haltedElsewhere: 0, underWay: 0, soaking: 0, passed: 0, failed: 0 };
+  const counts = { due: 0, heldElsewhere: 0, underWay: 0, soaking: 0, passed: 0, failed: 0 };
   for (const { stage } of members) counts[stage.state]++;
   return counts;
 }
