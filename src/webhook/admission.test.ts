@@ -122,6 +122,32 @@ beforeEach(() => {
 });
 
 describe("admission", () => {
+  it("follows what the Namespace says where a workload says nothing, and asks nothing about others", async () => {
+    await createBoth();
+    const { metadata, ...rest } = deployment();
+    const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
+    const deciding = (optsIn: boolean) => {
+      const ofNamespace: Policy["ofNamespace"] = (name) => ({ optsIn: optsIn && name === "shop", annotations: {} });
+      return createReviewer({ ...options(silentLogger), policy: { ...policy, ofNamespace } });
+    };
+    expect(await deciding(false)(asks("CREATE", silent))).toEqual({ patch: undefined, warnings: [] });
+    expect(api.asked).toEqual([]);
+    const { patch } = await deciding(true)(asks("CREATE", silent));
+    expect(hashIn(patch)?.value).toMatch(/^v2:/);
+    const dropped = asks("UPDATE", silent, { ...silent, ...deployment({ hash: "v2:old" }), metadata: silent.metadata });
+    expect(hashIn((await deciding(true)(dropped)).patch)?.value).toBe("v2:old");
+    expect((await deciding(false)(dropped)).patch).toBeUndefined();
+  });
+
+  it("lets those through without a word that nobody opted in, however many come at the same time", async () => {
+    const { metadata, ...rest } = deployment();
+    const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
+    const reviewer = createReviewer(options(silentLogger));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => reviewer(asks("CREATE", silent))));
+    expect(answers.flatMap(({ warnings }) => warnings)).toEqual([]);
+    expect(metrics.render()).toContain('outcome="ignored"} 200');
+  });
+
   it("writes the hash of what exists at this moment, reading each object once and all at the same time", async () => {
     await createBoth();
     api.most = 0;

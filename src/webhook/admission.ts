@@ -50,6 +50,7 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
   const underWay = new Map<string, number>();
   const reviewInTurn = async (request: AdmissionRequest): Promise<Reviewed> => {
     const { namespace } = request;
+    if (isOptedInByNobody(request, options.policy)) return { patch: undefined, warnings: [], outcome: "ignored" };
     const others = underWay.get(namespace) ?? 0;
     if (others >= reviewsOfNamespace) return passing("many of its namespace come at the same time");
     underWay.set(namespace, others + 1);
@@ -107,7 +108,7 @@ async function review(
   let after: Admitted;
   let lookup: Lookup;
   try {
-    after = admitted(object);
+    after = admitted(object, options.policy.ofNamespace);
     lookup = await read(after.workload);
   } catch (error) {
     const { namespace, name } = request;
@@ -116,9 +117,21 @@ async function review(
     // Without the cause: that is the API server's own words, and for the log.
     return passing(error instanceof Error ? error.message : "see Wave's log");
   }
-  const before = oldObject && admitted(oldObject);
+  const before = oldObject && admitted(oldObject, options.policy.ofNamespace);
   const { patch, warnings, outcome } = planAdmission(operation, after, before, lookup, options.policy);
   return { patch, warnings: warnings.map(({ message }) => message), outcome };
+}
+
+/**
+ * Whether it is one of the many new workloads for which the API server asks only because no condition can tell what their
+ * Namespaces say. Others wait for nothing because of them.
+ */
+function isOptedInByNobody(request: AdmissionRequest, { ofNamespace }: Policy): boolean {
+  const object = workloadIn(request.object);
+  if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
+  if (!workloadKinds.some((known) => known === request.kind.kind)) return false;
+  if (Object.keys(annotationsForWave(object)).length > 0 || ofNamespace?.(request.namespace)?.optsIn) return false;
+  return object.spec?.template?.spec?.schedulerName !== invalidScheduler;
 }
 
 function operationOf({ operation }: AdmissionRequest): "CREATE" | "UPDATE" | undefined {

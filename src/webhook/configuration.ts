@@ -2,7 +2,7 @@ import type {
   MutatingWebhook as PublishedWebhook,
   WebhookClientConfig,
 } from "kubernetes-types/admissionregistration/v1.d.ts";
-import { annotationPrefix, schedulingDisabled, updateOnConfigChange } from "../rollout/annotations.ts";
+import { annotationPrefix, configHash, schedulingDisabled, updateOnConfigChange } from "../rollout/annotations.ts";
 
 /** Which requests a webhook is called for; kubernetes-types leaves out half of it. */
 export interface WebhookRule {
@@ -42,16 +42,22 @@ const webhookName = "workloads.wave.pusher.com";
 /**
  * True for a workload, as it is or as it was, that
  * - carries the scheduling gate, or
- * - says anything to Wave and does not plainly decline: an unclear value or a misspelt name shall get its warning.
+ * - says anything to Wave and does not plainly decline: an unclear value or a misspelt name shall get its warning, or
+ * - says nothing, and is created or has a hash: its Namespace may have opted it in, of which no condition can ask.
  *
  * All others cost nothing: the API server does not call Wave for them.
  */
 const concernsWave = [
-  "[object, oldObject].exists(o, o != null && has(o.metadata.annotations)",
+  "[object, oldObject].exists(o, o != null && (has(o.metadata.annotations)",
   ` && (${quoted(schedulingDisabled)} in o.metadata.annotations`,
-  ` || (${quoted(updateOnConfigChange)} in o.metadata.annotations`,
-  ` ? !(o.metadata.annotations[${quoted(updateOnConfigChange)}] in ['', 'false'])`,
-  ` : o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))))`,
+  ` || ${quoted(updateOnConfigChange)} in o.metadata.annotations)`,
+  ` ? ${quoted(schedulingDisabled)} in o.metadata.annotations`,
+  ` || !(o.metadata.annotations[${quoted(updateOnConfigChange)}] in ['', 'false'])`,
+  " : request.operation == 'CREATE'",
+  " || (has(o.metadata.annotations)",
+  ` && o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))`,
+  " || (has(o.spec.template.metadata.annotations)",
+  ` && ${quoted(configHash)} in o.spec.template.metadata.annotations)))`,
 ].join("");
 
 /** False for what the controller writes: it has just decided, so asking again would only cost time. */

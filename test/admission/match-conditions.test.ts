@@ -71,8 +71,8 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     ["declines", { [optIn]: "false", "wave.pusher.com/extra-secrets": "a" }, false],
     ["declines with nothing", { [optIn]: "" }, false],
     ["declines and is still gated", { [optIn]: "false", "wave.pusher.com/scheduling-disabled": "" }, true],
-    ["has annotations of others", { "example.com/a": "true" }, false],
-    ["has no annotations", {}, false],
+    ["has annotations of others, and may be opted in by its Namespace", { "example.com/a": "true" }, true],
+    ["has no annotations at all, likewise", {}, true],
   ])("lets Wave see a workload that %s: %j", async (_what, annotations, seen) => {
     expect(await create(annotations)).toBe(seen);
   });
@@ -94,6 +94,11 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     expect(await patch({ status: { replicas: 1 } }, `${path}/status`)).toBe(false);
     expect(await patch({ metadata: { annotations: { [optIn]: null } } })).toBe(true);
     expect(await patch(label("d"))).toBe(false);
+    const hash = { "wave.pusher.com/config-hash": "v2:0" };
+    expect(await patch({ spec: { template: { metadata: { annotations: hash } } } })).toBe(true);
+    expect(await patch(label("e"))).toBe(true);
+    expect(await patch({ metadata: { annotations: { [optIn]: "false" } } })).toBe(true);
+    expect(await patch(label("f"))).toBe(false);
   });
 
   it("asks nothing about other namespaces and other kinds", async () => {

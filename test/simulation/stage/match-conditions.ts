@@ -1,17 +1,20 @@
-import { stringOf } from "../../../src/sandbox/json.ts";
+import { objectOf, stringOf } from "../../../src/sandbox/json.ts";
 import type { AdmissionRequest } from "../../../src/sandbox/webhooks.ts";
 import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
 
 /** What each match condition of Wave's registration means, by its name; `test/admission` asks a real API server the same. */
 const meanings: Readonly<Record<string, (request: AdmissionRequest) => boolean>> = {
-  "concerns-wave": ({ object, oldObject }) =>
+  "concerns-wave": ({ operation, object, oldObject }) =>
     [object, oldObject].some((each) => {
-      const annotations = each?.metadata.annotations;
-      if (annotations === undefined) return false;
+      if (each === undefined) return false;
+      const { annotations = {} } = each.metadata;
       if (annotations["wave.pusher.com/scheduling-disabled"] !== undefined) return true;
       const optIn = annotations["wave.pusher.com/update-on-config-change"];
       if (optIn !== undefined) return optIn !== "" && optIn !== "false";
-      return Object.keys(annotations).some((name) => name.startsWith("wave.pusher.com/"));
+      const template = objectOf(objectOf(objectOf(each.spec).template).metadata);
+      const hashed = objectOf(template.annotations)["wave.pusher.com/config-hash"] !== undefined;
+      const says = Object.keys(annotations).some((name) => name.startsWith("wave.pusher.com/"));
+      return operation === "CREATE" || says || hashed;
     }),
   "not-by-wave": ({ options }) => stringOf(options.fieldManager) !== "wave",
 };

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, type Namespace, type WorkloadKind, workload, workloadKinds } from "./objects.ts";
+import { getWorkload, newHash, recordedHash, waveEvents } from "./state.ts";
+
+const ns = "namespace-opt-in";
+const optIn = "wave.pusher.com/update-on-config-change";
+const envFrom = [{ configMapRef: { name: "app" } }];
+const reads = { containers: [{ ...container, envFrom }] };
+
+/** A workload that says nothing, not even to others; of a StatefulSet nobody else annotates anything either. */
+function silent(name: string, kind: WorkloadKind, podSpec: Record<string, unknown> = reads) {
+  const { metadata, ...rest } = workload(name, podSpec, { kind });
+  return { ...rest, metadata: { name: metadata.name } };
+}
+
+describeOnControlPlane("a Namespace that opts in", (cluster) => {
+  let namespace: Namespace;
+  let wave: WaveProcess;
+
+  const say = async (value: string | null) => {
+    const path = `/api/v1/namespaces/${ns}`;
+    const patch = { metadata: { annotations: { [optIn]: value } } };
+    await cluster.api("PATCH", path, patch, "application/merge-patch+json");
+  };
+  const hashOf = (kind: WorkloadKind, name = "web") => recordedHash(cluster, ns, kind, name);
+  const annotationsOf = async (kind: WorkloadKind, name = "web") =>
+    (await getWorkload(cluster, ns, kind, name)).metadata.annotations;
+
+  beforeAll(async () => {
+    namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("app", { a: "1" });
+    for (const { kind } of workloadKinds) {
+      await namespace.create(silent("web", kind));
+      await namespace.create(workload("declines", reads, { kind, annotations: { [optIn]: "false" } }));
+    }
+    await namespace.create(workload("canary", reads));
+    wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`]);
+    await newHash(cluster, ns, "Deployment", "canary");
+  });
+  afterAll(async () => {
+    await wave?.stop();
+  });
+
+  it("leaves those alone that say nothing before it does", async () => {
+    for (const { kind } of workloadKinds) expect(await hashOf(kind)).toBeUndefined();
+  });
+
+  describe.for(workloadKinds)("rolls a $kind", ({ kind }) => {
+    it("without annotations when what it reads is edited, and brings only what it counts", async () => {
+      await say("true");
+      const first = await newHash(cluster, ns, kind, "web");
+      await namespace.edit("ConfigMap", "app", { a: `edited for ${kind}` });
+      await newHash(cluster, ns, kind, "web", first);
+      const brought = Object.entries((await annotationsOf(kind)) ?? {}).filter(([name]) => name.includes("wave"));
+      expect(brought).toEqual([["wave.pusher.com/streak", expect.stringMatching(/^\d$/)]]);
+      await until("an Event", async () => (await waveEvents(cluster, ns, "web"))[0]);
+      expect(await hashOf(kind, "declines")).toBeUndefined();
+    });
+
+    it("that is created later, and lets go of its gate", async () => {
+      await say("true");
+      const held = { ...reads, schedulerName: "wave.pusher.com/invalid" };
+      await namespace.create(silent("later", kind, held));
+      await newHash(cluster, ns, kind, "later");
+      const { spec } = await getWorkload(cluster, ns, kind, "later");
+      expect(spec.template.spec.schedulerName).toBe("default-scheduler");
+    });
+  });
+
+  it("is no longer followed when it has taken that back, and leaves no gate behind", async () => {
+    const hashes = () => Promise.all(workloadKinds.map(({ kind }) => hashOf(kind)));
+    const before = await hashes();
+    const waiting = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "absent" } }] }] };
+    const held = { ...waiting, schedulerName: "wave.pusher.com/invalid" };
+    await namespace.create(silent("held", "StatefulSet", held));
+    await until("it to wait", async () =>
+      (await waveEvents(cluster, ns, "held")).some(({ message }) => message.includes("absent")) ? true : undefined,
+    );
+    await say(null);
+    await until("its gate to be opened", async () => {
+      const { spec } = await getWorkload(cluster, ns, "StatefulSet", "held");
+      return spec.template.spec.schedulerName === "default-scheduler" ? true : undefined;
+    });
+    const canary = await hashOf("Deployment", "canary");
+    await namespace.edit("ConfigMap", "app", { a: "edited at last" });
+    await newHash(cluster, ns, "Deployment", "canary", canary);
+    expect(await hashes()).toEqual(before);
+  });
+
+  it.for(workloadKinds)("has noted what a $kind without annotations sees whose key is lost", async ({ kind }) => {
+    await say("true");
+    const recorded = `v2-01234567:${"0".repeat(64)}`;
+    const { spec, ...rest } = silent("lost", kind);
+    const annotations = { "wave.pusher.com/config-hash": recorded };
+    const template = { ...spec.template, metadata: { ...spec.template.metadata, annotations } };
+    await namespace.create({ ...rest, spec: { ...spec, template } });
+    const noted = async () => (await annotationsOf(kind, "lost"))?.["wave.pusher.com/config-baseline"];
+    expect(await until("a baseline", noted)).toContain(`${recorded} v2:`);
+    expect(await hashOf(kind, "lost")).toBe(recorded);
+  });
+});
