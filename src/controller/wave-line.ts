@@ -45,6 +45,13 @@ const fewReaders = 64;
 /** Of how many objects it is remembered when they were seen to change, the last ones. */
 const mostSeen = 10_000;
 
+/** When an object was seen to change. */
+interface SeenChange {
+  readonly at: number;
+  /** Whether the API tells when, too: an edit that only takes something away leaves the times in managedFields as they are. */
+  readonly isDated: boolean;
+}
+
 /**
  * Where workloads line up that only others hold which the same change concerns. Nobody waits with them and nothing is
  * asked for again and again: whoever is due says so when planned, is looked at when something changed that may let it go,
@@ -57,7 +64,7 @@ export class WaveLine {
   /** Of what was gone before, nothing was rolled by this line. On the monotonic clock, as are all times here. */
   readonly #begun: number;
   /** When objects were seen to change, or to be gone, the last ones last: no time of the API's tells that as exactly, or at all. */
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new Map<string, SeenChange>();
   /** Whether some of that is forgotten. */
   #forgot = false;
 
@@ -86,9 +93,10 @@ export class WaveLine {
   }
 
   /** An object changed. */
-  configChanged({ key }: StoreChange<Config>): void {
+  configChanged({ key, before, after }: StoreChange<Config>): void {
+    const isDated = after?.changedAt !== undefined && after.changedAt > (before?.changedAt ?? 0);
     this.#seen.delete(key);
-    this.#seen.set(key, this.#options.clock.monotonic());
+    this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated });
     const oldest = this.#seen.size > mostSeen ? this.#seen.keys().next().value : undefined;
     if (oldest === undefined) return;
     this.#seen.delete(oldest);
@@ -135,8 +143,9 @@ export class WaveLine {
     // Not noted as a time of day: a clock that is put back would make what was written since older than the change.
     const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
     const seen = this.#seen.get(configKey(object));
-    const known = seen ?? (this.#forgot ? undefined : this.#begun);
-    const changedAt = config?.changedAt === undefined ? onWall(seen ?? this.#begun) : config.changedAt * 1000;
+    const known = seen?.at ?? (this.#forgot ? undefined : this.#begun);
+    const isDated = config?.changedAt !== undefined && seen?.isDated !== false;
+    const changedAt = isDated ? config.changedAt * 1000 : onWall(seen?.at ?? this.#begun);
     return { changedAt, seenAt: known === undefined ? undefined : onWall(known) };
   }
 

@@ -180,6 +180,23 @@ describe("a change that many workloads read", () => {
     expect(held("wave")).toBe(0);
   });
 
+  it("is rolled by one alone also where it only takes something away, of which the API tells no time", async () => {
+    const { cluster, add, pass, rolled } = await steady(8);
+    const key = { name: "V", valueFrom: { configMapKeyRef: { name: "web", key: "v" } } };
+    await add("other", {}, "default", { containers: [{ name: "app", image: "app", env: [key] }] });
+    await pass(20_000);
+    rolled.length = 0;
+    await cluster.edit(configMaps, "web", { data: { v: "1", more: "1" } });
+    await pass(60_000);
+    expect(rolled).toHaveLength(9);
+    await pass(700_000, 100_000);
+    await cluster.edit(configMaps, "web", { data: { more: null } });
+    await pass(5_000);
+    expect(rolled).toHaveLength(10);
+    await pass(60_000);
+    expect(rolled).toHaveLength(17);
+  });
+
   it("goes by priority: the highest first, those below zero last, and else by name", async () => {
     const { annotate, editConfig, pass, rolled } = await steady(8, { maxConcurrent: 1 });
     await annotate("web-5", "priority", "10");
