@@ -96,6 +96,20 @@ describe("wave explain of what is held", () => {
     );
   });
 
+  it("goes on without the others that the same change concerns where they may not be listed, and says so", async () => {
+    const { explained, merge, namespace } = await scene({ spec: { replicas: 0 } });
+    await merge("deployments/web/status", { status: { observedGeneration: 1_000 } });
+    const match = ({ path }: { readonly path: string }) =>
+      /^\/apis\/apps\/v1\/namespaces\/[^/]+\/[a-z]+(\?|$)/.test(path) && path.includes(namespace);
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { state, notes } = await explained("deployments/web");
+    sandbox.faults.clear();
+    expect(state).toBe("due");
+    expect(notes.at(-1)).toMatch(
+      /^others that the same change concerns are not known here and may go first: list .* 403/,
+    );
+  });
+
   it("says of Pods that may not be listed that they are not known, and not that all is well", async () => {
     const { explained, text, roll, merge, namespace } = await scene({ spec: { replicas: 0 } });
     await roll("deployments/web");

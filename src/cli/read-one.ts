@@ -1,13 +1,13 @@
 import { objectsToRead } from "../rollout/cross-namespace.ts";
-import type { Moment } from "../rollout/pacing/moment.ts";
 import { toWorkload } from "../rollout/workload.ts";
+import { errorText } from "../telemetry/error-text.ts";
 import type { Cluster } from "./cluster-command.ts";
 import { type Asked, withAllReferences } from "./explanation.ts";
 import { planLive } from "./live-plan.ts";
 import { podSelector, readPods } from "./pods.ts";
 import { readConfigs, readManyConfigs } from "./read-configs.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
-import { type FoundWorkload, listWorkloads, readWorkload } from "./read-workloads.ts";
+import { listWorkloads, readWorkload } from "./read-workloads.ts";
 import { type KnownPolicy, policyOf } from "./told-flags.ts";
 import { wavesNow } from "./waves-now.ts";
 import type { WorkloadArgument } from "./workload-argument.ts";
@@ -34,7 +34,7 @@ export async function readOne(
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
   ]);
   const asked = { found, read, policy, pods, now: Date.now(), wave: undefined, gaps: gapsOf(namespaces) };
-  return isInWave(asked) ? { ...asked, wave: await waveOf(cluster, found, asked) } : asked;
+  return isInWave(asked) ? withOthers(cluster, asked) : asked;
 }
 
 /** Whether nothing but other workloads can hold what is due: these are many, and not read without need. */
@@ -47,13 +47,21 @@ function isInWave({ found, read, policy, now }: Asked): boolean {
   return asks;
 }
 
-async function waveOf(
-  { client }: Cluster,
-  { workload }: FoundWorkload,
-  { policy, now }: Asked,
-): Promise<Moment["wave"]> {
-  const { namespace } = workload;
-  const { found } = await listWorkloads(client, { namespace }, policy.ofNamespace);
-  const objects = found.flatMap(({ workload: each }) => objectsToRead(each, policyOf(policy)));
-  return wavesNow({ found, read: await readManyConfigs(client, objects), policy, now }).holdOf;
+/** With the workloads of its namespace that may go first, as far as they can be listed. */
+async function withOthers({ client }: Cluster, asked: Asked): Promise<Asked> {
+  const { policy, now } = asked;
+  const { namespace } = asked.found.workload;
+  try {
+    const { found, failures } = await listWorkloads(client, { namespace }, policy.ofNamespace);
+    const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+    const read = await readManyConfigs(client, objects);
+    const { holdOf } = wavesNow({ found, read, policy, now });
+    return { ...asked, wave: holdOf, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
+  } catch (error) {
+    return { ...asked, gaps: [...asked.gaps, othersUnknown(errorText(error))] };
+  }
+}
+
+function othersUnknown(why: string): string {
+  return `others that the same change concerns are not known here and may go first: ${why}`;
 }

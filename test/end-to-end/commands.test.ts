@@ -75,11 +75,24 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     expect(ended.out).toMatch(/^deployment\/web in commands: 2 of 2 Pods run with the current configuration$/m);
   });
 
+  it("waits for each kind by its own rules", async () => {
+    await namespace.configMap("kinds", { a: "1" });
+    await namespace.create(workload("db", reads("kinds"), { kind: "StatefulSet" }));
+    await namespace.create(workload("agent", reads("kinds"), { kind: "DaemonSet" }));
+    expect(await run("wait", "sts/db", "ds/agent")).toMatchObject({ code: 0, err: "" });
+    await namespace.edit("ConfigMap", "kinds", { a: "2" });
+    expect(await run("wait", "sts/db", "ds/agent")).toMatchObject({ code: 0, err: "" });
+    expect(await list("--state=current")).toMatchObject({
+      "statefulset/db": "current - 1/1",
+      "daemonset/agent": "current - 1/1",
+    });
+  });
+
   it("holds one workload, sees what holds it, and releases it", async () => {
     expect((await run("hold", "deploy/web")).out).toContain("It is up to date: nothing is to be rolled.\n");
     await namespace.edit("ConfigMap", "page", { a: "3" });
     expect((await run("wait", "deploy/api")).code).toBe(0);
-    expect(await list()).toEqual({ "deployment/web": "held hold 0/2", "deployment/api": "current - 2/2" });
+    expect(await list()).toMatchObject({ "deployment/web": "held hold 0/2", "deployment/api": "current - 2/2" });
     const { code, err } = await run("wait", "deploy/web", "--timeout=500ms");
     expect(code).toBe(1);
     expect(err).toContain("after 500ms still held (hold): it is held by annotation wave.pusher.com/hold");
@@ -170,10 +183,10 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     const kubeconfig = join(await temporaryFiles({ kubeconfig: JSON.stringify(config) }), "kubeconfig");
     await namespace.secret("db", { password: "hunter2" });
     const envFrom = [{ secretRef: { name: "db" } }];
-    await namespace.create(workload("db", { containers: [{ ...container, envFrom }] }));
+    await namespace.create(workload("secretive", { containers: [{ ...container, envFrom }] }));
     const { code, out, err } = await wave(kubeconfig, "list");
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toMatch(/^deployment\/db +unknown +forbidden /m);
+    expect(out).toMatch(/^deployment\/secretive +unknown +forbidden /m);
     expect(out).toMatch(/^deployment\/api +current +- +2\/2 /m);
     expect(await wave(kubeconfig, "hold", "deploy/api")).toMatchObject({
       code: 1,
