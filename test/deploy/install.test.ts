@@ -155,6 +155,13 @@ describeOnControlPlane("Wave installed by its chart", () => {
       expect([await replicas(), await kept()]).toEqual([2, before]);
     });
 
+    it("writes nothing into what is installed that would be put back: no tool for GitOps sees a difference", async () => {
+      const manifest = await helm(cluster, ["get", "manifest", name, "-n", namespace]);
+      for (const how of [["--server-side", "--force-conflicts", "--field-manager=argocd-controller"], []]) {
+        await expect(cluster.kubectl(["diff", ...how, "-f", "-"], manifest)).resolves.toBe("");
+      }
+    });
+
     it("was forbidden nothing that it tried", async () => {
       const user = `system:serviceaccount:${namespace}:${name}`;
       const requests = () => readAuditLog(plane.auditLog).filter((event) => event.user.username === user);
