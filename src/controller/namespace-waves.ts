@@ -26,6 +26,8 @@ const membersAMillisecond = 20;
 const mostPassedOver = 4;
 /** As the Events of workloads. */
 const tellAgainMs = 45 * 60_000;
+/** Whoever may make a rollout fail and recover is not to flood whoever shares the object with him. */
+const toldApartMs = 60_000;
 
 /**
  * Who of the workloads of a namespace may be rolled for which change. Nothing is remembered that could be lost: who is due
@@ -160,13 +162,15 @@ export class NamespaceWaves {
     else if (group.isHalted !== wasHalted) {
       for (const key of group.due) if (!group.go.has(key)) onChange(key, "low");
     }
-    if (group.isHalted) this.#tellOfHalt(group);
-    else group.haltToldAt = undefined;
+    if (!group.isHalted) group.isHaltTold = false;
+    else if (!group.isStale) this.#tellOfHalt(group);
   }
 
   #tellOfHalt(group: WaveGroup): void {
     const now = this.#options.clock.monotonic();
-    if (group.haltToldAt !== undefined && now < group.haltToldAt + tellAgainMs) return;
+    const afterMs = group.isHaltTold ? tellAgainMs : toldApartMs;
+    if (now < group.haltToldAt + afterMs) return;
+    group.isHaltTold = true;
     group.haltToldAt = now;
     this.#options.onHalted({ object: group.object, namespace: this.#namespace, failed: group.failed });
   }

@@ -17,8 +17,9 @@ export class WaveGroup {
   readonly going = new Set<string>();
   /** Whether something may have changed since who may go was found. */
   isStale = true;
-  /** When the owner of the object was told that it is halted, on the monotonic clock; undefined where it is not. */
-  haltToldAt: number | undefined;
+  /** When whoever looks after the object was told last that it is halted, on the monotonic clock, and whether of this time. */
+  haltToldAt = Number.NEGATIVE_INFINITY;
+  isHaltTold = false;
   #wave: Wave | undefined;
   #failed: readonly string[] = [];
   #putOffSince: number | undefined;

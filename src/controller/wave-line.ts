@@ -2,6 +2,7 @@ import type { Caches } from "../cache/caches.ts";
 import type { StoreChange } from "../cache/store.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../rollout/digest.ts";
+import { isDnsSubdomain } from "../rollout/dns-name.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
@@ -85,7 +86,9 @@ export class WaveLine {
     let asked: readonly string[] = [];
     return {
       holdOf: (_, changed) => {
-        asked = changed.map(configKey).filter((config) => this.#concernsMany(namespace, config));
+        // What no object can be called has not changed, and nobody's text is to become a path.
+        const objects = changed.filter(({ name }) => isDnsSubdomain(name));
+        asked = objects.map(configKey).filter((config) => this.#concernsMany(namespace, config));
         return asked.length === 0 ? undefined : this.#in(namespace).holdOf(key, asked);
       },
       ended: (outcome) => this.#ended(key, asked, outcome),

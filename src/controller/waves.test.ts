@@ -446,6 +446,24 @@ describe("several changes, several namespaces, late caches", () => {
     expect(await cluster.list(namespaces)).not.toEqual([]);
   });
 
+  it("names that no object can have hold up nobody", async () => {
+    const { cluster, add, pass, rolled } = await steady(0);
+    const odd = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "a/../b", optional: true } }] };
+    for (const name of ["a", "b", "c"]) {
+      await add(name, {}, "default", { containers: [odd] });
+      await pass(2_000);
+    }
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    const annotations = { [hashName]: `v2:${"0".repeat(64)}` };
+    for (const name of ["a", "b", "c"]) {
+      await cluster.edit(deployments, name, { spec: { template: { metadata: { annotations } } } });
+    }
+    await pass(30_000);
+    const right = new Set(rolled.slice(3));
+    expect([...right].toSorted()).toEqual(["a", "b", "c"]);
+  });
+
   it("a workload that the API server refuses to write holds up nobody", async () => {
     const { cluster, editConfig, pass, rolled } = await steady(6);
     cluster.answers = ({ method, path }) =>
