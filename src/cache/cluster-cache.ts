@@ -7,6 +7,7 @@ import { parseWorkloadKey, type Workload, workloadKey } from "../rollout/workloa
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { Allotments } from "./allotments.ts";
+import { cacheMetrics } from "./cache-metrics.ts";
 import { configCaches } from "./config-caches.ts";
 import type { ListListener, Source, Watch } from "./kind-cache.ts";
 import { NamespaceCache } from "./namespace-cache.ts";
@@ -82,10 +83,8 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
   const namespaces = new NamespaceCache({
     namespaces: options.namespaces,
     log,
-    onChange: (name, { before, after }) => {
-      if ((before?.optsIn ?? false) !== (after?.optsIn ?? false)) lists.ask(name);
-      options.onNamespaceChange(name);
-    },
+    onOptInChange: (name) => lists.ask(name),
+    onChange: options.onNamespaceChange,
   });
   const configs = configCaches(options, allotments);
   const workloads = workloadCaches({ ...options, ofNamespace: (name) => namespaces.get(name) }, index, allotments);
@@ -101,9 +100,7 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     options.namespaces ?? [""],
     kinds.map(({ kind }) => kind),
   );
-  countObjects(metrics, kinds);
-  countLeftOut(metrics, allotments);
-  countUnserved(metrics, served);
+  cacheMetrics(metrics, kinds, allotments, served);
 
   const allWorkloads = () =>
     Object.values(workloads)
@@ -182,32 +179,6 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     whenSynced: (signal) => gate.opened(signal),
     run,
   };
-}
-
-function countUnserved(metrics: MetricsRegistry, served: ServedNamespaces): void {
-  const gauge = metrics.gauge(
-    "wave_cache_unserved_namespaces",
-    "Namespaces of --namespaces that cannot be listed, so that nothing is decided there.",
-  );
-  gauge.collect(() => gauge.set(served.failures));
-}
-
-function countLeftOut(metrics: MetricsRegistry, allotments: Allotments): void {
-  const gauge = metrics.gauge(
-    "wave_cache_left_out_objects",
-    "Objects that the caches hold by their name alone, because their namespace is beyond its budget.",
-  );
-  gauge.collect(() => gauge.set(allotments.leftOut));
-}
-
-function countObjects(
-  metrics: MetricsRegistry,
-  kinds: readonly { readonly kind: string; readonly size: number }[],
-): void {
-  const gauge = metrics.gauge("wave_cache_objects", "Objects that the caches hold.", ["kind"]);
-  gauge.collect(() => {
-    for (const { kind, size } of kinds) gauge.set(size, { kind });
-  });
 }
 
 /** Runs all until the signal ends them; when one fails, ends the others and fails with it. */

@@ -28,17 +28,24 @@ export class NamespaceCache {
     /** Undefined for all. */
     readonly namespaces: readonly string[] | undefined;
     readonly log: Logger;
-    readonly onChange: (name: string, change: StoreChange<NamespacePolicy>) => void;
+    /** Told after it holds what a Namespace decides. */
+    readonly onChange: (name: string) => void;
+    /** Told besides where it opted in or out after it was first listed. */
+    readonly onOptInChange: (name: string) => void;
   }) {
-    const { namespaces = [""], log, onChange } = options;
+    const { namespaces = [""], log, onChange, onOptInChange } = options;
     this.#log = log;
-    const store = () =>
-      new Store<NamespacePolicy>({
-        kind: this.kind,
-        same: sameNamespacePolicy,
-        onChange: (change) => onChange(change.key.slice(change.key.lastIndexOf("/") + 1), change),
-      });
-    this.#watched = new Map(namespaces.map((name) => [name, { store: store(), listed: new SyncGate() }]));
+    const watched = (): Watched => {
+      const listed = new SyncGate();
+      const tell = ({ key, before, after }: StoreChange<NamespacePolicy>) => {
+        const name = key.slice(key.lastIndexOf("/") + 1);
+        const opts = (before?.optsIn ?? false) !== (after?.optsIn ?? false);
+        if (opts && listed.isOpen) onOptInChange(name);
+        onChange(name);
+      };
+      return { store: new Store({ kind: this.kind, same: sameNamespacePolicy, onChange: tell }), listed };
+    };
+    this.#watched = new Map(namespaces.map((name) => [name, watched()]));
   }
 
   get size(): number {

@@ -75,7 +75,7 @@ async function answer({ fake }: Scene, deployments: readonly object[], name = "s
 describe("the opt-in of a Namespace", () => {
   it("is known before workloads are listed, so that these are listed once", async () => {
     const scene = start();
-    const { fake, caches, names } = scene;
+    const { fake, caches, clock, names } = scene;
     void fake.feed("deployments").list(workload("web"));
     for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) void fake.feed(each).list();
     await eventually(() => expect(fake.watched.map(({ resource }) => resource.plural)).toContain("secrets"));
@@ -86,6 +86,7 @@ describe("the opt-in of a Namespace", () => {
     expect(names()).toEqual(["web"]);
     expect(caches.workload("Deployment/shop/web")?.optIn).toEqual({ state: "in", by: "namespace" });
     expect([...caches.workloadsReading("ConfigMap/shop/c")]).toEqual(["Deployment/shop/web"]);
+    await clock.advance(60_000);
     expect(fake.listed).toEqual([]);
   });
 

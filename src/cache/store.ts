@@ -1,3 +1,5 @@
+import { type Beside, BesideLists } from "./beside-lists.ts";
+
 /** A difference between what a store held and what it holds. Neither side is there for what the store never keeps. */
 export interface StoreChange<T> {
   /** `Kind/namespace/name`. */
@@ -20,14 +22,6 @@ export interface StoreOptions<T> {
   readonly onChange: (change: StoreChange<T>) => void;
 }
 
-/** What is told of the objects of one namespace by a list of its own, beside the watch; {@link Store.beside} begins it. */
-export interface Beside {
-  /** Whether an object of this name may be taken from it: the watch has told nothing of that since, and begun no list. */
-  readonly isNews: (name: string) => boolean;
-  /** It is over. */
-  readonly end: () => void;
-}
-
 /** Two levels, because a key of its own for each of tens of thousands of objects would cost more than the maps. */
 type ByName<T> = Map<string, Map<string, T>>;
 
@@ -47,8 +41,7 @@ export class Store<T> {
   #heardUpTo = 0;
   /** Of what the list that is being filled has brought. */
   #listedUpTo = 0;
-  /** The lists beside the watch that are under way, and of which names the watch has told something meanwhile. */
-  readonly #besides = new Set<{ readonly namespace: string; readonly told: Set<string>; isVoid: boolean }>();
+  readonly #besides = new BesideLists();
 
   constructor(options: StoreOptions<T>) {
     this.#options = options;
@@ -101,18 +94,12 @@ export class Store<T> {
    * makes it void. Undefined where such a list is under way, or was never begun.
    */
   beside(namespace: string): Beside | undefined {
-    if (!this.#synced || this.#list !== undefined) return undefined;
-    const beside = { namespace, told: new Set<string>(), isVoid: false };
-    this.#besides.add(beside);
-    return {
-      isNews: (name) => !(beside.isVoid || beside.told.has(name)),
-      end: () => void this.#besides.delete(beside),
-    };
+    return this.#synced && this.#list === undefined ? this.#besides.begin(namespace) : undefined;
   }
 
   /** Starts a list; what an unfinished one before it brought is void. */
   beginList(): void {
-    for (const beside of this.#besides) beside.isVoid = true;
+    this.#besides.makeVoid();
     const first = !this.#synced && this.#held.size === 0;
     this.#list = first ? this.#held : new Map();
     this.#listedUpTo = 0;
@@ -120,7 +107,7 @@ export class Store<T> {
 
   /** Holds `value`, now or when the list that is being filled is complete. */
   put(namespace: string, name: string, value: T): void {
-    this.#told(namespace, name);
+    this.#besides.told(namespace, name);
     const before = this.get(namespace, name);
     const unchanged = before !== undefined && this.#options.same(before, value);
     const after = unchanged ? before : value;
@@ -132,14 +119,14 @@ export class Store<T> {
 
   /** Holds what it held of an object of which nothing good is known now. */
   keep(namespace: string, name: string): void {
-    this.#told(namespace, name);
+    this.#besides.told(namespace, name);
     const before = this.get(namespace, name);
     if (this.#list !== undefined && before !== undefined) set(this.#list, namespace, name, before);
   }
 
   /** Holds nothing of an object any more. */
   delete(namespace: string, name: string): void {
-    this.#told(namespace, name);
+    this.#besides.told(namespace, name);
     const before = this.get(namespace, name);
     if (this.#list !== undefined) remove(this.#list, namespace, name);
     if (this.#fillsAside || before === undefined) return;
@@ -157,10 +144,6 @@ export class Store<T> {
     this.#synced = true;
     this.#heardUpTo = this.#listedUpTo;
     if (before !== after) this.#announceDifferences(before, after);
-  }
-
-  #told(namespace: string, name: string): void {
-    for (const beside of this.#besides) if (beside.namespace === namespace) beside.told.add(name);
   }
 
   get #fillsAside(): boolean {
