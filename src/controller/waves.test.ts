@@ -306,6 +306,30 @@ describe("a bad change", () => {
     expect([rolled.length, halted()]).toEqual([6, 0]);
   });
 
+  it("that fails and recovers again and again is told on the object once a minute at most", async () => {
+    const { cluster, editConfig, pass, rolled, breakRollouts, leader } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(5_000);
+    const { metadata } = await cluster.get<KubeObject>(deployments, "web-0");
+    const path = `${resourcePath(deployments, { namespace: "default", name: "web-0" })}/status`;
+    const fail = async (reason: string) => {
+      const conditions = [{ type: "Progressing", status: "False", reason }];
+      const status = { observedGeneration: metadata.generation, replicas: 2, updatedReplicas: 1, conditions };
+      await cluster.request({ method: "PATCH", path, body: { status }, contentType: "application/merge-patch+json" });
+      await pass(1_000);
+    };
+    for (let times = 0; times < 20; times++) {
+      await fail("ProgressDeadlineExceeded");
+      await fail("ReplicaSetUpdated");
+    }
+    const ofObject = leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap");
+    expect([rolled, ofObject.length]).toEqual([["web-0"], 1]);
+    await pass(30_000);
+    await fail("ProgressDeadlineExceeded");
+    expect(leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap")).toHaveLength(2);
+  });
+
   it("goes on when the failed one recovers", async () => {
     const { cluster, editConfig, pass, rolled, breakRollouts, halted } = await steady(6);
     breakRollouts((name) => name === "web-0");
