@@ -1,5 +1,5 @@
-import type { Flag } from "../../src/cli/flag-types.ts";
-import { runFlags } from "../../src/cli/run-flags.ts";
+import type { Flag } from "../../src/cli/flags/flag-types.ts";
+import { runFlags } from "../../src/cli/flags/run-flags.ts";
 import { namespace, optionalDuration, optionalLabel, optionalName } from "./schemas.ts";
 import type { Json, JsonSchema, Value } from "./value.ts";
 

@@ -5,7 +5,7 @@ import { valuesReadme } from "./values-readme.ts";
 import { valuesSchema } from "./values-schema.ts";
 import { valuesYaml } from "./values-yaml.ts";
 
-const head = "Made by `npm run chart` from deploy/values, and from the flags of src/cli/run-flags.ts.";
+const head = "Made by `npm run chart` from deploy/values, and from the flags of src/cli/flags/run-flags.ts.";
 
 const introduction = `
 <!-- ${head} -->

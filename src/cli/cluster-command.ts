@@ -4,8 +4,8 @@ import { errorText } from "../telemetry/error-text.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Command, Terminal } from "./command.ts";
 import { isForPeople } from "./command-failure.ts";
-import { type FlagTable, type FlagValues, parseFlags } from "./parse-flags.ts";
-import { runFlags } from "./run-flags.ts";
+import { type FlagTable, type FlagValues, parseFlags } from "./flags/parse-flags.ts";
+import { runFlags } from "./flags/run-flags.ts";
 import { version } from "./version.ts";
 
 /** The flags that say which cluster is meant. */

@@ -1,4 +1,4 @@
-import type { Environment } from "./parse-flags.ts";
+import type { Environment } from "./flags/parse-flags.ts";
 
 /** What a command has of the world around it. */
 export interface Terminal {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { listHelp } from "./list-help.ts";
+import { workloadStates } from "./cluster/workload-state.ts";
+import { listHelp } from "./list/list-help.ts";
 import { runWave } from "./test-terminal.ts";
-import { workloadStates } from "./workload-state.ts";
 
 const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
 

@@ -12,8 +12,8 @@ import { createNarrator, type Narrator } from "./demo/narrator.ts";
 import { observe } from "./demo/observer.ts";
 import { openNamespace, openSandbox, type Stage } from "./demo/stage.ts";
 import { tellStory } from "./demo/story.ts";
-import { parseFlags } from "./parse-flags.ts";
-import { UsageError } from "./usage-error.ts";
+import { parseFlags } from "./flags/parse-flags.ts";
+import { UsageError } from "./flags/usage-error.ts";
 import { version } from "./version.ts";
 
 /**

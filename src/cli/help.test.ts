@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { bool, text } from "./flag-types.ts";
+import { bool, text } from "./flags/flag-types.ts";
+import { runFlags } from "./flags/run-flags.ts";
 import { renderHelp } from "./help.ts";
-import { runFlags } from "./run-flags.ts";
 import { runHelp } from "./run-help.ts";
 
 describe("renderHelp", () => {

@@ -1,5 +1,5 @@
-import type { Flag } from "./flag-types.ts";
-import { type FlagTable, variableOf } from "./parse-flags.ts";
+import type { Flag } from "./flags/flag-types.ts";
+import { type FlagTable, variableOf } from "./flags/parse-flags.ts";
 
 /** What `--help` tells of a command besides its flags. */
 export interface CommandHelp {

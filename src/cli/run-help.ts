@@ -1,5 +1,5 @@
+import { runFlags } from "./flags/run-flags.ts";
 import { renderHelp } from "./help.ts";
-import { runFlags } from "./run-flags.ts";
 
 /** What `wave run --help` prints. */
 export function runHelp(): string {

@@ -4,8 +4,8 @@ import { systemClock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
+import { UsageError } from "./flags/usage-error.ts";
 import { readRunRequest } from "./settings.ts";
-import { UsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
 /**

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../manager/settings.ts";
-import { type Environment, variableOf } from "./parse-flags.ts";
-import { runFlags } from "./run-flags.ts";
+import { type Environment, variableOf } from "./flags/parse-flags.ts";
+import { runFlags } from "./flags/run-flags.ts";
+import { UsageError } from "./flags/usage-error.ts";
 import { readRunRequest } from "./settings.ts";
-import { UsageError } from "./usage-error.ts";
 
 const noFile = "/does/not/exist";
 

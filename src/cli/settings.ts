@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { mistakeInTimings } from "../manager/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../manager/settings.ts";
 import { quoted } from "../rollout/wording.ts";
-import { pacingSettings } from "./pacing-flags.ts";
-import { type Environment, type FlagValues, type Given, parseFlags } from "./parse-flags.ts";
-import { runFlags } from "./run-flags.ts";
-import { UsageError } from "./usage-error.ts";
+import { pacingSettings } from "./flags/pacing-flags.ts";
+import { type Environment, type FlagValues, type Given, parseFlags } from "./flags/parse-flags.ts";
+import { runFlags } from "./flags/run-flags.ts";
+import { UsageError } from "./flags/usage-error.ts";
 
 /** What `wave run` was asked to do. */
 export type RunRequest =

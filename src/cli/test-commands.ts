@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { KubeObject } from "../kube/api-types.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { configHash, updateOnConfigChange } from "../rollout/annotations.ts";
-import type { Explanation } from "./explanation.ts";
+import type { Explanation } from "./explain/explanation.ts";
 import { type Ended, kubeconfigFile, runWave } from "./test-terminal.ts";
 
 /** What a test wants of a workload beyond two Pods that read the whole ConfigMap `page`. */

@@ -1,5 +1,5 @@
+import { waitFlags } from "./flags/wait-flags.ts";
 import { renderHelp } from "./help.ts";
-import { waitFlags } from "./wait-flags.ts";
 
 /** What `wave wait --help` prints. */
 export function waitHelp(): string {

@@ -6,16 +6,16 @@ import { formatDuration } from "../rollout/duration.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
-import { called, type Target } from "./annotate.ts";
+import { called, type Target } from "./annotate/annotate.ts";
+import { readOne } from "./cluster/read-one.ts";
+import { podsInWords } from "./cluster/workload-state.ts";
 import { type Cluster, clusterCommand } from "./cluster-command.ts";
 import { CommandFailure } from "./command-failure.ts";
-import { type Explanation, explainWorkload } from "./explanation.ts";
-import { printable } from "./printable.ts";
-import { readOne } from "./read-one.ts";
-import { type KnownPolicy, readPolicy } from "./told-flags.ts";
-import { waitFlags } from "./wait-flags.ts";
+import { type Explanation, explainWorkload } from "./explain/explanation.ts";
+import { type KnownPolicy, readPolicy } from "./flags/told-flags.ts";
+import { waitFlags } from "./flags/wait-flags.ts";
+import { printable } from "./output/printable.ts";
 import { parseArguments, type WorkloadArgument, workloadRows } from "./workload-argument.ts";
-import { podsInWords } from "./workload-state.ts";
 
 /** Between two looks at a workload lies at least so much time, however often it changes. */
 const leastPauseMs = 250;

@@ -1,8 +1,8 @@
 import { quoted } from "../rollout/wording.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Command, Terminal } from "./command.ts";
-import { nearest } from "./nearest.ts";
-import { UsageError } from "./usage-error.ts";
+import { nearest } from "./flags/nearest.ts";
+import { UsageError } from "./flags/usage-error.ts";
 import { version } from "./version.ts";
 
 interface CommandRow {
@@ -22,11 +22,11 @@ const commands: Readonly<Record<string, CommandRow>> = {
   },
   explain: {
     summary: "show what Wave would do with one workload now and why: wave explain deployment/web",
-    load: async () => (await import("./explain.ts")).explain,
+    load: async () => (await import("./explain/explain.ts")).explain,
   },
   list: {
     summary: "show every workload that opted in: state, reason, Pods with the current configuration",
-    load: async () => (await import("./list.ts")).list,
+    load: async () => (await import("./list/list.ts")).list,
   },
   wait: {
     summary: "wait until every Pod of some workloads runs with the current configuration: for pipelines",
@@ -34,16 +34,16 @@ const commands: Readonly<Record<string, CommandRow>> = {
   },
   hold: {
     summary: "hold a workload, a namespace or a ConfigMap: nothing is rolled there until it is released",
-    load: async () => (await import("./hold.ts")).hold,
+    load: async () => (await import("./annotate/hold.ts")).hold,
   },
-  release: { summary: "take back a hold", load: async () => (await import("./release.ts")).release },
+  release: { summary: "take back a hold", load: async () => (await import("./annotate/release.ts")).release },
   approve: {
     summary: "let the current configuration of a workload be rolled whose mode is approve",
-    load: async () => (await import("./approve.ts")).approve,
+    load: async () => (await import("./annotate/approve.ts")).approve,
   },
   resume: {
     summary: "go on with what was halted because workloads failed",
-    load: async () => (await import("./resume.ts")).resume,
+    load: async () => (await import("./annotate/resume.ts")).resume,
   },
   help: { summary: "show what a command does and its flags: wave help run", load: async () => help },
   version: {

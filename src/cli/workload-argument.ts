@@ -2,7 +2,7 @@ import { type Resource, resources } from "../kube/resources.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
 import { enumerated, quoted } from "../rollout/wording.ts";
 import type { WorkloadKind } from "../rollout/workload.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./flags/usage-error.ts";
 
 /** Which object a person means, but for its namespace. */
 export interface ObjectArgument<K extends string> {

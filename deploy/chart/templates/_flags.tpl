@@ -1,4 +1,4 @@
-{{- /* Made by `npm run chart` from deploy/values, and from the flags of src/cli/run-flags.ts. */}}
+{{- /* Made by `npm run chart` from deploy/values, and from the flags of src/cli/flags/run-flags.ts. */}}
 {{- define "wave.flags" -}}
 {{- $off := list }}
 {{- if not .Values.webhooks.enabled }}{{ $off = append $off "webhook-" }}{{ end }}

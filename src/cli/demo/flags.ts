@@ -1,6 +1,6 @@
-import { bool } from "../flag-types.ts";
+import { bool } from "../flags/flag-types.ts";
+import { runFlags } from "../flags/run-flags.ts";
 import { renderHelp } from "../help.ts";
-import { runFlags } from "../run-flags.ts";
 
 const group = "Where";
 

@@ -11,7 +11,7 @@ import { resourcePath, resources } from "../../kube/resources.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { MetricsRegistry } from "../../telemetry/metrics.ts";
-import type { Environment } from "../parse-flags.ts";
+import type { Environment } from "../flags/parse-flags.ts";
 
 /** Where the story happens. */
 export interface Stage {

@@ -1,0 +1,73 @@
+import { readOne } from "../cluster/read-one.ts";
+import { type Cluster, clusterCommand, connectionFlags } from "../cluster-command.ts";
+import type { Command } from "../command.ts";
+import type { Asked } from "../explain/explanation.ts";
+import { namespaceFlag } from "../flags/namespace-flag.ts";
+import { type KnownPolicy, readPolicy, toldFlags } from "../flags/told-flags.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { type CommandHelp, renderHelp } from "../help.ts";
+import { type KindRow, parseArguments, type WorkloadArgument, workloadRows } from "../workload-argument.ts";
+import type { Target } from "./annotate.ts";
+
+/** What `hold`, `release`, `approve` and `resume` have of the cluster. */
+export interface Annotator extends Cluster {
+  readonly policy: KnownPolicy;
+  /** All that the plan of a workload hangs on now; undefined where the object is none. */
+  readonly read: (target: Target) => Promise<Asked | undefined>;
+  readonly say: (line: string) => void;
+}
+
+interface Row<K extends string> {
+  readonly name: string;
+  readonly help: Omit<CommandHelp, "usage">;
+  /** The kinds that it takes. */
+  readonly kinds: readonly KindRow<K>[];
+  /** Does it to one object and says what happens next. */
+  readonly run: (annotator: Annotator, target: Target) => Promise<void>;
+}
+
+const flags = { namespace: namespaceFlag, ...connectionFlags, ...toldFlags };
+
+/** A command that annotates objects, one after the other: it ends at the first that fails. */
+export function annotationCommand<K extends string>({ name, help, kinds, run }: Row<K>): Command {
+  return clusterCommand({
+    name,
+    flags,
+    help: async () => renderHelp({ ...help, usage: `wave ${name} KIND/NAME… [flags]` }, flags),
+    read: ({ positionals, values, terminal }) => {
+      const objects = parseArguments(positionals, kinds);
+      const elsewhere = objects.find(({ kind }) => kind === "Namespace");
+      if (elsewhere !== undefined && values.namespace !== undefined && values.namespace !== elsewhere.name)
+        throw new UsageError(
+          `--namespace ${values.namespace} and namespace/${elsewhere.name} are two namespaces; name one`,
+        );
+      return async (cluster) => {
+        const policy = await readPolicy(cluster.client, values);
+        const annotator: Annotator = {
+          ...cluster,
+          policy,
+          read: async (target) => {
+            const argument = workloadArgument(target);
+            return argument && readOne(cluster, argument, target.namespace, policy);
+          },
+          say: (line) => terminal.write(`${line}\n`),
+        };
+        for (const object of objects) {
+          await run(annotator, { ...object, namespace: values.namespace ?? cluster.namespace });
+        }
+        return 0;
+      };
+    },
+  });
+}
+
+function workloadArgument({ kind, resource, name }: Target): WorkloadArgument | undefined {
+  const row = workloadRows.find((each) => each.kind === kind);
+  return row && { kind: row.kind, resource, name };
+}
+
+/** What every one of these commands notes. */
+export const annotationNotes = [
+  "It writes with your own permissions: who may patch the object may do this. kubectl annotate does the same.",
+  "Exit codes: 0 when it is done or nothing was to do, 1 where it could not be, 2 for a mistake in the arguments.",
+];

@@ -1,0 +1,85 @@
+import { configKey } from "../../rollout/references.ts";
+import { enumerated } from "../../rollout/wording.ts";
+import { readAll } from "../cluster/read-all.ts";
+import { CommandFailure } from "../command-failure.ts";
+import { explainWorkload } from "../explain/explanation.ts";
+import { configRows, type KindRow, workloadRows } from "../workload-argument.ts";
+import { annotate, called, serverTime, type Target } from "./annotate.ts";
+import { type Annotator, annotationCommand, annotationNotes } from "./annotation-command.ts";
+import { whatComesNext } from "./what-comes-next.ts";
+
+/** `wave resume KIND/NAME`: lets a change go on that was halted because workloads failed with it. */
+export const resume = annotationCommand({
+  name: "resume",
+  kinds: [...workloadRows, ...configRows],
+  help: {
+    summary:
+      "Lets go on what was halted because workloads failed: writes the present time as annotation wave.pusher.com/resumed. " +
+      "Of a ConfigMap or Secret, on those workloads of its namespace that failed, so that they no longer halt the others; " +
+      "of a workload that failed, the same; of one that is halted, it alone goes on. What fails after that halts again.",
+    examples: [
+      ["wave list -n shop --state failed,held", "look first: what failed, and who is halted"],
+      ["wave resume configmap/page -n shop", "go on with the change of this ConfigMap"],
+      ["wave resume deployment/web -n shop", "only this workload"],
+    ],
+    notes: annotationNotes,
+  },
+  run: (annotator, target) => {
+    return workloadRows.some(({ kind }) => kind === target.kind)
+      ? resumeWorkload(annotator, target)
+      : resumeConfig(annotator, target);
+  },
+});
+
+async function resumeWorkload(annotator: Annotator, target: Target): Promise<void> {
+  const asked = await annotator.read(target);
+  if (asked === undefined) return;
+  const { state, hold } = explainWorkload(asked);
+  if (state === "failed" || hold?.reason === "halted") {
+    await annotate(annotator, target, "resumed", await serverTime(annotator, target));
+    annotator.say(
+      state === "failed"
+        ? `${called(target)} is resumed: its failure halts nobody any more.`
+        : `${called(target)} is resumed: it goes on, whatever failed before.`,
+    );
+  } else {
+    annotator.say(`${called(target)} has neither failed nor is it halted: there is nothing to resume.`);
+  }
+  const after = await annotator.read(target);
+  if (after !== undefined) annotator.say(whatComesNext(after));
+}
+
+/** How many workloads a line names. */
+const shown = 5;
+
+async function resumeConfig(annotator: Annotator, target: Target): Promise<void> {
+  const { namespace, name } = target;
+  const { asked } = await readAll(annotator, namespace, undefined, annotator.policy);
+  const key = configKey({ kind: target.kind === "Secret" ? "Secret" : "ConfigMap", namespace, name });
+  const readers = asked.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
+  if (readers.length === 0)
+    throw new CommandFailure(`no workload that opted in reads ${called(target)}; --namespace says where to look`);
+  const failed = readers
+    .filter((each) => explainWorkload(each).state === "failed")
+    .map(({ found: { workload } }): Target => ({ ...workload, resource: rowOf(workload.kind).resource }));
+  const [first] = failed;
+  if (first === undefined) {
+    annotator.say(
+      `None of the ${readers.length} workloads that read ${called(target)} has failed: there is nothing to resume.`,
+    );
+    return;
+  }
+  const now = await serverTime(annotator, first);
+  for (const each of failed) await annotate(annotator, each, "resumed", now);
+  const names = enumerated(failed, shown, (each) => `${each.kind.toLowerCase()}/${each.name}`);
+  annotator.say(`${called(target)} is resumed: the failure of ${names} halts nobody any more.`);
+  annotator.say(
+    `Of the ${readers.length} workloads that read it the next go on, as at the beginning of a wave; "wave list -n ${namespace}" tells how far.`,
+  );
+}
+
+function rowOf(kind: string): KindRow<string> {
+  const row = workloadRows.find((each) => each.kind === kind);
+  if (row === undefined) throw new Error(`"${kind}" is no kind of workload`);
+  return row;
+}

@@ -1,0 +1,64 @@
+import type { Moment } from "../../rollout/pacing/moment.ts";
+import { planRollout, type RolloutPlan } from "../../rollout/plan.ts";
+import { configKey, type Reference } from "../../rollout/references.ts";
+import type { Lookup } from "../../rollout/view.ts";
+import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
+import type { ReadConfig, ReadConfigs } from "./read-configs.ts";
+import type { FoundWorkload } from "./read-workloads.ts";
+import { standsSince } from "./workload-state.ts";
+
+/** What was read, for `planRollout`. */
+export function lookupIn(read: ReadConfigs): Lookup {
+  return (kind, namespace, name) => {
+    const found = read.get(configKey({ kind, namespace, name }));
+    return found?.state === "present" ? found.config : undefined;
+  };
+}
+
+/** Whether an object is there or not, but could not be read. */
+export function isUnread(found: ReadConfig | undefined): found is ReadConfig & { readonly error: string } {
+  return found?.state === "forbidden" || found?.state === "unreadable";
+}
+
+/** The references of a workload to what could be read. */
+export function readableReferences(references: readonly Reference[], read: ReadConfigs): readonly Reference[] {
+  return references.filter((reference) => !isUnread(read.get(configKey(reference))));
+}
+
+/**
+ * What Wave does with a workload now, by `planRollout`, as far as it could be read. What only the process that runs has seen, such
+ * as how often something undid its writes, is not known here.
+ */
+export function planLive(
+  found: FoundWorkload,
+  read: ReadConfigs,
+  policy: KnownPolicy,
+  now: number,
+  wave: Moment["wave"],
+): RolloutPlan {
+  const { object, workload } = found;
+  const moment: Moment = {
+    now,
+    changes: changesSince(found, read),
+    written: undefined,
+    standsSince: standsSince(object, workload),
+    wave: policy.pacing.maxConcurrent === 0 ? undefined : wave,
+  };
+  const readable = { ...workload, references: readableReferences(workload.references, read) };
+  return planRollout(readable, lookupIn(read), policyOf(policy), undefined, moment);
+}
+
+/** When what a workload reads changed since its last roll, as the API tells it: to the second. */
+function changesSince({ workload }: FoundWorkload, read: ReadConfigs): Moment["changes"] {
+  const times = changeTimes(workload.references, read).filter((time) => time >= workload.rolledAt * 1000);
+  return times.length === 0 ? undefined : { first: Math.min(...times), last: Math.max(...times) };
+}
+
+/** When the objects of some references changed last, milliseconds since the epoch. */
+export function changeTimes(references: readonly Reference[], read: ReadConfigs): readonly number[] {
+  return references.flatMap((reference) => {
+    const found = read.get(configKey(reference));
+    if (found?.state !== "present" || found.config.changedAt === undefined) return [];
+    return [found.config.changedAt * 1000];
+  });
+}

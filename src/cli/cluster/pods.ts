@@ -1,0 +1,111 @@
+import type { Pod } from "kubernetes-types/core/v1.d.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { resources } from "../../kube/resources.ts";
+import { configHash } from "../../rollout/annotations.ts";
+import { type WorkloadKind, type WorkloadName, workloadKey } from "../../rollout/workload.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import { type ListScope, listAll } from "../list/list-all.ts";
+
+/** How many Pods carry each hash; the Pods without one under undefined. */
+export type PodHashes = ReadonlyMap<string | undefined, number>;
+
+/** The Pods of a namespace, by the workload that owns them, or why they could not be read. */
+export type ReadPods =
+  | { readonly state: "read"; readonly of: (workload: WorkloadName) => PodHashes }
+  | { readonly state: "unread"; readonly why: string };
+
+type PodObject = KubeObject & Pick<Pod, "status">;
+
+/**
+ * Lists Pods and counts them by workload and hash. Never rejects. What is being deleted, or has ended and only lies about,
+ * is none: nothing serves from it.
+ */
+export async function readPods(client: ApiClient, scope: ListScope): Promise<ReadPods> {
+  const counts = new Map<string, Map<string | undefined, number>>();
+  try {
+    const running = await listAll<PodObject, readonly [string, string | undefined]>(
+      client,
+      resources.pods,
+      scope,
+      (pod) => {
+        const owner = ownerOf(pod);
+        return owner && isThere(pod) ? [workloadKey(owner), pod.metadata.annotations?.[configHash]] : undefined;
+      },
+    );
+    for (const [key, hash] of running) {
+      const hashes = counts.get(key) ?? new Map();
+      hashes.set(hash, (hashes.get(hash) ?? 0) + 1);
+      counts.set(key, hashes);
+    }
+  } catch (error) {
+    return { state: "unread", why: errorText(error) };
+  }
+  return { state: "read", of: (workload) => counts.get(workloadKey(workload)) ?? new Map() };
+}
+
+/** How many Pods there are, and how many of them run with the current configuration. */
+export interface PodCount {
+  readonly total: number;
+  readonly current: number;
+}
+
+/** Counts Pods by whether their hash stands for the current configuration. */
+export function countPods(hashes: PodHashes, isCurrent: (hash: string | undefined) => boolean): PodCount {
+  let [total, current] = [0, 0];
+  for (const [hash, count] of hashes) {
+    total += count;
+    if (isCurrent(hash)) current += count;
+  }
+  return { total, current };
+}
+
+/** The selector of a workload's own Pods, as `kubectl -l` writes it. */
+export function podSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
+    switch (operator) {
+      case "In":
+        return `${key} in (${values.join(",")})`;
+      case "NotIn":
+        return `${key} notin (${values.join(",")})`;
+      case "Exists":
+        return key;
+      default:
+        return `!${key}`;
+    }
+  });
+  return [...equal, ...expressions].join(",");
+}
+
+/** As in apps/v1 (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/). */
+interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+const direct: readonly WorkloadKind[] = ["StatefulSet", "DaemonSet"];
+
+/**
+ * The workload that owns a Pod. A ReplicaSet of a Deployment is called after it and the hash of its template, which its Pods
+ * have as a label (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label), so
+ * nobody needs to read ReplicaSets, of which there are ten times as many as Deployments.
+ */
+function ownerOf({ metadata }: PodObject): WorkloadName | undefined {
+  const { namespace = "", labels = {}, ownerReferences = [] } = metadata;
+  const owner = ownerReferences.find(({ controller }) => controller);
+  if (owner === undefined) return undefined;
+  const kind = direct.find((each) => each === owner.kind);
+  if (kind !== undefined) return { kind, namespace, name: owner.name };
+  const suffix = `-${labels["pod-template-hash"] ?? ""}`;
+  if (owner.kind !== "ReplicaSet" || suffix === "-" || !owner.name.endsWith(suffix)) return undefined;
+  return { kind: "Deployment", namespace, name: owner.name.slice(0, -suffix.length) };
+}
+
+function isThere({ metadata, status }: PodObject): boolean {
+  return !metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed";
+}

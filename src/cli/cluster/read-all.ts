@@ -1,0 +1,62 @@
+import { objectsToRead } from "../../rollout/cross-namespace.ts";
+import { workloadKey } from "../../rollout/workload.ts";
+import type { Cluster } from "../cluster-command.ts";
+import type { Asked } from "../explain/explanation.ts";
+import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
+import { inLane } from "./in-lane.ts";
+import { type ReadPods, readPods } from "./pods.ts";
+import { readManyConfigs } from "./read-configs.ts";
+import { gapsOf, readNamespaces } from "./read-namespaces.ts";
+import { listWorkloads } from "./read-workloads.ts";
+import { wavesNow } from "./waves-now.ts";
+
+/** Workloads with all that their plans hang on. */
+export interface ReadAll {
+  readonly asked: readonly Asked[];
+  /** Kinds of workloads that could not be listed, a line each. */
+  readonly failures: readonly string[];
+  /** What else could not be read and may matter, a line each. */
+  readonly gaps: readonly string[];
+}
+
+/**
+ * Reads the workloads that opted in of one namespace or of all, in lists alone however many they are. What cannot be read
+ * is told; it does not keep the rest. Where labels are asked for, the others are read all the same: they may go first.
+ */
+export async function readAll(
+  { client }: Cluster,
+  namespace: string | undefined,
+  labelSelector: string | undefined,
+  told: KnownPolicy,
+): Promise<ReadAll> {
+  const namespaces = await readNamespaces(client, namespace);
+  const policy = { ...told, ofNamespace: namespaces.of };
+  const all = listWorkloads(client, { namespace }, namespaces.of);
+  const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, namespaces.of);
+  const [{ found, failures }, asksFor] = await Promise.all([all, shown]);
+  const used = [...new Set(found.map(({ workload }) => workload.namespace))];
+  const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+  const [read, pods] = await Promise.all([
+    readManyConfigs(client, objects),
+    inLane(used, async (each) => [each, await readPods(client, { namespace: each })] as const),
+  ]);
+  const podsOf = new Map<string, ReadPods>(pods);
+  const now = Date.now();
+  const { holdOf } = wavesNow({ found, read, policy, now });
+  const keys = new Set(asksFor.found.map(({ workload }) => workloadKey(workload)));
+  const asked = found.filter(({ workload }) => keys.has(workloadKey(workload)));
+  const none: ReadPods = { state: "unread", why: "not asked for" };
+  return {
+    asked: asked.map((each) => ({
+      found: each,
+      read,
+      policy,
+      pods: podsOf.get(each.workload.namespace) ?? none,
+      now,
+      wave: holdOf,
+      gaps: [],
+    })),
+    failures: [...new Set([...failures, ...asksFor.failures])],
+    gaps: gapsOf(namespaces),
+  };
+}

@@ -1,0 +1,81 @@
+import { configResources, readConfig } from "../../cache/live-configs.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { isForbidden } from "../../kube/errors.ts";
+import { type Config, type ConfigObject, toConfig } from "../../rollout/digest.ts";
+import { isDnsSubdomain } from "../../rollout/dns-name.ts";
+import { type ConfigName, configKey } from "../../rollout/references.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import { listAll } from "../list/list-all.ts";
+import { inLane } from "./in-lane.ts";
+
+/** An object as it was found a moment ago. Its values are gone: a Config has digests only. */
+export type ReadConfig =
+  | { readonly state: "present"; readonly config: Config }
+  | { readonly state: "absent" }
+  /** "forbidden": this user may not read it; "unreadable": it could not be read, or is malformed. */
+  | { readonly state: "forbidden" | "unreadable"; readonly error: string };
+
+/** What was read, by the key that `configKey` gives. */
+export type ReadConfigs = ReadonlyMap<string, ReadConfig>;
+
+/** Of more objects than these of a kind in a namespace all are listed, instead of one GET each. */
+const fewObjects = 10;
+
+/** Reads each object, all at once, as it is stored now. Never rejects: what cannot be read says why. */
+export async function readConfigs(
+  client: Pick<ApiClient, "request">,
+  objects: readonly ConfigName[],
+): Promise<ReadConfigs> {
+  const read = async (object: ConfigName) => [configKey(object), await readOne(client, object)] as const;
+  return new Map(await Promise.all(objects.map(read)));
+}
+
+/** The same for the objects that thousands of workloads read, each asked for once: a list where they are many. */
+export async function readManyConfigs(client: ApiClient, objects: readonly ConfigName[]): Promise<ReadConfigs> {
+  const distinct = [...new Map(objects.map((object) => [configKey(object), object])).values()];
+  const groups = [...Map.groupBy(distinct, ({ kind, namespace }) => `${kind}/${namespace}`).values()];
+  const read = await inLane(groups, (group) =>
+    group.length > fewObjects ? listGroup(client, group) : readConfigs(client, group),
+  );
+  return new Map(read.flatMap((each) => [...each]));
+}
+
+/** Objects of one kind and namespace. */
+async function listGroup(client: ApiClient, group: readonly ConfigName[]): Promise<ReadConfigs> {
+  const [{ kind, namespace } = { kind: "ConfigMap", namespace: "" } as const] = group;
+  const wanted = new Set(group.map(({ name }) => name));
+  const keep = (object: KubeObject & ConfigObject) =>
+    wanted.has(object.metadata.name)
+      ? ([configKey({ kind, namespace, name: object.metadata.name }), present(kind, object)] as const)
+      : undefined;
+  try {
+    const absent = group.map((object) => [configKey(object), { state: "absent" }] as const);
+    return new Map([...absent, ...(await listAll(client, configResources[kind], { namespace }, keep))]);
+  } catch (error) {
+    return new Map(group.map((object) => [configKey(object), failed(error)]));
+  }
+}
+
+async function readOne(client: Pick<ApiClient, "request">, object: ConfigName): Promise<ReadConfig> {
+  // A pod spec may name what no object can be called, for example with dots and slashes that would change the path.
+  if (!isDnsSubdomain(object.name)) return { state: "absent" };
+  try {
+    const config = await readConfig(client, object);
+    return config === undefined ? { state: "absent" } : { state: "present", config };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function present(kind: ConfigName["kind"], object: ConfigObject): ReadConfig {
+  try {
+    return { state: "present", config: toConfig(kind, object) };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function failed(error: unknown): ReadConfig {
+  return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
+}

@@ -1,0 +1,67 @@
+import { objectsToRead } from "../../rollout/cross-namespace.ts";
+import { toWorkload } from "../../rollout/workload.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import type { Cluster } from "../cluster-command.ts";
+import { type Asked, withAllReferences } from "../explain/explanation.ts";
+import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
+import type { WorkloadArgument } from "../workload-argument.ts";
+import { planLive } from "./live-plan.ts";
+import { podSelector, readPods } from "./pods.ts";
+import { readConfigs, readManyConfigs } from "./read-configs.ts";
+import { gapsOf, readNamespaces } from "./read-namespaces.ts";
+import { listWorkloads, readWorkload } from "./read-workloads.ts";
+import { wavesNow } from "./waves-now.ts";
+
+/**
+ * Reads all that the plan of one workload hangs on, as it is stored now. Throws a CommandFailure where there is no such workload,
+ * and what the API server refuses of it; what it reads may be unreadable.
+ */
+export async function readOne(
+  cluster: Cluster,
+  argument: WorkloadArgument,
+  namespace: string,
+  told: KnownPolicy,
+): Promise<Asked> {
+  const { client } = cluster;
+  const [object, namespaces] = await Promise.all([
+    readWorkload(cluster, argument, namespace),
+    readNamespaces(client, namespace),
+  ]);
+  const policy = { ...told, ofNamespace: namespaces.of };
+  const found = { object, workload: toWorkload(argument.kind, object, namespaces.of) };
+  const [read, pods] = await Promise.all([
+    readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy))),
+    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
+  ]);
+  const asked = { found, read, policy, pods, now: Date.now(), wave: undefined, gaps: gapsOf(namespaces) };
+  return isInWave(asked) ? withOthers(cluster, asked) : asked;
+}
+
+/** Whether nothing but other workloads can hold what is due: these are many, and not read without need. */
+function isInWave({ found, read, policy, now }: Asked): boolean {
+  let asks = false;
+  planLive(found, read, policy, now, () => {
+    asks = true;
+    return undefined;
+  });
+  return asks;
+}
+
+/** With the workloads of its namespace that may go first, as far as they can be listed. */
+async function withOthers({ client }: Cluster, asked: Asked): Promise<Asked> {
+  const { policy, now } = asked;
+  const { namespace } = asked.found.workload;
+  try {
+    const { found, failures } = await listWorkloads(client, { namespace }, policy.ofNamespace);
+    const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+    const read = await readManyConfigs(client, objects);
+    const { holdOf } = wavesNow({ found, read, policy, now });
+    return { ...asked, wave: holdOf, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
+  } catch (error) {
+    return { ...asked, gaps: [...asked.gaps, othersUnknown(errorText(error))] };
+  }
+}
+
+function othersUnknown(why: string): string {
+  return `others that the same change concerns are not known here and may go first: ${why}`;
+}

@@ -1,0 +1,63 @@
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { isNotFound } from "../../kube/errors.ts";
+import { resourcePath } from "../../kube/resources.ts";
+import type { Policy } from "../../rollout/policy/policy.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import type { Cluster } from "../cluster-command.ts";
+import { nothingThere } from "../command-failure.ts";
+import { type ListScope, listAll } from "../list/list-all.ts";
+import { type WorkloadArgument, workloadRows } from "../workload-argument.ts";
+
+/** A workload as the API server sent it, and what Wave makes of it. */
+export interface FoundWorkload {
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+}
+
+/** The workloads of some kinds, and why others could not be listed. */
+export interface FoundWorkloads {
+  readonly found: readonly FoundWorkload[];
+  readonly failures: readonly string[];
+}
+
+/** Reads the workload of a name. Throws a CommandFailure where there is none, else what {@link ApiClient.request} throws. */
+export async function readWorkload(
+  { client, source }: Pick<Cluster, "client" | "source">,
+  { kind, resource, name }: WorkloadArgument,
+  namespace: string,
+): Promise<WorkloadObject> {
+  try {
+    return await client.request<WorkloadObject>({ method: "GET", path: resourcePath(resource, { namespace, name }) });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw nothingThere(kind, name, namespace, source);
+  }
+}
+
+/**
+ * Lists the workloads that opted in, themselves or by their Namespace, or that tried to. Throws what {@link ApiClient.stream}
+ * throws, where no kind can be listed.
+ */
+export async function listWorkloads(
+  client: ApiClient,
+  scope: ListScope,
+  ofNamespace: Policy["ofNamespace"],
+): Promise<FoundWorkloads> {
+  const failures: unknown[] = [];
+  const lists = workloadRows.map(async ({ kind, resource }) => {
+    try {
+      return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, resource, scope, (object) => {
+        const workload = toWorkload(kind, object, ofNamespace);
+        return workload.optIn.state === "out" ? undefined : { object, workload };
+      });
+    } catch (error) {
+      failures.push(error);
+      return [];
+    }
+  });
+  const found = (await Promise.all(lists)).flat();
+  if (failures.length === workloadRows.length) throw failures[0];
+  return { found, failures: failures.map(errorText) };
+}

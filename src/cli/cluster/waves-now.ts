@@ -1,0 +1,124 @@
+import type { Hold } from "../../rollout/pacing/hold.ts";
+import type { Moment } from "../../rollout/pacing/moment.ts";
+import { stageOf } from "../../rollout/pacing/stage.ts";
+import { type Wave, type WaveMember, waveOf } from "../../rollout/pacing/waves.ts";
+import { rolloutPolicyOf } from "../../rollout/policy/rollout-policy.ts";
+import { type ConfigName, configKey } from "../../rollout/references.ts";
+import { type Workload, workloadKey } from "../../rollout/workload.ts";
+import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
+import { planLive } from "./live-plan.ts";
+import type { ReadConfigs } from "./read-configs.ts";
+import type { FoundWorkload } from "./read-workloads.ts";
+
+/** What is known of the workloads of a namespace. */
+export interface WaveFacts {
+  /** All of the namespace that opted in. */
+  readonly found: readonly FoundWorkload[];
+  readonly read: ReadConfigs;
+  readonly policy: KnownPolicy;
+  readonly now: number;
+}
+
+/** The waves of some namespaces as they are now, derived from the API alone as Wave itself derives them after a restart. */
+export interface Waves {
+  /** For the moments of plans. */
+  readonly holdOf: NonNullable<Moment["wave"]>;
+}
+
+/** Works out who may go first and who follows, from all workloads of each namespace. */
+export function wavesNow(facts: WaveFacts): Waves {
+  const readers = readersByGroup(facts.found);
+  const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
+  const waves = new Map<string, Wave>();
+  const waveFor = (object: ConfigName, namespace: string): Wave => {
+    const group = groupOf(object, namespace);
+    const known = waves.get(group);
+    if (known !== undefined) return known;
+    const members = (readers.get(group) ?? []).flatMap((each) => memberOf(each, plans.get(each), object, facts));
+    const wave = waveOf({ object, namespace, members }, facts.policy.pacing);
+    waves.set(group, wave);
+    return wave;
+  };
+  return { holdOf: (workload, changed) => firstHold(workload, changed, waveFor) };
+}
+
+/** A change of one object, for the workloads of one namespace. */
+function groupOf(object: ConfigName, namespace: string): string {
+  return `${namespace} ${configKey(object)}`;
+}
+
+function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, readonly FoundWorkload[]> {
+  const readers = new Map<string, FoundWorkload[]>();
+  for (const each of found) {
+    const groups = new Set(each.workload.references.map((object) => groupOf(object, each.workload.namespace)));
+    for (const group of groups) {
+      const others = readers.get(group);
+      if (others === undefined) readers.set(group, [each]);
+      else others.push(each);
+    }
+  }
+  return readers;
+}
+
+/** What a plan says of a workload but for waves. */
+interface Planned {
+  /** The keys of the objects for which it is due and held by nothing else. */
+  readonly dueFor: ReadonlySet<string>;
+  /** Whether its hash stands for what it reads now. */
+  readonly isCurrent: boolean;
+}
+
+function planned(found: FoundWorkload, { read, policy, now }: WaveFacts): Planned {
+  let dueFor: ReadonlySet<string> = new Set();
+  const plan = planLive(found, read, policy, now, (_workload, changed) => {
+    dueFor = new Set(changed.map(configKey));
+    return undefined;
+  });
+  return { dueFor, isCurrent: plan.outcome === "unchanged" };
+}
+
+/** How far a workload is with the last change of an object that it reads; none where that does not concern it. */
+function memberOf(
+  { workload }: FoundWorkload,
+  plan: Planned | undefined,
+  object: ConfigName,
+  { read, policy, now }: WaveFacts,
+): readonly WaveMember[] {
+  const { waves, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(policy));
+  if (!waves.value || plan === undefined) return [];
+  const changedAt = changedAtOf(object, read) ?? now;
+  // Rolled in the second of the change, to what is there since: no time of the API tells that it was after it.
+  const inItsSecond = plan.isCurrent && workload.rolledAt * 1000 === changedAt;
+  const stage = stageOf(
+    {
+      workload,
+      due: plan.dueFor.has(configKey(object)),
+      changedAt,
+      writtenAt: inItsSecond ? changedAt + 1_000 : undefined,
+      // Where no status tells, it is taken to have been complete at once, which is right soon.
+      completeSince: workload.rolledAt * 1000,
+      resumed: resumedAt,
+    },
+    policy.pacing,
+    now,
+  );
+  return stage === undefined ? [] : [{ key: workloadKey(workload), priority: priority.value, stage }];
+}
+
+function firstHold(
+  workload: Workload,
+  changed: readonly ConfigName[],
+  waveFor: (object: ConfigName, namespace: string) => Wave,
+): Hold | undefined {
+  const key = workloadKey(workload);
+  for (const object of changed) {
+    const wave = waveFor(object, workload.namespace);
+    if (!wave.go.has(key)) return wave.hold;
+  }
+  return undefined;
+}
+
+function changedAtOf(object: ConfigName, read: ReadConfigs): number | undefined {
+  const found = read.get(configKey(object));
+  return found?.state === "present" && found.config.changedAt !== undefined ? found.config.changedAt * 1000 : undefined;
+}

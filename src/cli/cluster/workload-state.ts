@@ -1,0 +1,133 @@
+import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import type { Hold } from "../../rollout/pacing/hold.ts";
+import type { PacingFlags } from "../../rollout/policy/pacing-flags.ts";
+import type { Workload, WorkloadObject } from "../../rollout/workload.ts";
+import type { PodCount, ReadPods } from "./pods.ts";
+
+/** What a workload is, for a person: the states of `wave list`, in the order of its help. */
+export const workloadStates = {
+  current: "every Pod runs with the current configuration",
+  rolling: "Kubernetes is replacing its Pods, or waits for new ones to be available",
+  due: "Wave writes it now; where that lasts, Wave does not run or may not write it",
+  held: "it is due, and something holds it: a window, a wave, a person",
+  waiting: "something that its Pods require is missing",
+  failed: "its last rollout failed or takes too long",
+  behind: "Wave has written it, and Kubernetes does not replace its Pods: it is paused, or OnDelete",
+  tooLarge: "it asks for more than one object may cost",
+  unknown: "it hangs on what you may not read",
+  ignored: "it has not opted in",
+} as const;
+
+/** One of them. */
+export type WorkloadState = keyof typeof workloadStates;
+
+/** Every {@link WorkloadState}. */
+export const workloadStateNames = Object.keys(workloadStates) as readonly WorkloadState[];
+
+/** Where a workload stands. */
+export interface Standing {
+  readonly state: WorkloadState;
+  /** Why it is not current, as one word; "" where there is nothing to say. */
+  readonly because: string;
+  /** The same in one line for a person; "" where the plan's own reason says it. */
+  readonly message: string;
+  /** Since when, as far as the API tells it: milliseconds since the epoch. */
+  readonly since: number | undefined;
+}
+
+/** What a standing is told from. */
+export interface StandingFacts {
+  readonly object: WorkloadObject;
+  readonly workload: Workload;
+  /** As `explain` tells it. */
+  readonly outcome: string;
+  readonly reason: string;
+  readonly hold: Hold | undefined;
+  /** The first ConfigMap or Secret that could not be read. */
+  readonly unread: string | undefined;
+  readonly pods: ReadPods;
+  readonly podCount: PodCount | undefined;
+  /** When the newest of what it reads changed, milliseconds since the epoch; undefined where nobody knows. */
+  readonly changedAt: number | undefined;
+  readonly flags: PacingFlags;
+  readonly now: number;
+}
+
+/** Where a workload stands: what is due comes first, then what became of what was written. */
+export function standingOf(facts: StandingFacts): Standing {
+  const { outcome, hold, reason, changedAt } = facts;
+  switch (outcome) {
+    case "unchanged":
+      return rolloutStanding(facts);
+    case "held":
+      return { state: "held", because: hold?.reason ?? "", message: hold?.message ?? reason, since: changedAt };
+    case "waiting":
+      return { state: "waiting", because: "missing", message: reason, since: undefined };
+    case "overBudget":
+      return { state: "tooLarge", because: "budget", message: reason, since: undefined };
+    case "ignore":
+      return { state: "ignored", because: "", message: reason, since: undefined };
+    case "unknown":
+      return { state: "unknown", because: facts.unread ?? "key", message: reason, since: undefined };
+    default:
+      return { state: "due", because: outcome, message: reason, since: changedAt };
+  }
+}
+
+/** Nothing is due: what Kubernetes has made of what was written last. */
+function rolloutStanding(facts: StandingFacts): Standing {
+  const { object, workload, pods, podCount, flags, now } = facts;
+  const { progress } = workload;
+  const since = workload.rolledAt === 0 ? undefined : workload.rolledAt * 1000;
+  const of = podCount === undefined ? "" : `: ${podsInWords(podCount)}`;
+  if (progress.state === "failed") {
+    return { state: "failed", because: "deadline", message: `its progress deadline is exceeded${of}`, since };
+  }
+  if (progress.state === "progressing") {
+    if (since === undefined || now - since < flags.rolloutTimeoutMs)
+      return { state: "rolling", because: "", message: `its Pods are being replaced${of}`, since };
+    return { state: "failed", because: "timeout", message: `its rollout takes longer than it may${of}`, since };
+  }
+  if (podCount === undefined) {
+    const why = pods.state === "unread" ? `: ${pods.why}` : "";
+    return { state: "unknown", because: "pods", message: `its Pods could not be read${why}`, since: undefined };
+  }
+  const wanted = podsWanted(object);
+  if (podCount.current === podCount.total && podCount.total >= wanted) {
+    const at = progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
+    return { state: "current", because: "", message: "", since: at };
+  }
+  const [because, why] = whatHoldsPods(object);
+  const lacking = podCount.total < wanted ? `; ${wanted} are to be` : "";
+  return { state: "behind", because, message: `${podsInWords(podCount)}${lacking}${why}`, since };
+}
+
+/** `2 of 3 Pods run with the current configuration`. */
+export function podsInWords({ current, total }: PodCount): string {
+  if (total === 0) return "there are no Pods";
+  return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
+}
+
+/** How many Pods there are to be. */
+function podsWanted({ spec, status }: WorkloadObject): number {
+  if (status !== undefined && "desiredNumberScheduled" in status) return status.desiredNumberScheduled;
+  return spec !== undefined && "replicas" in spec ? (spec.replicas ?? 1) : 0;
+}
+
+/** Why Kubernetes leaves Pods as they are, by its own rules. */
+function whatHoldsPods({ spec }: WorkloadObject): readonly [word: string, why: string] {
+  if (spec === undefined) return ["", ""];
+  if ("paused" in spec && spec.paused) return ["paused", ", because it is paused"];
+  const { type = undefined, rollingUpdate = undefined } = "updateStrategy" in spec ? (spec.updateStrategy ?? {}) : {};
+  if (type === "OnDelete") return ["OnDelete", ", because its update strategy is OnDelete"];
+  if (rollingUpdate !== undefined && "partition" in rollingUpdate && (rollingUpdate.partition ?? 0) > 0)
+    return ["partition", `, because its partition is ${rollingUpdate.partition}`];
+  return ["pods", ""];
+}
+
+/** Since when the rollout of a workload stands where it does, as its status tells; milliseconds since the epoch. */
+export function standsSince({ status }: WorkloadObject, { rolledAt }: Workload): number {
+  const conditions: Deployment["status"] = status !== undefined && "conditions" in status ? status : {};
+  const progressing = conditions.conditions?.find(({ type }) => type === "Progressing")?.lastUpdateTime;
+  return Math.max(rolledAt * 1000, Date.parse(progressing ?? "") || 0);
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { kubeconfigFile, runWave } from "../test-terminal.ts";
+import { explainScene } from "./test-explain.ts";
+
+const sandbox = await startSandbox({ controllers: false });
+const { env, explain } = explainScene(sandbox);
+
+describe("wave explain ends", () => {
+  it("with exit code 1 and one line where there is no such workload", async () => {
+    const { code, out, err } = await explain("-n", "shop");
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(
+      /^wave explain: there is no Deployment "web" in namespace "shop" of the cluster of context sandbox of \S+; --namespace and --context say where to look\n$/,
+    );
+  });
+
+  it("with exit code 1 and one line where it may not read the workload", async () => {
+    sandbox.faults.add({ match: () => true, action: { type: "status", status: 403 } });
+    const { code, out, err } = await explain();
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^wave explain: get deployments\/web in default: 403 Forbidden[^\n]*\n$/);
+  });
+
+  it("with exit code 1 and one line where the cluster cannot be reached or is not configured", async () => {
+    const clusters = [{ name: "sandbox", cluster: { server: "http://127.0.0.1:1" } }];
+    const KUBECONFIG = kubeconfigFile({ ...sandbox.kubeconfig(), clusters });
+    const unreachable = await runWave(["explain", "deploy/web"], { KUBECONFIG });
+    expect(unreachable).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^wave explain: [^\n]*ECONNREFUSED[^\n]*\n$/),
+    });
+    const nowhere = await runWave(["explain", "deploy/web"]);
+    expect(nowhere).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^wave explain: no cluster is configured[^\n]*\n$/),
+    });
+  });
+
+  it.each<{ args: string[]; says: string | RegExp }>([
+    { args: [], says: "wave explain: name a workload, such as deployment/web\n" },
+    { args: ["deploy/web", "--output=yaml"], says: 'wave explain: --output: "yaml" is not one of text, json\n' },
+    { args: ["deploy/web", "-n", "Shop"], says: /^wave explain: --namespace: "Shop" is not a name of [^\n]*\n$/ },
+    { args: ["deploy/web", "--cross-namespaces=any"], says: /did you mean --cross-namespace\?\n$/ },
+  ])("with exit code 2 and one line for $args", async ({ args, says }) => {
+    const { code, out, err } = await runWave(["explain", ...args], env);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toEqual(typeof says === "string" ? says : expect.stringMatching(says));
+  });
+});

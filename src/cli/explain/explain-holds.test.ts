@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { commandScene, type WantedWorkload } from "../test-commands.ts";
+
+const sandbox = await startSandbox({ controllers: false });
+afterAll(() => sandbox.close());
+
+let scenes = 0;
+/** A namespace of a test's own, with a Deployment that is due. */
+async function scene(wanted: WantedWorkload = {}, ofNamespace: Readonly<Record<string, string>> = {}) {
+  const namespace = `holds-${++scenes}`;
+  const cluster = commandScene(sandbox, namespace);
+  await cluster.createNamespace(namespace, ofNamespace);
+  await cluster.createConfigMap("page", "1");
+  await cluster.createWorkload("deployments/web", wanted);
+  const text = async (...args: readonly string[]) => (await cluster.run("explain", "deploy/web", ...args)).out;
+  return { ...cluster, namespace, text };
+}
+
+/** A minute a week. */
+const rarely = "Mon 00:00-00:01";
+
+describe("wave explain of what is held", () => {
+  it("says what holds it, until when, and who decided it", async () => {
+    const { text, explained } = await scene(
+      { annotations: { "wave.pusher.com/priority": "5" } },
+      { "wave.pusher.com/mode": "approve", "wave.pusher.com/priority": "1" },
+    );
+    const { outcome, due, hold, state, because, policy, currentHash } = await explained("deployments/web");
+    expect({ outcome, due, state, because }).toEqual({
+      outcome: "held",
+      due: "baseline",
+      state: "held",
+      because: "approval",
+    });
+    expect(hold).toEqual({
+      reason: "approval",
+      message: expect.stringContaining(currentHash?.slice(3, 11) ?? ""),
+      until: null,
+    });
+    expect(policy).toEqual([
+      { name: "mode", value: "approve", by: "namespace" },
+      { name: "priority", value: "5", by: "workload" },
+    ]);
+    const lines = await text();
+    expect(lines).toMatch(/^Now +Wave holds back its first hash: approval$/m);
+    expect(lines).toMatch(/^Held +it waits for approval: /m);
+    expect(lines).toMatch(/^Policy +mode: approve \(of its Namespace\)\n +priority: 5 \(its own\)$/m);
+    expect(lines).not.toMatch(/^Until /m);
+    expect(lines).not.toMatch(/^If it stays /m);
+  });
+
+  it("tells the end of a hold that ends by itself", async () => {
+    const { text, explained } = await scene();
+    const settling = ["--settle=1h", "--settle-max=1h"];
+    expect((await explained("deployments/web", ...settling)).hold).toMatchObject({
+      reason: "settling",
+      until: expect.any(String),
+    });
+    expect(await text(...settling)).toMatch(/^Until +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m);
+  });
+
+  it("decides by the flags that the Wave that runs has", async () => {
+    const { explained } = await scene();
+    const observed = await explained("deployments/web", "--observe");
+    expect(observed).toMatchObject({
+      hold: { reason: "observed" },
+      policy: [{ name: "observe", value: "true", by: "flag" }],
+    });
+    expect((await explained("deployments/web", `--window=${rarely}`)).policy).toEqual([
+      { name: "window", value: rarely, by: "flag" },
+    ]);
+  });
+
+  it("says that a rollout is stuck, and never that it is up to date", async () => {
+    const { text, explained, roll, merge } = await scene();
+    await roll("deployments/web");
+    expect(await explained("deployments/web")).toMatchObject({ outcome: "unchanged", state: "rolling" });
+    const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }];
+    await merge("deployments/web/status", { status: { observedGeneration: 1_000, conditions } });
+    expect(await explained("deployments/web")).toMatchObject({ state: "failed", because: "deadline" });
+    expect(await text()).toMatch(
+      /^Now +Wave has done its part, and Kubernetes fails: its progress deadline is exceeded/m,
+    );
+  });
+
+  it("goes on without what a Namespace decides where it may not be read, and says so", async () => {
+    const { explained, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
+    const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { state, notes } = await explained("deployments/web");
+    sandbox.faults.clear();
+    expect(state).toBe("due");
+    expect(notes.at(-1)).toMatch(
+      /^what Namespaces decide is not known here and may hold it or opt others in: get namespaces\/.* 403/,
+    );
+  });
+
+  it("goes on without the others that the same change concerns where they may not be listed, and says so", async () => {
+    const { explained, merge, namespace } = await scene({ spec: { replicas: 0 } });
+    await merge("deployments/web/status", { status: { observedGeneration: 1_000 } });
+    const match = ({ path }: { readonly path: string }) =>
+      /^\/apis\/apps\/v1\/namespaces\/[^/]+\/[a-z]+(\?|$)/.test(path) && path.includes(namespace);
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { state, notes } = await explained("deployments/web");
+    sandbox.faults.clear();
+    expect(state).toBe("due");
+    expect(notes.at(-1)).toMatch(
+      /^others that the same change concerns are not known here and may go first: list .* 403/,
+    );
+  });
+
+  it("says of Pods that may not be listed that they are not known, and not that all is well", async () => {
+    const { explained, text, roll, merge, namespace } = await scene({ spec: { replicas: 0 } });
+    await roll("deployments/web");
+    await merge("deployments/web/status", { status: { observedGeneration: 1_000 } });
+    expect(await explained("deployments/web")).toMatchObject({ state: "current" });
+    const match = ({ path }: { readonly path: string }) => path.startsWith(`/api/v1/namespaces/${namespace}/pods`);
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    expect(await explained("deployments/web")).toMatchObject({ state: "unknown", because: "pods", pods: null });
+    const lines = await text();
+    sandbox.faults.clear();
+    expect(lines).toMatch(/^Now +Wave does nothing: its hash is up to date; its Pods could not be read: list pods /m);
+  });
+});

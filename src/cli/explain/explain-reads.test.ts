@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ConnectionError } from "../../kube/errors.ts";
+import { updateOnConfigChange } from "../../rollout/annotations.ts";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { readConfigs } from "../cluster/read-configs.ts";
+import { explainScene } from "./test-explain.ts";
+
+const sandbox = await startSandbox({ controllers: false });
+const { cluster, explain, explainJson } = explainScene(sandbox);
+
+describe("wave explain", () => {
+  it("goes on past a Secret that it may not read, and says that it cannot tell", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.createWeb();
+    const match = ({ path }: { readonly path: string }) => path.includes("/secrets/");
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { code, out } = await explain();
+    expect(code).toBe(0);
+    expect(out).toContain(
+      '\nNow          cannot be told: it hangs on what could not be read\nWhy          could not read Secret "db"\n',
+    );
+    expect(out).toMatch(/^Secret db {7}forbidden {2}password/m);
+    expect(out).toMatch(/\nNot read\n {2}Secret "db": get secrets\/db in default: 403 Forbidden: .+\n/);
+    expect(await explainJson()).toMatchObject({
+      outcome: "unknown",
+      currentHash: null,
+      unread: [{ kind: "Secret", namespace: "default", name: "db", error: expect.stringContaining("403") }],
+    });
+  });
+
+  it("still says that Wave waits where something else is missing, whatever the forbidden Secret holds", async () => {
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.createWeb();
+    const match = ({ path }: { readonly path: string }) => path.includes("/secrets/");
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    expect(await explainJson()).toMatchObject({
+      outcome: "waiting",
+      missing: [{ kind: "ConfigMap", name: "page" }],
+      unread: [{ kind: "Secret", name: "db" }],
+    });
+  });
+
+  it("decides on other namespaces as the flags say", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.call("DELETE", "/api/v1/namespaces/kube-system/configmaps/theirs");
+    await cluster.call("POST", "/api/v1/namespaces/kube-system/configmaps", {
+      metadata: { name: "theirs" },
+      data: { a: "b" },
+    });
+    await cluster.createWeb({
+      [updateOnConfigChange]: "true",
+      "wave.pusher.com/extra-configmaps": "kube-system/theirs",
+    });
+    const stateOfTheirs = async (...args: readonly string[]) => (await explainJson(...args)).references.at(-1).state;
+    expect(await explainJson()).toMatchObject({ outcome: "waiting", missing: [{ namespace: "kube-system" }] });
+    expect(await stateOfTheirs()).toBe("refused");
+    expect(await stateOfTheirs("--cross-namespace=any")).toBe("present");
+    expect((await explain()).out).toMatch(
+      /^Warnings\n {2}ConfigMap "kube-system\/theirs": not there, or without the annotation /m,
+    );
+    expect((await explain()).out).toMatch(/^ConfigMap kube-system\/theirs {2}refused/m);
+    await cluster.call("PATCH", "/api/v1/namespaces/kube-system/configmaps/theirs", {
+      metadata: { annotations: { "wave.pusher.com/shared-with": "default" } },
+    });
+    expect(await stateOfTheirs()).toBe("present");
+    const asked = sandbox.requests.length;
+    expect(await stateOfTheirs("--cross-namespace=none")).toBe("refused");
+    expect(sandbox.requests.slice(asked).map(({ name }) => name)).not.toContain("theirs");
+    expect(await explainJson("--namespaces=shop")).toMatchObject({
+      outcome: "ignore",
+      reason: 'is in namespace "default", which Wave does not watch',
+    });
+  });
+
+  it("says of what counts not, because of whom", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.call("PATCH", "/api/v1/namespaces/default/configmaps/page", {
+      metadata: { annotations: { "wave.pusher.com/ignore": "true" } },
+    });
+    await cluster.createWeb({ [updateOnConfigChange]: "true", "wave.pusher.com/exclude-secrets": "db" });
+    const { outcome, references, missing } = await explainJson();
+    const states = new Set(references.map(({ name, state }: Record<string, string>) => `${name} ${state}`));
+    expect({ outcome, missing, states: [...states].sort() }).toEqual({
+      outcome: "unchanged",
+      missing: [],
+      states: ["db excluded", "page ignored"],
+    });
+  });
+
+  it("plans as a Wave does that has no scheduling gates, where it is told so", async () => {
+    const gate = { "wave.pusher.com/scheduling-disabled": "", [updateOnConfigChange]: "true" };
+    await cluster.createWeb(gate, {}, { schedulerName: "wave.pusher.com/invalid" });
+    expect(await explainJson()).toMatchObject({ outcome: "waiting", gate: "closed" });
+    expect(await explainJson("--scheduling-gate=false")).toMatchObject({ outcome: "cleanUp", gate: "closed" });
+  });
+
+  it("reads all objects at the same time", async () => {
+    const names = ["a", "b", "c"];
+    const all = Promise.withResolvers<void>();
+    let asked = 0;
+    const request = async () => {
+      if (++asked === names.length) all.resolve();
+      await all.promise;
+      throw new ConnectionError("no matter");
+    };
+    const objects = names.map((name) => ({ kind: "Secret", namespace: "default", name }) as const);
+    const read = await readConfigs({ request }, objects);
+    expect([...read.values()]).toEqual(names.map(() => ({ state: "unreadable", error: "no matter" })));
+  });
+
+  it("asks for no object of a name that no object can have", async () => {
+    const request = () => Promise.reject(new Error("it was asked for"));
+    const read = await readConfigs({ request }, [
+      { kind: "Secret", namespace: "default", name: "../../shop/secrets/db" },
+    ]);
+    expect([...read.values()]).toEqual([{ state: "absent" }]);
+  });
+
+  it("only reads, and each object once", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createWeb();
+    const before = sandbox.requests.length;
+    await explain();
+    const asked = sandbox.requests.slice(before).map(({ verb, resource, name = "" }) => `${verb} ${resource}/${name}`);
+    const gets = ["get configmaps/page", "get deployments/web", "get namespaces/default", "get secrets/db"];
+    expect(asked.sort()).toEqual([...gets, "list pods/"]);
+  });
+
+  it("never shows a value of a ConfigMap or Secret, nor a digest of one", async () => {
+    const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom(..."QXZ#~^") });
+    await fc.assert(
+      fc.asyncProperty(value, value, fc.boolean(), async (page, password, keyIsThere) => {
+        await cluster.clean();
+        await cluster.createConfigMap("page", { "index.html": page });
+        await cluster.createSecret({ [keyIsThere ? "password" : "another"]: password });
+        await cluster.createWeb();
+        const shown = (await explain()).out + (await explain("-o", "json")).out;
+        for (const secret of [page, password]) {
+          const digest = createHash("sha256").update(secret).digest();
+          const forms = [
+            secret,
+            Buffer.from(secret).toString("base64"),
+            digest.toString("hex"),
+            digest.toString("base64"),
+          ];
+          for (const form of forms) expect(shown).not.toContain(form);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { unpaced } from "../../rollout/policy/pacing-flags.ts";
+import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
+import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../../rollout/test-objects.ts";
+import type { ReadConfig } from "../cluster/read-configs.ts";
+import { printableJson } from "../output/printable.ts";
+import { renderExplanation } from "./explain-text.ts";
+import { explainWorkload } from "./explanation.ts";
+
+const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
+
+function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingGate = true) {
+  return explainWorkload({
+    found: { object: workloadObject(wanted), workload: workload(wanted) },
+    read: new Map(Object.entries(read)),
+    policy: { ...defaultPolicy, schedulingGate, pacing: unpaced, keys: { state: "not asked for", why: "" } },
+    pods: { state: "read", of: () => new Map() },
+    now: 0,
+    wave: undefined,
+    gaps: [],
+  });
+}
+
+function rendered(...asked: Parameters<typeof explained>): string {
+  return renderExplanation(explained(...asked));
+}
+
+const gated: Wanted = {
+  annotations: { "wave.pusher.com/scheduling-disabled": "" },
+  pod: {
+    schedulerName: invalidScheduler,
+    containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page" } }] }],
+  },
+};
+
+describe("the text of an explanation", () => {
+  it("tells of a gate that stays closed while something is missing", () => {
+    const text = rendered(gated, { "ConfigMap/default/page": { state: "absent" } });
+    expect(text).toContain("\nNow          Wave waits: its new Pods stay pending until nothing is missing\n");
+    expect(text).toContain("\nNote\n  the scheduling gate is closed: its new Pods stay pending\n");
+  });
+
+  it("tells that a gate is opened, once nothing is missing or gates are off", () => {
+    expect(rendered(gated, { "ConfigMap/default/page": page })).toContain(
+      "\nNow          Wave records the hash of its configuration and lets its Pods be scheduled\n",
+    );
+    expect(rendered(gated, { "ConfigMap/default/page": { state: "absent" } }, false)).toContain(
+      "\nNow          Wave lets its Pods be scheduled again, and rolls out nothing\n",
+    );
+  });
+
+  it("says of a workload that reads nothing that it reads nothing", () => {
+    const text = rendered({});
+    expect(text).toContain("\nWhy          reads no configuration\n");
+    expect(text).toContain("\nIt refers to no ConfigMap or Secret.\n");
+  });
+
+  it.each<{ wanted: Wanted; note: string }>([
+    { wanted: { spec: { paused: true } }, note: "it is paused: Kubernetes replaces its Pods when it is resumed" },
+    {
+      wanted: { spec: { replicas: 0 } },
+      note: "it is scaled to zero: there are no Pods to replace until it is scaled up",
+    },
+    {
+      wanted: { kind: "StatefulSet", spec: { updateStrategy: { type: "OnDelete" } } },
+      note: "its update strategy is OnDelete: Kubernetes replaces a Pod when it is deleted",
+    },
+    {
+      wanted: { kind: "StatefulSet", spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } },
+      note: "its partition is 2: Kubernetes does not replace the Pods of lower ordinal",
+    },
+  ])("notes that $note", ({ wanted, note }) => {
+    expect(rendered(wanted)).toContain(`\nNote\n  ${note}\n`);
+  });
+
+  it("names a few of many keys, and how many more there are", () => {
+    const items = ["a", "b", "c", "d", "e", "f"].map((key) => ({ key, path: key }));
+    const text = rendered(
+      { pod: { volumes: [{ name: "page", configMap: { name: "page", items } }] } },
+      { "ConfigMap/default/page": page },
+    );
+    expect(text).toMatch(/^ConfigMap page {2}lacks b,c,d,e \+1 {2}a,b,c,d \+2 {2}files {2}required/m);
+  });
+
+  it("holds no character that a terminal obeys, though a pod spec may name an object by any", () => {
+    const name = "\u001b[2Jgone\u202e\n\u0085";
+    const text = rendered({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
+    expect(text).toContain("Secret \\u{1b}[2Jgone\\u{202e}\\u{a}\\u{85}  absent");
+    expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+
+  it("holds none as JSON either, and is the same when it is read", () => {
+    const name = "\u001b[2Jgone\u202e\n\u0085\u007f\u{e0041}";
+    const explanation = explained({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
+    const json = printableJson(explanation);
+    expect(json.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(JSON.parse(json).references[0].name).toBe(name);
+  });
+});
+
+describe("a workload beyond a budget", () => {
+  const env = Array.from({ length: 6000 }, (_, i) => ({
+    name: `V${i}`,
+    valueFrom: { configMapKeyRef: { name: "page", key: `k${i}` } },
+  }));
+  const pod = { containers: [{ name: "web", env }] };
+
+  it.each([
+    ["that has opted in", {}, /^Now +Wave leaves it alone: it is too large.*\nWhy +has 6,000 places .*, 1,000 more/m],
+    ["that has not", { "wave.pusher.com/update-on-config-change": "false" }, /^Now +Wave leaves it alone$/m],
+  ])("%s is told without a list of what it names", (_, annotations, text) => {
+    const out = rendered({ pod, annotations });
+    expect(out).toMatch(text);
+    expect(out).toContain("\nIt is too large to be listed: 6,000 places");
+    expect(out.length).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,38 @@
+import { readOne } from "../cluster/read-one.ts";
+import { type Cluster, clusterCommand } from "../cluster-command.ts";
+import { explainFlags } from "../flags/explain-flags.ts";
+import type { FlagValues } from "../flags/parse-flags.ts";
+import { readPolicy } from "../flags/told-flags.ts";
+import { printableJson } from "../output/printable.ts";
+import { parseWorkloadArgument, type WorkloadArgument } from "../workload-argument.ts";
+import { renderExplanation } from "./explain-text.ts";
+import { type Explanation, explainWorkload } from "./explanation.ts";
+
+/**
+ * `wave explain KIND/NAME`: what Wave would do with one workload now and why, from the cluster as it is. Writes nothing
+ * there. Resolves with 0, or with 1 after one line where the workload or the cluster cannot be read.
+ */
+export const explain = clusterCommand({
+  name: "explain",
+  flags: explainFlags,
+  help: async () => (await import("./explain-help.ts")).explainHelp(),
+  read: ({ positionals, values, terminal }) => {
+    const argument = parseWorkloadArgument(positionals);
+    return async (cluster) => {
+      const explanation = await explainLive(argument, values, cluster);
+      const asJson = values.output === "json";
+      terminal.write(asJson ? `${printableJson(explanation)}\n` : renderExplanation(explanation));
+      return 0;
+    };
+  },
+});
+
+async function explainLive(
+  argument: WorkloadArgument,
+  values: FlagValues<typeof explainFlags>,
+  cluster: Cluster,
+): Promise<Explanation> {
+  const namespace = values.namespace ?? cluster.namespace;
+  const read = await readOne(cluster, argument, namespace, await readPolicy(cluster.client, values));
+  return explainWorkload(read);
+}

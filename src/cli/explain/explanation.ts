@@ -1,0 +1,185 @@
+import { describeExcess } from "../../rollout/budgets.ts";
+import { type Counted, countedReferences } from "../../rollout/counted-references.ts";
+import { describeObject } from "../../rollout/messages.ts";
+import type { Moment } from "../../rollout/pacing/moment.ts";
+import type { Missing, RolloutPlan, Warning } from "../../rollout/plan.ts";
+import { readRecorded } from "../../rollout/recorded.ts";
+import { type ConfigName, configKey, type Reference } from "../../rollout/references.ts";
+import { isGated } from "../../rollout/scheduling-gate.ts";
+import { type Lookup, missingFrom } from "../../rollout/view.ts";
+import type { OptIn, Workload, WorkloadName } from "../../rollout/workload.ts";
+import { collectReferences, referencesOf } from "../../rollout/workload-references.ts";
+import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
+import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
+import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
+import type { ReadConfig, ReadConfigs } from "../cluster/read-configs.ts";
+import type { FoundWorkload } from "../cluster/read-workloads.ts";
+import { standingOf, type WorkloadState } from "../cluster/workload-state.ts";
+import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
+import { type HashForm, hashFormOf } from "./explain-keys.ts";
+import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
+import { workloadNotes } from "./workload-notes.ts";
+
+/** One way in which the Pods of a workload read an object, and what is there. */
+export interface ExplainedReference extends Reference {
+  /**
+   * "refused": of another namespace, and not granted; "ignored": itself says that it does not count; "excluded": the workload
+   * or its Namespace says so. Else as {@link ReadConfig}.
+   */
+  readonly state: ReadConfig["state"] | "refused" | "ignored" | "excluded";
+  /** Which of its named keys the object lacks. */
+  readonly absentKeys: readonly string[];
+}
+
+/** An object without which nobody can say what Wave does. */
+export interface UnreadObject extends ConfigName {
+  readonly error: string;
+}
+
+/** What `wave explain -o json` prints; docs/commands.md promises its fields. Never a value, never a digest of one. */
+export interface Explanation extends ExplainedOutcome {
+  readonly version: 1;
+  readonly workload: WorkloadName;
+  readonly optIn: OptIn["state"];
+  /** Where it stands, by what Wave would do and what became of its Pods. */
+  readonly state: WorkloadState;
+  /** Why it stands there, as one word; null where there is nothing to say. */
+  readonly because: string | null;
+  /** The same in one line for a person; null where there is nothing to say. */
+  readonly message: string | null;
+  /** Since when, as far as the API tells it, RFC 3339. */
+  readonly since: string | null;
+  /** How many of its Pods run with the current configuration; null where that is not known. */
+  readonly pods: PodCount | null;
+  /** What decides when it is rolled, but for the flags that are as they are by themselves. */
+  readonly policy: readonly DecidedPolicy[];
+  readonly recordedHash: string | null;
+  /** Under which key the recorded hash is; null where there is none, or one of another algorithm. */
+  readonly recordedUnder: HashForm;
+  /** "closed" where the scheduling gate keeps its new Pods pending. */
+  readonly gate: "closed" | "open";
+  /** One for each place where it is written, also where the workload has not opted in; none of too many. */
+  readonly references: readonly ExplainedReference[];
+  /** Why none of them is listed, where they are more than a budget; else null. */
+  readonly tooLarge: string | null;
+  /** What Pods cannot start without and does not exist. */
+  readonly missing: readonly Missing[];
+  readonly unread: readonly UnreadObject[];
+  readonly warnings: readonly Warning[];
+  /** One line each for a person: what else decides when its Pods are replaced. */
+  readonly notes: readonly string[];
+}
+
+/** The workload as if it had opted in: what it reads is of interest either way, unless that exceeds a budget. */
+export function withAllReferences({ object, workload }: FoundWorkload): Workload {
+  if (workload.excess !== undefined) return workload;
+  const { merged = [], excess } = referencesOf(object);
+  return { ...workload, references: merged, excess };
+}
+
+/** What an explanation is made from. */
+export interface Asked {
+  readonly found: FoundWorkload;
+  readonly read: ReadConfigs;
+  readonly policy: KnownPolicy;
+  readonly pods: ReadPods;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Who else goes first, where others were read. */
+  readonly wave: Moment["wave"];
+  /** What else could not be read and may matter, a line each. */
+  readonly gaps: readonly string[];
+}
+
+/** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
+export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: Asked): Explanation {
+  const { object, workload } = found;
+  const { keys, pacing: flags } = policy;
+  const lookup = lookupIn(read);
+  const reader = withAllReferences(found);
+  const { leftOut } = countedReferences(reader, lookup, policyOf(policy));
+  const unread = unreadObjects(reader, read).filter((object) => !leftOut.has(configKey(object)));
+  const readable = { ...reader, references: readableReferences(reader.references, read) };
+  const counted = countedReferences(readable, lookup, policyOf(policy));
+  const plan = planLive(found, read, policy, now, wave);
+  const { kind, namespace, name, optIn, recordedHash } = workload;
+  const places = reader.excess === undefined ? collectReferences(object) : [];
+  const told = explainedOutcome(plan, unread, workload, keys);
+  const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
+  const changes = changeTimes(readable.references, read);
+  const { state, because, message, since } = standingOf({
+    object,
+    workload,
+    ...told,
+    hold: plan.outcome === "held" ? plan.hold : undefined,
+    unread: unread[0] && read.get(configKey(unread[0]))?.state,
+    pods,
+    podCount,
+    changedAt: changes.length === 0 ? undefined : Math.max(...changes),
+    flags,
+    now,
+  });
+  return {
+    version: 1,
+    workload: { kind, namespace, name },
+    optIn: optIn.state,
+    state,
+    because: because || null,
+    message: message || null,
+    since: timeOf(since),
+    ...told,
+    pods: podCount ?? null,
+    policy: decidedPolicy(workload, policy),
+    recordedHash: recordedHash ?? null,
+    recordedUnder: hashFormOf(recordedHash, keys),
+    gate: isGated(workload) ? "closed" : "open",
+    references: places.map((reference) => {
+      const key = configKey(reference);
+      const state = counted.refused.has(key) ? "refused" : leftOut.get(key);
+      return explained(reference, state ?? read.get(key)?.state ?? "absent", lookup);
+    }),
+    tooLarge:
+      reader.excess === undefined ? null : describeExcess(reader.excess, (one) => describeObject(one, namespace)),
+    missing: missingFrom(counted.references, counted.lookup),
+    unread,
+    warnings: plan.warnings,
+    notes: [...workloadNotes(object, workload), ...gaps],
+  };
+}
+
+/** Pods run with the current configuration where the hash that they carry stands for it; where none is read, all do. */
+function podsOf(
+  workload: Workload,
+  plan: RolloutPlan,
+  outcome: Explanation["outcome"],
+  { references }: Counted,
+  pods: Extract<ReadPods, { readonly state: "read" }>,
+  policy: KnownPolicy,
+): PodCount | undefined {
+  const decided = plan.outcome === "held" ? plan.due : plan;
+  if (outcome === "unknown" || !("view" in decided)) return undefined;
+  const { view } = decided;
+  const readsNothing = references.every(({ reads }) => reads === "existence");
+  const { recordedHash, baseline } = workload;
+  const keepsPods = plan.outcome === "unchanged" || plan.outcome === "adopt";
+  const stands = (hash: string | undefined) =>
+    readRecorded({ recordedHash: hash, baseline }, view, policyOf(policy).hashKeys).tells === "same";
+  return countPods(pods.of(workload), (hash) => {
+    return readsNothing || stands(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
+  });
+}
+
+function unreadObjects({ references }: Workload, read: ReadConfigs): readonly UnreadObject[] {
+  const objects = new Map(references.map((reference) => [configKey(reference), reference]));
+  return [...objects].flatMap(([key, { kind, namespace, name }]) => {
+    const found = read.get(key);
+    return isUnread(found) ? [{ kind, namespace, name, error: found.error }] : [];
+  });
+}
+
+function explained(reference: Reference, state: ExplainedReference["state"], lookup: Lookup): ExplainedReference {
+  const { kind, namespace, name, path, reads, keys, optional } = reference;
+  const lacking = state === "present" ? missingFrom([{ ...reference, optional: false }], lookup) : [];
+  const absentKeys = lacking.flatMap(({ key }) => key ?? []);
+  return { kind, namespace, name, path, reads, keys, optional, state, absentKeys };
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeEach, expect } from "vitest";
+import { kubeconfigFile, runWave } from "../test-terminal.ts";
+import { webCluster } from "../test-web.ts";
+
+/** As much of a sandbox as the scene needs. */
+interface ApiServer {
+  readonly url: string;
+  readonly kubeconfig: () => object;
+  readonly faults: { readonly clear: () => void };
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * `wave explain` for the Deployment `web` on this API server, which ends with the tests of the file. Each test begins
+ * without faults and without what the others created. Only tests import it.
+ */
+export function explainScene(server: ApiServer) {
+  const cluster = webCluster(server.url);
+  // What the tests write has changed just now.
+  const env = { KUBECONFIG: kubeconfigFile(server.kubeconfig()), WAVE_SETTLE: "0" };
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    server.faults.clear();
+    await cluster.clean();
+  });
+
+  const explain = (...args: readonly string[]) => runWave(["explain", "deploy/web", ...args], env);
+  /** What it says in JSON, having succeeded without a word on standard error. */
+  const explainJson = async (...args: readonly string[]) => {
+    const { code, out, err } = await explain("-o", "json", ...args);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    return JSON.parse(out);
+  };
+  return { cluster, env, explain, explainJson };
+}

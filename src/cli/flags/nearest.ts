@@ -1,0 +1,13 @@
+import { editDistance } from "../../rollout/edit-distance.ts";
+
+/** The candidate that is fewest edits away from what was typed; undefined where none is near enough to be meant. */
+export function nearest(typed: string, candidates: readonly string[]): string | undefined {
+  if (typed.length > 60) return undefined;
+  let best: string | undefined;
+  let fewest = Math.max(2, Math.floor(typed.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const edits = editDistance(typed, candidate);
+    if (edits < fewest) [best, fewest] = [candidate, edits];
+  }
+  return best;
+}

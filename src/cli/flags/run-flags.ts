@@ -1,0 +1,169 @@
+import { defaultElectionTimings } from "../../manager/lease.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../rollout/dns-name.ts";
+import { logFormats, logLevels } from "../../telemetry/log.ts";
+import {
+  bindAddress,
+  bool,
+  choice,
+  count,
+  duration,
+  httpsOrigin,
+  namespacedName,
+  namespaces,
+  rate,
+  text,
+} from "./flag-types.ts";
+import { pacingFlags } from "./pacing-flags.ts";
+
+const cluster = "Cluster";
+const rollouts = "Rollouts";
+const observability = "Logs, metrics and probes";
+const admission = "Admission webhooks";
+const election = "Leader election";
+
+const name = "a name of lower-case letters, digits and dashes";
+
+/** The flags of `wave run`, one row a flag, in the order of `--help`. */
+export const runFlags = {
+  kubeconfig: text({
+    group: cluster,
+    placeholder: "FILE",
+    help: "Kubeconfig of the cluster. Else $KUBECONFIG, else the Pod's service account, else ~/.kube/config.",
+  }),
+  context: text({ group: cluster, placeholder: "NAME", help: "Context of the kubeconfig, else its current one." }),
+  namespaces: namespaces({
+    group: cluster,
+    help: "Watch and roll workloads in these namespaces only; Wave then needs permissions only there, and to read these Namespaces.",
+  }),
+
+  "cross-namespace": choice({
+    group: rollouts,
+    of: ["granted", "any", "none"],
+    default: "granted",
+    help: "Which extra ConfigMaps and Secrets of other namespaces count: those whose wave.pusher.com/shared-with names the workload's namespace, any, or none.",
+  }),
+  "update-rate": rate({
+    group: rollouts,
+    default: 10,
+    help: "Workloads rolled a second once the burst is used up, in turns between namespaces. unlimited: no limit.",
+  }),
+  "update-burst": count({ group: rollouts, default: 100, help: "Workloads rolled at once before the rate holds." }),
+  "hash-key-secret": namespacedName({
+    group: rollouts,
+    help: "Make hashes under a random key that Wave keeps in this Secret, so that they tell nothing about what they are of.",
+  }),
+  "sync-period": duration({
+    group: rollouts,
+    default: 300_000,
+    minMs: 1000,
+    zero: "never",
+    help: "How often everything is planned again, besides at every change. 0: never.",
+  }),
+
+  ...pacingFlags,
+
+  "metrics-bind-address": bindAddress({
+    group: observability,
+    default: ":8080",
+    orOff: true,
+    help: "Where /metrics is served for Prometheus. 0: nowhere.",
+  }),
+  "health-probe-bind-address": bindAddress({
+    group: observability,
+    default: ":8081",
+    orOff: true,
+    help: "Where /healthz and /readyz are served; ?verbose lists the checks. 0: nowhere.",
+  }),
+  "log-format": choice({
+    group: observability,
+    of: logFormats,
+    default: undefined,
+    shownDefault: "text on a terminal, else json",
+    help: "How log lines are written, to standard error.",
+  }),
+  "log-level": choice({
+    group: observability,
+    of: logLevels,
+    default: "info",
+    help: "The least severe lines written.",
+  }),
+
+  "enable-webhooks": bool({
+    group: admission,
+    default: false,
+    help: "Serve admission webhooks, so that workloads have their hash from the first Pod.",
+  }),
+  "webhook-bind-address": bindAddress({
+    group: admission,
+    default: ":9443",
+    orOff: false,
+    help: "Where the webhooks are served.",
+  }),
+  "webhook-tls-directory": text({
+    group: admission,
+    placeholder: "DIR",
+    help: "Certificate and key to serve with, as tls.crt and tls.key, and the token of the secret path, as token; read again when they change. Else Wave makes its own.",
+  }),
+  "webhook-client-ca-file": text({
+    group: admission,
+    placeholder: "FILE",
+    help: "Serve only clients with a certificate by an authority in this file, for API servers that are told to show one.",
+  }),
+  "webhook-service-name": text({
+    group: admission,
+    placeholder: "NAME",
+    form: isDnsLabel,
+    allowed: name,
+    default: "wave-webhook",
+    help: "The Service through which the API server calls the webhooks; its names go into the certificate.",
+  }),
+  "webhook-url": httpsOrigin({
+    group: admission,
+    help: "For running outside the cluster: the API server calls this URL, and Wave registers the webhooks itself.",
+  }),
+  "scheduling-gate": bool({
+    group: admission,
+    default: true,
+    help: "Keep Pods pending while a ConfigMap or Secret that they require is missing. false: also lets those go that wait.",
+  }),
+
+  "leader-election": bool({
+    group: election,
+    default: false,
+    help: "Let one replica of several roll workloads; the others stand by.",
+  }),
+  "leader-election-id": text({
+    group: election,
+    placeholder: "NAME",
+    form: isDnsSubdomain,
+    allowed: name,
+    default: "wave",
+    help: "Name of the Lease.",
+  }),
+  "leader-election-namespace": text({
+    group: election,
+    placeholder: "NAME",
+    form: isDnsLabel,
+    allowed: name,
+    shownDefault: "the Pod's",
+    help: "Namespace of the Lease.",
+  }),
+  "leader-election-lease-duration": duration({
+    group: election,
+    default: defaultElectionTimings.leaseDurationMs,
+    minMs: 1000,
+    help: "How long the others wait for a leader that says nothing.",
+  }),
+  "leader-election-renew-deadline": duration({
+    group: election,
+    default: defaultElectionTimings.renewDeadlineMs,
+    minMs: 100,
+    help: "How long a leader tries to renew before it stops leading.",
+  }),
+  "leader-election-retry-period": duration({
+    group: election,
+    default: defaultElectionTimings.retryPeriodMs,
+    minMs: 10,
+    help: "How long to wait between tries to acquire or renew.",
+  }),
+};

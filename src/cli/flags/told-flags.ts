@@ -1,0 +1,62 @@
+import type { ApiClient } from "../../kube/client.ts";
+import type { Policy } from "../../rollout/policy/policy.ts";
+import { type ReadHashKeys, readHashKeys } from "../explain/explain-keys.ts";
+import type { Flag } from "./flag-types.ts";
+import { pacingFlags, pacingSettings } from "./pacing-flags.ts";
+import type { FlagValues } from "./parse-flags.ts";
+import { runFlags } from "./run-flags.ts";
+
+const group = "What the Wave that runs was told";
+
+const told = <V>(flag: Flag<V>, help = flag.help): Flag<V> => ({ ...flag, group, help });
+
+/** The flags of `wave run` by which it decides: whoever wants to know what it decides gives them as it has them. */
+export const toldFlags = {
+  namespaces: told(
+    runFlags.namespaces,
+    "The namespaces that it watches: of others it rolls nothing and reads nothing.",
+  ),
+  "cross-namespace": told(runFlags["cross-namespace"]),
+  "hash-key-secret": told(
+    runFlags["hash-key-secret"],
+    "The Secret with the key of its hashes. Without it, or where you may not read it, it cannot be told what a hash under a key stands for.",
+  ),
+  "scheduling-gate": told(
+    runFlags["scheduling-gate"],
+    "Whether Pods are kept pending while a ConfigMap or Secret that they require is missing.",
+  ),
+  settle: told(pacingFlags.settle),
+  "settle-max": told(pacingFlags["settle-max"]),
+  "max-concurrent-rollouts": told(pacingFlags["max-concurrent-rollouts"]),
+  "first-wave": told(pacingFlags["first-wave"]),
+  soak: told(pacingFlags.soak),
+  "halt-after-failures": told(pacingFlags["halt-after-failures"]),
+  "rollout-timeout": told(pacingFlags["rollout-timeout"]),
+  window: told(pacingFlags.window),
+  observe: told(pacingFlags.observe, "Whether it writes nothing, and only tells what it would roll."),
+};
+
+/** The policy of the Wave that runs, as far as whoever asks knows it. */
+export interface KnownPolicy extends Omit<Policy, "hashKeys" | "pacing"> {
+  readonly pacing: NonNullable<Policy["pacing"]>;
+  readonly keys: ReadHashKeys;
+}
+
+/** What it was told, with the keys of hashes as far as they can be read. */
+export async function readPolicy(
+  client: Pick<ApiClient, "request">,
+  values: FlagValues<typeof toldFlags>,
+): Promise<KnownPolicy> {
+  return {
+    crossNamespace: values["cross-namespace"],
+    namespaces: values.namespaces,
+    schedulingGate: values["scheduling-gate"],
+    pacing: pacingSettings(values),
+    keys: await readHashKeys(client, values["hash-key-secret"]),
+  };
+}
+
+/** The same for `planRollout`. */
+export function policyOf({ keys, ...policy }: KnownPolicy): Policy {
+  return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
+}

@@ -1,0 +1,44 @@
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { pagedList } from "../../kube/paged-list.ts";
+import { type Resource, resourcePath } from "../../kube/resources.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../telemetry/log.ts";
+
+/** Which objects are listed. */
+export interface ListScope {
+  /** Undefined: of all namespaces, or of none where the resource has none. */
+  readonly namespace?: string | undefined;
+  /** As `kubectl -l` takes it; the API server judges it. */
+  readonly labelSelector?: string | undefined;
+}
+
+/**
+ * What `keep` makes of each object that exists now, without what it makes undefined: in pages, so that thousands of
+ * Secrets are never in memory at once. Throws what {@link ApiClient.stream} throws.
+ */
+export async function listAll<T extends KubeObject, K>(
+  client: ApiClient,
+  resource: Resource,
+  { namespace, labelSelector }: ListScope,
+  keep: (object: T) => K | undefined,
+): Promise<readonly K[]> {
+  let kept: K[] = [];
+  const pages = pagedList<T>({
+    client,
+    path: resourcePath(resource, { namespace }),
+    what: namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`,
+    labelSelector,
+    clock: systemClock,
+    log: silentLogger,
+    signal: new AbortController().signal,
+  });
+  for await (const event of pages) {
+    // The server gave up the moment of which the pages were: what came until now is void.
+    if (event.type === "init") kept = [];
+    if (event.type !== "initApply") continue;
+    const one = keep(event.object);
+    if (one !== undefined) kept.push(one);
+  }
+  return kept;
+}

@@ -1,0 +1,26 @@
+import { workloadStates } from "../cluster/workload-state.ts";
+import { listFlags } from "../flags/list-flags.ts";
+import { renderHelp } from "../help.ts";
+
+/** What `wave list --help` prints. */
+export function listHelp(): string {
+  return renderHelp(
+    {
+      usage: "wave list [flags]",
+      summary:
+        "Lists every workload that opted in: where it stands, why, since when, and how many of its Pods run with the " +
+        "current configuration. It decides as Wave does, from the cluster as it is and with your own permissions, and writes nothing.",
+      examples: [
+        ["wave list", "the workloads of your namespace"],
+        ["wave list -A --state held,waiting,failed", "what needs a look, in all namespaces"],
+        ["wave list -n shop -l app=web -o json", "for a program"],
+      ],
+      words: { heading: "States", meanings: workloadStates },
+      notes: [
+        "What you may not read makes a workload unknown, and says why with -o wide; the others are listed all the same.",
+        "Exit codes: 0 when it could list, 1 where the cluster or a kind of workload cannot be listed, 2 for a mistake in the arguments.",
+      ],
+    },
+    listFlags,
+  );
+}

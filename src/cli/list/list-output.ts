@@ -1,0 +1,83 @@
+import type { Explanation } from "../explain/explanation.ts";
+import { printableJson } from "../output/printable.ts";
+import { tableLines } from "../output/table.ts";
+import { age } from "./age.ts";
+
+/** What `wave list -o json` prints of one workload; docs/commands.md promises its fields. */
+export type ListedWorkload = ReturnType<typeof listed>;
+
+/** The fields of a list, each as in an {@link Explanation}. */
+export function listed({
+  workload,
+  state,
+  because,
+  message,
+  since,
+  hold,
+  pods,
+  recordedHash,
+  currentHash,
+}: Explanation) {
+  return {
+    ...workload,
+    state,
+    because,
+    message,
+    since,
+    until: hold?.until ?? null,
+    pods,
+    recordedHash,
+    currentHash,
+  };
+}
+
+/** How a list is written. */
+export interface ListForm {
+  readonly output: "wide" | "json" | "yaml" | undefined;
+  readonly allNamespaces: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A list of workloads for a person, or for a program. */
+export async function renderList(workloads: readonly ListedWorkload[], form: ListForm): Promise<string> {
+  const items = { version: 1, items: workloads };
+  switch (form.output) {
+    case "json":
+      return `${printableJson(items)}\n`;
+    case "yaml": {
+      const { stringify } = await import("yaml");
+      // What JSON escapes stays escaped: in YAML a text with such characters is written in JSON's way.
+      return stringify(JSON.parse(JSON.stringify(items)), { lineWidth: 0 });
+    }
+    default:
+      return table(workloads, form);
+  }
+}
+
+function table(workloads: readonly ListedWorkload[], { output, allNamespaces, now }: ListForm): string {
+  const wide = output === "wide";
+  const ago = (time: string | null) => (time === null ? "-" : age(now - Date.parse(time)));
+  const heading = [
+    ...(allNamespaces ? ["NAMESPACE"] : []),
+    ...["NAME", "STATE", "REASON", "PODS", "SINCE"],
+    ...(wide ? ["UNTIL", "HASH", "MESSAGE"] : []),
+  ];
+  const rows = workloads.map((each) => [
+    ...(allNamespaces ? [each.namespace] : []),
+    `${each.kind.toLowerCase()}/${each.name}`,
+    each.state,
+    each.because ?? "-",
+    each.pods === null ? "-" : `${each.pods.current}/${each.pods.total}`,
+    ago(each.since),
+    ...(wide ? [each.until ?? "-", shortHash(each.currentHash), each.message ?? "-"] : []),
+  ]);
+  return tableLines([heading, ...rows], 3)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** As many digits as an approval needs. */
+function shortHash(hash: string | null): string {
+  return hash === null ? "-" : hash.slice(hash.indexOf(":") + 1).slice(0, 8);
+}

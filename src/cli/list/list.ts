@@ -1,0 +1,52 @@
+import { quoted } from "../../rollout/wording.ts";
+import { readAll } from "../cluster/read-all.ts";
+import { clusterCommand } from "../cluster-command.ts";
+import { explainWorkload } from "../explain/explanation.ts";
+import { listFlags } from "../flags/list-flags.ts";
+import { readPolicy } from "../flags/told-flags.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { printable } from "../output/printable.ts";
+import { type ListedWorkload, listed, renderList } from "./list-output.ts";
+
+/**
+ * `wave list`: every workload that opted in, with where it stands. Resolves with 0, or with 1 after a line for each kind
+ * that could not be listed.
+ */
+export const list = clusterCommand({
+  name: "list",
+  flags: listFlags,
+  help: async () => (await import("./list-help.ts")).listHelp(),
+  read: ({ positionals, values, terminal }) => {
+    const [surplus] = positionals;
+    if (surplus !== undefined)
+      throw new UsageError(`${quoted(surplus)} is not a flag; "wave explain" tells of one workload, -l picks some`);
+    return async (cluster) => {
+      const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
+      const policy = await readPolicy(cluster.client, values);
+      const { asked, failures, gaps } = await readAll(cluster, namespace, values.selector, policy);
+      const workloads = asked
+        .map((each) => listed(explainWorkload(each)))
+        .filter(({ state }) => values.state?.includes(state) ?? true)
+        .sort(inOrder);
+      for (const line of [...failures, ...gaps]) terminal.writeError(`wave list: ${printable(line)}\n`);
+      if (workloads.length > 0 || isForProgram(values.output)) {
+        const form = { output: values.output, allNamespaces: values["all-namespaces"], now: Date.now() };
+        terminal.write(await renderList(workloads, form));
+      } else if (failures.length === 0) {
+        const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
+        const matching = values.state === undefined && values.selector === undefined ? "" : " and matches";
+        terminal.writeError(`No workload that opted in${matching} was found${where}.\n`);
+      }
+      return failures.length === 0 ? 0 : 1;
+    };
+  },
+});
+
+function isForProgram(output: string | undefined): boolean {
+  return output === "json" || output === "yaml";
+}
+
+function inOrder(a: ListedWorkload, b: ListedWorkload): number {
+  const [first, second] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));
+  return (first ?? "") < (second ?? "") ? -1 : 1;
+}
