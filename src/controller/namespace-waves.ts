@@ -133,12 +133,12 @@ export class NamespaceWaves {
     for (let times = 0; times < mostPassedOver && this.#passOver(); times++);
     // All of one moment: nobody is let go into a place that was taken since.
     for (const key of this.#places.whoMayGo()) {
-      this.touch(this.#places.letGo(key, clock.wall()));
+      this.touch(this.#places.letGo(key));
       onChange(key, "high");
     }
     const times = groups.values().map(({ isStale, again }) => (isStale ? Number.POSITIVE_INFINITY : again));
     const next = Math.min(...times);
-    if (Number.isFinite(next)) this.#lookIn(next - clock.wall());
+    if (Number.isFinite(next)) this.#lookIn(Math.max(soonestMs, next - clock.wall()));
   }
 
   /** Whether there was anybody. */

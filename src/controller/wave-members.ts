@@ -18,8 +18,8 @@ export interface WaveFacts {
   readonly record: (key: string) => WorkloadRecord | undefined;
 }
 
-/** What is known of a workload and one change beside what it is: `since` when it may go, on the wall clock, and is not yet written. */
-export type InLine = { readonly since: number } | "due" | "heldElsewhere" | "no";
+/** What is known of a workload and one change beside what it is: that it "goes", and is not yet written, or is due. */
+export type InLine = "goes" | "due" | "heldElsewhere" | "no";
 
 /** A change of an object. Times are milliseconds since the epoch. */
 export interface ChangeTimes {
@@ -57,7 +57,7 @@ export function membersOf(
     if (!own.waves.value) continue;
     const record = facts.record(key);
     const state = inLine(key);
-    if (waitsForPlans && typeof state === "string" && isToBePlanned(record, now)) return undefined;
+    if (waitsForPlans && state !== "goes" && isToBePlanned(record, now)) return undefined;
     const newest = record === undefined ? cached : newestOf(record, cached, now);
     const stage = stageIn(newest, record, state, change, own, facts);
     if (stage !== undefined) members.push({ key, priority: own.priority.value, stage });
@@ -81,8 +81,8 @@ function stageIn(
 ): WaveMember["stage"] | undefined {
   const now = clock.wall();
   const onWall = (at: number) => now - (clock.monotonic() - at);
-  // Its status is still that of the rollout before.
-  if (typeof inLine === "object") return { state: "underWay", until: inLine.since + flags.rolloutTimeoutMs };
+  // Its status is still that of the rollout before. It begins now or later.
+  if (inLine === "goes") return { state: "underWay", until: now + flags.rolloutTimeoutMs };
   if (inLine === "heldElsewhere") return { state: "heldElsewhere" };
   const { stands } = record ?? {};
   const written = record?.written?.uid === workload.uid ? record.written : undefined;

@@ -1,12 +1,6 @@
 import { WaveGroup } from "./wave-group.ts";
 import type { InLine } from "./wave-members.ts";
 
-/** Of a workload that may go: for which objects, and since when on the wall clock. */
-interface Going {
-  readonly configs: readonly string[];
-  readonly since: number;
-}
-
 /**
  * Which workloads of a namespace are due for which changes, and which may go. One that several changes ask for may go when
  * each of them lets it. Objects are named by their keys.
@@ -15,7 +9,8 @@ export class WavePlaces {
   readonly #namespace: string;
   readonly #groups = new Map<string, WaveGroup>();
   readonly #due = new Map<string, readonly string[]>();
-  readonly #going = new Map<string, Going>();
+  /** Who may go for which objects: until the write is made, or there is none to make. */
+  readonly #going = new Map<string, readonly string[]>();
   /** Who may go for one change and not for another, so that nobody waits for them. */
   readonly #passedOver = new Set<string>();
 
@@ -47,9 +42,9 @@ export class WavePlaces {
   }
 
   /** A workload may go for all for which it is due. */
-  letGo(key: string, now: number): readonly string[] {
+  letGo(key: string): readonly string[] {
     const configs = this.#remove(key);
-    this.#going.set(key, { configs, since: now });
+    this.#going.set(key, configs);
     for (const config of configs) this.#groups.get(config)?.going.add(key);
     return configs;
   }
@@ -68,13 +63,12 @@ export class WavePlaces {
   /** Whether a workload may go for all of these. */
   mayGo(key: string, configs: readonly string[]): boolean {
     const going = this.#going.get(key);
-    return going !== undefined && configs.every((config) => going.configs.includes(config));
+    return going !== undefined && configs.every((config) => going.includes(config));
   }
 
   /** Where a workload is in line for a change. */
   inLine(key: string, config: string): InLine {
-    const going = this.#going.get(key);
-    if (going?.configs.includes(config)) return { since: going.since };
+    if (this.#going.get(key)?.includes(config)) return "goes";
     if (!this.#due.get(key)?.includes(config)) return "no";
     return this.#passedOver.has(key) ? "heldElsewhere" : "due";
   }
@@ -110,7 +104,7 @@ export class WavePlaces {
   }
 
   #remove(key: string): readonly string[] {
-    const configs = [...(this.#due.get(key) ?? []), ...(this.#going.get(key)?.configs ?? [])];
+    const configs = [...(this.#due.get(key) ?? []), ...(this.#going.get(key) ?? [])];
     this.#due.delete(key);
     this.#going.delete(key);
     for (const config of configs) {

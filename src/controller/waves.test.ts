@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { KubeObject } from "../kube/api-types.ts";
 import { ApiError } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
@@ -468,6 +468,20 @@ describe("several changes, several namespaces, late caches", () => {
     expect(new Set(rolled).size).toBe(10);
     expect(rolled).toHaveLength(10);
     expect(await cluster.list(namespaces)).not.toEqual([]);
+  });
+
+  it("a workload that may go and cannot be written for longer than a rollout may take costs no look after look", async () => {
+    const { cluster, clock, editConfig, pass } = await steady(6);
+    cluster.answers = ({ method }) =>
+      method === "PATCH"
+        ? new ApiError({ request: "PATCH", status: 503, reason: "ServiceUnavailable", serverMessage: "no" })
+        : undefined;
+    await editConfig("1");
+    await pass(2_000);
+    const timers = vi.spyOn(clock, "timer");
+    await pass(1_800_000, 60_000);
+    // It is tried every 15 s.
+    expect(timers.mock.calls.length).toBeLessThan(1_000);
   });
 
   it("names that no object can have hold up nobody", async () => {
