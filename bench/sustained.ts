@@ -173,6 +173,7 @@ const settings = {
   updateRate: 0,
   updateBurst: 0,
   syncPeriodMs: 0,
+  pacing: undefined,
 } as const;
 
 function base64(text: string): string {

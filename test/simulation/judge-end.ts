@@ -1,5 +1,6 @@
+import { excuseIn } from "./judge-excuses.ts";
 import { standsFor } from "./model-search.ts";
-import { type Stored, storedWhenRight } from "./model-stored.ts";
+import { namespaceOf, type Stored, storedWhenRight } from "./model-stored.ts";
 import {
   gateScheduler,
   hasGate,
@@ -12,12 +13,15 @@ import {
 } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
 
-type Judged = Pick<Recording, "history" | "settings" | "rightAt" | "unlisted">;
+/** Without the last two nothing may be paced. */
+type Judged = Pick<Recording, "history" | "settings" | "rightAt" | "unlisted"> &
+  Partial<Pick<Recording, "epoch" | "lives">>;
 
 /**
  * When the faults have stopped and Wave had its time, and after each single thing that is done then: each workload that
  * has opted in and is complete carries the hash of what is stored and no gate; a gate is left only where something is
- * missing and gates are on; and no Pod is held by a gate that its workload no longer has.
+ * missing and gates are on; and no Pod is held by a gate that its workload no longer has. What people hold, and what
+ * waits for others that fail, need not be rolled.
  */
 export function judgeEnd(run: Judged): readonly string[] {
   const violations: string[] = [];
@@ -25,7 +29,9 @@ export function judgeEnd(run: Judged): readonly string[] {
   return violations;
 }
 
-function wrongIn({ at, objects, find }: Stored, { settings, unlisted }: Judged): readonly string[] {
+function wrongIn(stored: Stored, run: Judged): readonly string[] {
+  const { at, objects, find } = stored;
+  const { settings, unlisted } = run;
   const violations: string[] = [];
   for (const [key, object] of objects) {
     const [resource = ""] = key.split("/");
@@ -41,17 +47,22 @@ function wrongIn({ at, objects, find }: Stored, { settings, unlisted }: Judged):
   function wrongWorkload(workload: StoredObject): string | undefined {
     if (workload.metadata.deletionTimestamp !== undefined || isOutOfSight(workload, settings, unlisted))
       return undefined;
-    if (!optedIn(workload, settings)) {
-      return hasGate(workload) ? "it has not opted in, and something of the gate is left" : undefined;
+    const excuse = (hash: string | undefined) => excuseIn(stored, run, workload, hash);
+    if (!optedIn(workload, settings, namespaceOf(workload, objects))) {
+      return hasGate(workload) && excuse(undefined) !== "observed"
+        ? "it has not opted in, and something of the gate is left"
+        : undefined;
     }
     const { hash, missing } = standsFor(namedBy(workload, settings), find);
     if (missing) {
       // A note without the scheduler holds nobody; it goes with the next write.
-      const held = schedulerOf(workload) === gateScheduler;
+      const held = schedulerOf(workload) === gateScheduler && excuse(hash) !== "observed";
       return held && !settings.schedulingGate ? "gates are off, and its Pods are held" : undefined;
     }
-    if (hasGate(workload)) return "nothing is missing, and something of the gate is left";
-    if (hash === undefined || hash === recordedHash(workload)) return undefined;
+    if (hasGate(workload)) {
+      return excuse(hash) === "observed" ? undefined : "nothing is missing, and something of the gate is left";
+    }
+    if (hash === undefined || hash === recordedHash(workload) || excuse(hash) !== undefined) return undefined;
     return `it carries ${recordedHash(workload) ?? "no hash"} and not that of what is stored, ${hash}`;
   }
 

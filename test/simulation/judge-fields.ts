@@ -5,7 +5,12 @@ import type { StoredObject } from "./record.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Annotations of a workload that Wave writes, and the one that the API server counts templates in. */
-const ours = [annotations.gate, "wave.pusher.com/config-baseline", "deprecated.daemonset.template.generation"];
+const ours = [
+  annotations.gate,
+  "wave.pusher.com/config-baseline",
+  "wave.pusher.com/streak",
+  "deprecated.daemonset.template.generation",
+];
 
 /**
  * Where two states of a workload differ other than in what Wave may write (the hash and the scheduler of the pod template,

@@ -2,6 +2,7 @@ import type { Json } from "../../src/sandbox/json.ts";
 import { applyJsonPatch } from "../../src/sandbox/patches/json-patch.ts";
 import { differsElsewhere } from "./judge-fields.ts";
 import { ConfigTimeline } from "./model-configs.ts";
+import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { search } from "./model-search.ts";
 import { annotations, gateScheduler, namedBy, optedIn, recordedHash, schedulerOf } from "./model-workload.ts";
 import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
@@ -15,13 +16,21 @@ import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
  */
 export function judgeReviews(run: Recording): readonly string[] {
   const timeline = new ConfigTimeline(run.history);
+  const namespaces = new NamespaceTimeline(run.history);
   return run.reviews.flatMap((review) => {
     const where = `review: ${review.replica} on ${review.kind} ${review.namespace}/${review.name} at ${review.at} ms`;
-    return judge(review, run, timeline).map((what) => `${where}: ${what}`);
+    const states = namespaces.between(review.namespace, review.at - 120_000, review.at);
+    return judge(review, run, timeline, states).map((what) => `${where}: ${what}`);
   });
 }
 
-function judge(review: ReviewEntry, { settings }: Recording, timeline: ConfigTimeline): readonly string[] {
+function judge(
+  review: ReviewEntry,
+  { settings }: Recording,
+  timeline: ConfigTimeline,
+  /** Those that its Namespace had for a while: what it asks for may be known late. */
+  namespaces: readonly (StoredObject | undefined)[],
+): readonly string[] {
   const { object, oldObject } = review;
   const result = patched(review);
   const elsewhere = differsElsewhere(object, result);
@@ -35,7 +44,8 @@ function judge(review: ReviewEntry, { settings }: Recording, timeline: ConfigTim
   const brought = [recordedHash(object), recordedHash(oldObject)];
   if (!brought.includes(hash)) {
     if (hash === undefined) violations.push("it removed the hash");
-    else if (!optedIn(result, settings)) violations.push("it recorded a hash although the workload has not opted in");
+    else if (!namespaces.some((of) => optedIn(result, settings, of)))
+      violations.push("it recorded a hash although the workload has not opted in");
     else if (search(hash, named, timeline, range) === undefined) {
       violations.push("the hash stands for nothing that was stored, and complete, while it was asked");
     }
@@ -44,6 +54,10 @@ function judge(review: ReviewEntry, { settings }: Recording, timeline: ConfigTim
   if (closed && result.metadata.annotations?.[annotations.gate] === undefined) {
     violations.push("it closed the gate without a note of the scheduler before");
   }
+  const { pacing } = settings;
+  const observes = pacing !== undefined && namespaces.every((of) => saidOf(result, of, pacing).observes);
+  if (observes && !brought.includes(hash)) violations.push("it recorded a hash although nothing is to be written");
+  if (observes && closed) violations.push("it closed a gate although nothing is to be written");
   if (closed && !settings.schedulingGate) violations.push("it closed a gate although gates are off");
   // What another namespace granted is known from caches, which may be late: nothing of it is read before.
   const since = (key: string) => (key.split("/")[1] === review.namespace ? range.from(key) : 0);

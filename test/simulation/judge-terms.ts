@@ -1,7 +1,8 @@
 import { workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
-interface Holding {
+/** Who held the Lease from when on. */
+export interface Holding {
   readonly from: number;
   /** The process that wrote the Lease; undefined: it was given back. */
   readonly replica: string | undefined;
@@ -36,7 +37,8 @@ export function judgeTerms({ history, sent }: Recording): readonly string[] {
   return violations;
 }
 
-function holdingsOf(history: readonly HistoryEntry[]): readonly Holding[] {
+/** Who held the Lease, in order. */
+export function holdingsOf(history: readonly HistoryEntry[]): readonly Holding[] {
   const holdings: Holding[] = [];
   for (const { resource, after, at, by } of history) {
     if (resource !== "leases" || after === undefined) continue;

@@ -1,5 +1,5 @@
 import { standsFor } from "./model-search.ts";
-import { storedWhenRight } from "./model-stored.ts";
+import { namespaceOf, storedWhenRight } from "./model-stored.ts";
 import { isOutOfSight, namedBy, optedIn, workloadResources } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
 
@@ -19,7 +19,7 @@ export function judgeWaiting(run: Recording): readonly string[] {
     const asking = [...objects].filter(
       ([key, object]) =>
         workloadResources.includes(key.split("/")[0] ?? "") &&
-        optedIn(object, settings) &&
+        optedIn(object, settings, namespaceOf(object, objects)) &&
         !isOutOfSight(object, settings, unlisted),
     );
     const waits = ([, object]: readonly [string, StoredObject]) => standsFor(namedBy(object, settings), find).missing;

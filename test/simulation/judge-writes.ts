@@ -1,6 +1,7 @@
 import { differsElsewhere } from "./judge-fields.ts";
 import { patched } from "./judge-reviews.ts";
 import { ConfigTimeline } from "./model-configs.ts";
+import { NamespaceTimeline } from "./model-policy.ts";
 import { type Moment, type Range, search } from "./model-search.ts";
 import {
   gateScheduler,
@@ -39,9 +40,11 @@ class WriteJudge {
   readonly #run: Recording;
   readonly #timeline: ConfigTimeline;
   readonly #known = new Map<string, Known>();
+  readonly #namespaces: NamespaceTimeline;
 
   constructor(run: Recording) {
     this.#run = run;
+    this.#namespaces = new NamespaceTimeline(run.history);
     this.#timeline = new ConfigTimeline(run.history);
   }
 
@@ -56,7 +59,7 @@ class WriteJudge {
     const named = (what: string) =>
       `write: ${by.replica} on ${resource} ${namespace}/${name} at ${entry.at} ms: ${what}`;
     if (before === undefined || after === undefined) return [named("Wave neither creates nor deletes workloads")];
-    return this.#judge(before, after, rv).map(named);
+    return this.#judge(before, after, entry).map(named);
   }
 
   #writtenByOthers(before: StoredObject | undefined, after: StoredObject, rv: number): void {
@@ -90,8 +93,10 @@ class WriteJudge {
     );
   }
 
-  #judge(before: StoredObject, after: StoredObject, rv: number): readonly string[] {
+  #judge(before: StoredObject, after: StoredObject, { rv, at }: HistoryEntry): readonly string[] {
     const { settings } = this.#run;
+    // What its Namespace asked for may be known late.
+    const states = this.#namespaces.between(before.metadata.namespace, at - 120_000, at);
     const elsewhere = differsElsewhere(before, after);
     const violations = elsewhere === undefined ? [] : [`it changed ${elsewhere}, which is not Wave's`];
     const hashChanged = recordedHash(before) !== recordedHash(after);
@@ -103,7 +108,7 @@ class WriteJudge {
     if (!hashChanged && !opened && !this.#isReviewed(before, after, rv)) {
       violations.push("it changed neither the hash nor the gate");
     }
-    if (!optedIn(before, settings)) {
+    if (!states.some((namespace) => optedIn(before, settings, namespace))) {
       return hashChanged ? [...violations, "it recorded a hash although the workload has not opted in"] : violations;
     }
     if (!hashChanged && !settings.schedulingGate) return violations;

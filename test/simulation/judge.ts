@@ -1,9 +1,14 @@
 import { judgeEnd } from "./judge-end.ts";
 import { judgeEvents } from "./judge-events.ts";
+import { judgeHeld } from "./judge-held.ts";
+import { judgeHolds } from "./judge-holds.ts";
+import { judgePace } from "./judge-pace.ts";
 import { judgePlaces } from "./judge-places.ts";
 import { judgeReviews } from "./judge-reviews.ts";
+import { judgeSettling } from "./judge-settling.ts";
 import { judgeTerms } from "./judge-terms.ts";
 import { judgeWaiting } from "./judge-waiting.ts";
+import { judgeWaves } from "./judge-waves.ts";
 import { judgeWrites } from "./judge-writes.ts";
 import type { Recording } from "./record.ts";
 
@@ -12,7 +17,20 @@ import type { Recording } from "./record.ts";
  * docs/admission.md, and imports nothing of Wave: a mistake in what it judges is not its own.
  */
 export function judge(run: Recording): readonly string[] {
-  return [judgeTerms, judgePlaces, judgeWrites, judgeReviews, judgeEvents, judgeWaiting, judgeEnd].flatMap((part) =>
-    part(run),
-  );
+  return parts.flatMap((part) => part(run));
 }
+
+const parts = [
+  judgeTerms,
+  judgePlaces,
+  judgeWrites,
+  judgeReviews,
+  judgeEvents,
+  judgeWaiting,
+  judgeHolds,
+  judgeHeld,
+  judgePace,
+  judgeSettling,
+  judgeWaves,
+  judgeEnd,
+];

@@ -28,3 +28,8 @@ export function* storedWhenRight({ history, rightAt }: Pick<Recording, "history"
     yield { at, objects, find };
   }
 }
+
+/** The Namespace of an object among everything that is stored. */
+export function namespaceOf({ metadata }: StoredObject, objects: Stored["objects"]): StoredObject | undefined {
+  return objects.get(`namespaces//${metadata.namespace}`);
+}

@@ -31,11 +31,16 @@ export function hasGate(workload: StoredObject): boolean {
   return schedulerOf(workload) === gateScheduler || workload.metadata.annotations?.[annotations.gate] !== undefined;
 }
 
-/** Whether it asks Wave for anything, in a namespace that Wave watches. */
-export function optedIn(workload: StoredObject, { namespaces }: Pick<WaveSettings, "namespaces">): boolean {
+/** Whether it asks Wave for anything, or its Namespace `of` does for it, in a namespace that Wave watches. */
+export function optedIn(
+  workload: StoredObject,
+  { namespaces }: Pick<WaveSettings, "namespaces">,
+  of?: StoredObject,
+): boolean {
   const { annotations: own, namespace = "", deletionTimestamp } = workload.metadata;
   const watched = namespaces?.includes(namespace) ?? true;
-  return watched && deletionTimestamp === undefined && own?.[annotations.optIn] === "true";
+  const asked = own?.[annotations.optIn] ?? of?.metadata.annotations?.[annotations.optIn];
+  return watched && deletionTimestamp === undefined && asked === "true";
 }
 
 function template(workload: StoredObject | undefined): WorkloadSpec["template"] {

@@ -29,12 +29,18 @@ export class Play {
     return this;
   }
 
-  create(annotations: object = optIn): Promise<unknown> {
+  create(): Promise<unknown> {
+    return this.stage.api.request("POST", deployments, { body: this.deployment("web") });
+  }
+
+  /** Another Deployment that reads the same. One that is `broken` has a Pod that nobody starts. */
+  deployment(name: string, broken = false): object {
     const env = [{ name: "V", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }];
-    const labels = { app: "web" };
-    const template = { metadata: { labels }, spec: { containers: [{ name: "app", image: "app:1", env }] } };
-    const spec = { replicas: 0, selector: { matchLabels: labels }, template };
-    return this.stage.api.request("POST", deployments, { body: { metadata: { name: "web", annotations }, spec } });
+    const labels = { app: name };
+    const pod = { containers: [{ name: "app", image: "app:1", env }], ...(broken && { schedulerName: "nobody" }) };
+    const template = { metadata: { labels }, spec: pod };
+    const spec = { replicas: broken ? 1 : 0, selector: { matchLabels: labels }, template };
+    return { metadata: { name, annotations: optIn }, spec };
   }
 
   async config(value: string | undefined): Promise<void> {
@@ -57,8 +63,13 @@ export class Play {
   }
 
   get workload(): StoredObject {
-    const last = this.stage.history.findLast(({ resource }) => resource === "deployments")?.after;
-    if (last === undefined) throw new Error("there is no Deployment");
+    return this.#find("web");
+  }
+
+  #find(name: string): StoredObject {
+    const ofIt = (object: StoredObject | undefined) => object?.metadata.name === name;
+    const last = this.stage.history.findLast(({ resource, after }) => resource === "deployments" && ofIt(after))?.after;
+    if (last === undefined) throw new Error(`there is no Deployment ${name}`);
     return last;
   }
 
@@ -70,17 +81,25 @@ export class Play {
   }
 
   /** Writes the hash of `k` being this, and something more, and says so in an Event. */
-  async roll(value: string, { replica = "a#1", more = {}, tell = true } = {}): Promise<void> {
+  roll(value: string, options: { replica?: string; more?: object; tell?: boolean } = {}): Promise<void> {
+    return this.rollOne("web", value, options);
+  }
+
+  async rollOne(
+    name: string,
+    value: string,
+    { replica = "a#1", more = {}, tell = true }: { replica?: string; more?: object; tell?: boolean } = {},
+  ): Promise<void> {
     const template = { metadata: { annotations: { [hashAnnotation]: this.hash(value) } } };
     const body = { ...more, spec: { template } };
-    await this.stage.wave(replica).request("PATCH", `${deployments}/web`, { body, contentType: merge });
-    if (tell) await this.tell(replica);
+    await this.stage.wave(replica).request("PATCH", `${deployments}/${name}`, { body, contentType: merge });
+    if (tell) await this.tell(replica, undefined, undefined, name);
     await this.stage.clock.advance(10);
   }
 
-  tell(replica = "a#1", message = `${this.#events++}`, reason = "ConfigChanged"): Promise<unknown> {
-    const { uid } = this.workload.metadata;
-    const metadata = { name: `web.${this.stage.history.length}`, namespace: "default" };
+  tell(replica = "a#1", message = `${this.#events++}`, reason = "ConfigChanged", name = "web"): Promise<unknown> {
+    const { uid } = this.#find(name).metadata;
+    const metadata = { name: `${name}.${this.stage.history.length}`, namespace: "default" };
     const body = { metadata, involvedObject: { uid }, type: "Normal", reason, message, reportingComponent: "wave" };
     return this.stage.wave(replica).request("POST", "/api/v1/namespaces/default/events", { body });
   }

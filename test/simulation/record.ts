@@ -71,6 +71,21 @@ export interface Life {
   readonly to: number | undefined;
   readonly end: "crashed" | "stopped" | undefined;
   readonly pauses: readonly (readonly [number, number])[];
+  /** How far its wall clock was off at most, in milliseconds. */
+  readonly wallOffMs: number;
+}
+
+/** The flags that say when what is due may happen. */
+export interface Pacing {
+  readonly settleMs: number;
+  readonly settleMaxMs: number;
+  readonly maxConcurrent: number;
+  readonly firstWave: number;
+  readonly soakMs: number;
+  readonly haltAfterFailures: number;
+  readonly rolloutTimeoutMs: number;
+  readonly observe: boolean;
+  readonly window: string | undefined;
 }
 
 /** How Wave is started in a run. */
@@ -83,6 +98,8 @@ export interface WaveSettings {
   readonly updateRate: number;
   readonly updateBurst: number;
   readonly syncPeriodMs: number;
+  /** Undefined: everything happens at once. */
+  readonly pacing: Pacing | undefined;
 }
 
 /** A write that a process of Wave has sent, whether it arrived or not. */
@@ -99,6 +116,8 @@ export interface SentWrite {
 /** What happened in a run, once the faults have stopped and everything had time to become right. */
 export interface Recording {
   readonly seed: number;
+  /** What a right clock on the wall showed in the beginning, milliseconds since the epoch. */
+  readonly epoch: number;
   readonly settings: WaveSettings;
   /** Everything that was stored, by revision; Events and Leases too. */
   readonly history: readonly HistoryEntry[];
@@ -141,6 +160,10 @@ export interface World {
    * `wanted` is the name of an action, which is taken where it can be.
    */
   step(wanted?: string): Promise<string>;
+  /** Ends what somebody does again and again. */
+  rest(): void;
+  /** Lifts everything that holds a roll, and mends all configuration with which Pods crash. */
+  release(): Promise<void>;
 }
 
 /** What a world is made from. */
@@ -152,4 +175,6 @@ export interface WorldOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** Everything that was stored so far: `rollout undo` goes back to what was. It grows. */
   readonly history: readonly HistoryEntry[];
+  /** When what is due may happen, and what a right clock on the wall shows; undefined: everything happens at once. */
+  readonly paced?: { readonly pacing: Pacing; readonly wall: () => number } | undefined;
 }

@@ -25,6 +25,7 @@ export const someSettings: WaveSettings = {
   updateRate: 1000,
   updateBurst: 100,
   syncPeriodMs: 0,
+  pacing: undefined,
 };
 
 /** Starts an API server; `random` makes its names. */
@@ -76,6 +77,7 @@ export function startSmallStage(random: () => number): SmallStage {
       const endAt = clock.monotonic();
       return {
         seed: 0,
+        epoch: clock.wall() - endAt,
         settings,
         history,
         reviews: [],

@@ -1,5 +1,5 @@
 import type { Dice } from "./dice.ts";
-import type { WaveSettings } from "./record.ts";
+import type { Pacing, WaveSettings } from "./record.ts";
 
 /** How large a world is, and what happens in it. */
 export interface Shape {
@@ -97,9 +97,41 @@ export const shapes: readonly Shape[] = [
   },
 ];
 
+/** Where pacing has most to do. */
+const pacedShapes: readonly Shape[] = [
+  {
+    name: "one change for all",
+    namespaces: ["one", "two"],
+    workloads: 10,
+    configs: 1,
+    crossing: 0.3,
+    weights: { edit: 20, "bad edit": 8, "good edit": 12, "strip the hash": 0, "rollout undo": 0 },
+    settings: { webhooks: false, namespaces: undefined },
+  },
+  {
+    name: "people who hold",
+    namespaces: ["one", "two"],
+    workloads: 4,
+    configs: 2,
+    crossing: 0,
+    weights: {
+      edit: 20,
+      "hold or mode": 15,
+      approve: 20,
+      "lift what holds": 15,
+      window: 6,
+      "opt a namespace in or out": 6,
+    },
+    settings: {},
+  },
+];
+
 /** A shape, and how Wave is started in it. */
-export function chooseScenario(dice: Dice): { readonly shape: Shape; readonly settings: WaveSettings } {
-  const shape = dice.oneOf(shapes) ?? shapes[0];
+export function chooseScenario(
+  dice: Dice,
+  pacing?: Pacing,
+): { readonly shape: Shape; readonly settings: WaveSettings } {
+  const shape = dice.oneOf(pacing === undefined ? shapes : [...shapes, ...pacedShapes, ...pacedShapes]) ?? shapes[0];
   if (shape === undefined) throw new Error("there is no shape of a world");
   const some = shape.namespaces.length > 1 && dice.chance(0.3);
   const settings: WaveSettings = {
@@ -111,6 +143,7 @@ export function chooseScenario(dice: Dice): { readonly shape: Shape; readonly se
     updateBurst: 100,
     // Never, most often: what a trigger forgets must not be found by looking at everything again.
     syncPeriodMs: dice.pick(0, 0, 0, 60_000),
+    pacing,
     ...shape.settings,
   };
   return { shape, settings };

@@ -1,5 +1,5 @@
 import type { Dice } from "./dice.ts";
-import type { StoredObject, WorldOptions } from "./record.ts";
+import type { StoredObject, WaveSettings, WorldOptions } from "./record.ts";
 import type { Shape } from "./world-scenarios.ts";
 
 const groups: Readonly<Record<string, string>> = {
@@ -22,17 +22,26 @@ export class Scene {
   readonly dice: Dice;
   readonly shape: Shape;
   readonly sleep: (ms: number) => Promise<void>;
+  readonly settings: WaveSettings;
+  /** Whether nobody does anything again and again any more. */
+  rests = false;
   /** How often an owner may still strip what Wave wrote: one that never stops is another story. */
   stripsLeft = 4;
   readonly #options: WorldOptions;
   readonly #present = new Map<string, Present>();
   #read = 0;
 
-  constructor(options: WorldOptions, dice: Dice, shape: Shape) {
+  constructor(options: WorldOptions, dice: Dice, shape: Shape, settings: WaveSettings) {
+    this.settings = settings;
     this.#options = options;
     this.dice = dice;
     this.shape = shape;
     this.sleep = options.sleep;
+  }
+
+  /** What a right clock on the wall shows, milliseconds since the epoch. */
+  wall(): number {
+    return this.#options.paced?.wall() ?? 0;
   }
 
   /** Everything of these kinds that is stored and not being deleted. */

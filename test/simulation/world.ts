@@ -1,17 +1,20 @@
 import { createDice } from "./dice.ts";
 import type { World, WorldOptions } from "./record.ts";
 import { configActions, createConfig, namespaceOf } from "./world-config-actions.ts";
+import { pacingActions, releaseAll } from "./world-pacing-actions.ts";
 import { chooseScenario } from "./world-scenarios.ts";
 import { Scene } from "./world-scene.ts";
 import { createWorkload, workloadActions } from "./world-workload-actions.ts";
 
-const actions = [...configActions, ...workloadActions];
+const always = [...configActions, ...workloadActions];
 
 /** People and tools that change a cluster at random, in a way that the seed chose. */
 export function createWorld(options: WorldOptions): World {
   const dice = createDice(options.random);
-  const { shape, settings } = chooseScenario(dice);
-  const scene = new Scene(options, dice, shape);
+  const { paced } = options;
+  const { shape, settings } = chooseScenario(dice, paced?.pacing);
+  const scene = new Scene(options, dice, shape, settings);
+  const actions = paced === undefined ? always : [...always, ...pacingActions];
   return {
     settings,
     async start() {
@@ -31,5 +34,9 @@ export function createWorld(options: WorldOptions): World {
       }
       return "nobody found anything to do";
     },
+    rest: () => {
+      scene.rests = true;
+    },
+    release: () => releaseAll(scene),
   };
 }

@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type ApiCall, type ApiReply, answerCall } from "../../../src/sandbox/api-call.ts";
 import { type ApiServer, startApiServer } from "../../../src/sandbox/api-server.ts";
 import type { Json } from "../../../src/sandbox/json.ts";
+import { resources } from "../../../src/sandbox/resources.ts";
 import type { WebhookCaller } from "../../../src/sandbox/webhooks.ts";
 import type { Api, HistoryEntry, SentWrite, StoredObject, Writer } from "../record.ts";
+import { crashesWith } from "./crashing-pods.ts";
 import type { Random } from "./random.ts";
 import type { Unlisted } from "./refusals.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -21,6 +23,8 @@ export interface ArrivingRequest {
 /** The API server in virtual time, and everything that was ever stored in it. */
 export interface Cluster {
   readonly server: ApiServer;
+  /** What a right clock on the wall shows in the beginning, milliseconds since the epoch. */
+  readonly epoch: number;
   readonly history: readonly HistoryEntry[];
   /** Answers one request; what it writes is written by `writer`. */
   readonly answer: (request: ArrivingRequest, writer: Writer) => Promise<ApiReply>;
@@ -33,17 +37,16 @@ export interface Cluster {
   unlisted: Unlisted | undefined;
 }
 
-const epoch = Date.UTC(2026, 0, 1);
-
 /** Starts it with the namespaces that a cluster has. */
 export function startCluster(options: {
   readonly scheduler: Scheduler;
   readonly random: Random;
   readonly webhooks: WebhookCaller;
   readonly historySize: number;
+  readonly epoch: number;
   readonly trace: Trace;
 }): Cluster {
-  const { scheduler, webhooks, historySize, trace } = options;
+  const { scheduler, webhooks, historySize, epoch, trace } = options;
   const random = options.random.stream("cluster");
   const writers = new AsyncLocalStorage<Writer>();
   const history: HistoryEntry[] = [];
@@ -61,6 +64,11 @@ export function startCluster(options: {
     historySize,
     bookmarkMs: 10_000,
     podDelayMs: 50,
+    crashes: (pod) =>
+      crashesWith(pod as unknown as StoredObject, (kind, namespace, name) => {
+        const resource = kind === "Secret" ? resources.secrets : resources.configMaps;
+        return storage.get(resource, namespace, name) as unknown as StoredObject | undefined;
+      }),
   });
   const { storage } = server.registry;
   storage.subscribe(({ revision, resource, before, after }) => {
@@ -92,7 +100,7 @@ export function startCluster(options: {
       return { status: reply.status, body: reply.body };
     },
   };
-  return { server, history, answer, api, sent: [], down: false, unlisted: undefined };
+  return { server, epoch, history, answer, api, sent: [], down: false, unlisted: undefined };
 }
 
 function callOf({ method, path, headers, body }: ArrivingRequest): ApiCall {

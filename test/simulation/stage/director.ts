@@ -89,7 +89,9 @@ export class Director {
   /** Steps of the world: some one by one, some in bursts. */
   async #live(world: World): Promise<void> {
     const { scheduler, weather, trace, violated } = this.#options;
-    const pace = this.#random.pick([300, 1_000, 3_000]);
+    // What is paced needs time between two edits.
+    const paces = this.#options.settings.pacing === undefined ? [300, 1_000, 3_000] : [1_000, 5_000, 15_000];
+    const pace = this.#random.pick(paces);
     while (!weather.isCalm && scheduler.now < weather.calmAt) {
       await scheduler.sleep(this.#random.exponential(this.#random.chance(0.3) ? 20 : pace));
       if (weather.isCalm) return;

@@ -16,6 +16,8 @@ interface EncoreOptions {
   readonly violated: (what: string) => void;
   /** The processes that run, which are the same until the end. */
   readonly replicas: readonly Replica[];
+  /** Lets so much time pass, in milliseconds, and more where something is paced that is not right then. */
+  readonly becomeRight: (ms: number) => Promise<void>;
 }
 
 /** Within this everything is right again after one thing that somebody did, and one small thing that went wrong. */
@@ -80,7 +82,7 @@ export class Encore {
   }
 
   async #round(round: Round, world: World): Promise<void> {
-    const { scheduler, cluster, weather } = this.#options;
+    const { scheduler, cluster, weather, becomeRight } = this.#options;
     const end = scheduler.now + (round === "asksForADay" ? longRoundMs : roundMs);
     if (round === "reset") this.#breakAll();
     if (round === "gap") {
@@ -97,7 +99,7 @@ export class Encore {
     scheduler.after(1_000, () => this.#step(world, wanted));
     await scheduler.runUntil(scheduler.now + 4_000);
     weather.encore = undefined;
-    await scheduler.runUntil(end);
+    await becomeRight(end - scheduler.now);
   }
 
   #step(world: World, wanted: string): void {

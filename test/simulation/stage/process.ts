@@ -4,9 +4,6 @@ import type { Scheduler } from "./scheduler.ts";
 /** How a process stands still: its time goes on (SIGSTOP), or stands still with it (the machine is suspended). */
 export type Pause = "stopped" | "suspended";
 
-/** When virtual time begins, by clocks on the wall. */
-const epoch = Date.UTC(2026, 0, 1);
-
 /**
  * One process of Wave as its machine sees it: clocks that drift and jump, and a way in for everything from outside, which
  * waits while the process stands still and is lost once it is dead.
@@ -24,21 +21,24 @@ export class SimulatedProcess {
   /** For how long its monotonic clock stood still. */
   #suspendedMs = 0;
   #wallOffset: number;
+  readonly #epoch: number;
+  #wallOffMs = 0;
   readonly #pauses: [number, number][] = [];
   #timers: (() => void)[] = [];
   #inbox: (() => void)[] = [];
 
   constructor(
     scheduler: Scheduler,
-    options: { readonly name: string; readonly rate: number; readonly wallMs: number },
+    options: { readonly name: string; readonly rate: number; readonly wallMs: number; readonly epoch: number },
   ) {
     this.name = options.name;
     this.#scheduler = scheduler;
     this.#rate = options.rate;
     this.#bornAt = scheduler.now;
     this.#wallOffset = options.wallMs;
+    this.#epoch = options.epoch;
     this.clock = {
-      wall: () => epoch + this.#bornAt + this.#local() + this.#wallOffset,
+      wall: () => this.#epoch + this.#bornAt + this.#local() + this.#wallOffset,
       monotonic: () => this.#local(),
       timer: (ms, callback) => this.#timer(ms, callback),
     };
@@ -57,6 +57,14 @@ export class SimulatedProcess {
     return this.#pauses;
   }
 
+  /** How far its wall clock was off at most until now, in milliseconds. */
+  get wallOffMs(): number {
+    if (this.#state === "suspended") return this.#wallOffMs;
+    const off = Math.abs(this.clock.wall() - this.#epoch - this.#scheduler.now);
+    this.#wallOffMs = Math.max(this.#wallOffMs, off);
+    return this.#wallOffMs;
+  }
+
   /** Brings something in from outside. */
   enter(event: () => void): void {
     if (this.#dead) return;
@@ -66,7 +74,9 @@ export class SimulatedProcess {
 
   /** Moves its wall clock alone. */
   jumpWall(ms: number): void {
+    void this.wallOffMs;
     this.#wallOffset += ms;
+    void this.wallOffMs;
   }
 
   /** Stands still from now on. */

@@ -59,7 +59,7 @@ export class Replica {
     const own = random.stream(name);
     const rate = own.chance(0.5) ? 1 : own.between(0.97, 1.03);
     const wallMs = own.chance(0.5) ? 0 : own.between(-600_000, 600_000);
-    this.process = new SimulatedProcess(scheduler, { name, rate, wallMs });
+    this.process = new SimulatedProcess(scheduler, { name, rate, wallMs, epoch: cluster.epoch });
     const term = () => termOf(cluster, name);
     this.network = new Network({
       ...options,
@@ -73,8 +73,8 @@ export class Replica {
 
   /** What became of it. */
   get life(): Life {
-    const { name: replica, pauses } = this.process;
-    return { replica, from: this.#from, to: this.#to, end: this.#end, pauses };
+    const { name: replica, pauses, wallOffMs } = this.process;
+    return { replica, from: this.#from, to: this.#to, end: this.#end, pauses, wallOffMs };
   }
 
   get isOver(): boolean {
@@ -174,7 +174,7 @@ const config: ClusterConfig = {
   credentials: fixedCredentials(),
 };
 
-function settingsOf({ webhooks, ...rest }: WaveSettings): Settings {
+function settingsOf({ webhooks, pacing = unpaced, ...rest }: WaveSettings): Settings {
   return {
     kubeconfig: undefined,
     context: undefined,
@@ -194,7 +194,7 @@ function settingsOf({ webhooks, ...rest }: WaveSettings): Settings {
       retryPeriodMs: 2_000,
     },
     podNamespace: waveNamespace,
-    pacing: unpaced,
+    pacing,
     changed: [],
   };
 }

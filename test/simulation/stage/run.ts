@@ -1,11 +1,13 @@
 import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
 import { judge } from "../judge.ts";
-import type { Recording, WaveSettings } from "../record.ts";
+import { judgeEnd } from "../judge-end.ts";
+import type { Life, Recording, WaveSettings } from "../record.ts";
 import { createWorld } from "../world.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
 import { emptied } from "./emptied.ts";
 import { Encore } from "./encore.ts";
+import { choosePacing } from "./pacing.ts";
 import { Random } from "./random.ts";
 import { waveNamespace } from "./replica.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -24,6 +26,9 @@ export interface Outcome {
 
 /** How long everything has to become right once nothing goes wrong any more. */
 const calmMs = 30_000;
+
+/** The same where rolls are paced: of two rolls in a row the second waits for up to 5 minutes, and for others. */
+const pacedCalmMs = 480_000;
 
 /** Kubernetes kills a Pod that has not ended so long after it was told to stop. */
 const stopMs = 30_000;
@@ -47,17 +52,20 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   process.on("unhandledRejection", onRejection);
   try {
     const machines = ["a", "b", "c"].slice(0, random.whole(2, 3));
+    const { pacing, epoch } = choosePacing(random.stream("pacing"));
+    const calmAfter = random.between(20_000, 90_000);
     const weather = new Weather(random.stream("weather"), {
-      calmAt: random.between(20_000, 90_000),
+      calmAt: pacing === undefined ? calmAfter : 3 * calmAfter,
       replicas: machines,
     });
     trace.line("", () => weather.describe());
     const webhooks = new WebhookService({ scheduler, weather, random: random.stream("webhooks"), trace });
     const historySize = random.pick([30, 200, 5_000]);
-    const cluster = startCluster({ scheduler, random, webhooks: webhooks.caller, historySize, trace });
+    const cluster = startCluster({ scheduler, random, webhooks: webhooks.caller, historySize, epoch, trace });
     webhooks.revision = () => cluster.server.registry.storage.revision;
     const { api, history } = cluster;
-    const world = createWorld({ api, random: random.stream("world").next, sleep: scheduler.sleep, history });
+    const paced = pacing && { pacing, wall: () => epoch + scheduler.now };
+    const world = createWorld({ api, random: random.stream("world").next, sleep: scheduler.sleep, history, paced });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));
     const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, violated };
@@ -70,15 +78,37 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     const calmAt = scheduler.now;
     trace.line("", () => "calm");
     director.calm();
-    await scheduler.runUntil(calmAt + calmMs);
-    const encore = new Encore({ ...stage, replicas: director.replicas });
-    const rightAt = [scheduler.now, ...(await encore.play(world))];
+    world.rest();
+    /** Lets everything become right, for so long at most; only what is paced may need more than the least. */
+    const becomeRight = async (leastMs: number) => {
+      const end = scheduler.now + pacedCalmMs + longestWallOff(director.lives);
+      await scheduler.runUntil(scheduler.now + leastMs);
+      while (pacing !== undefined && scheduler.now < end && !isRight())
+        await scheduler.runUntil(scheduler.now + 30_000);
+    };
+    const isRight = () => {
+      const { lives } = director;
+      const unlisted = cluster.unlisted?.namespace;
+      return judgeEnd({ history, settings, rightAt: [scheduler.now], unlisted, epoch, lives }).length === 0;
+    };
+    await becomeRight(calmMs);
+    const rightAt = [scheduler.now];
+    if (pacing !== undefined) {
+      trace.line("", () => "everything is released");
+      const released = world.release();
+      await scheduler.runUntil(scheduler.now + 5_000);
+      await released;
+      await becomeRight(calmMs);
+      rightAt.push(scheduler.now);
+    }
+    const encore = new Encore({ ...stage, replicas: director.replicas, becomeRight });
+    rightAt.push(...(await encore.play(world)));
     const endAt = scheduler.now;
     const { reviews } = webhooks;
     const { lives } = director;
     const unlisted = cluster.unlisted?.namespace;
-    const judged = { seed, settings, history, reviews, lives, sent: cluster.sent, calmAt, rightAt, endAt, unlisted };
-    const recording: Recording = judged;
+    const judged = { seed, epoch, settings, history, reviews, lives, calmAt, rightAt, endAt, unlisted };
+    const recording: Recording = { ...judged, sent: cluster.sent };
     violations.push(...emptied(director.replicas), ...judge(recording));
     director.stop();
     await scheduler.runUntil(endAt + stopMs);
@@ -89,6 +119,11 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   } finally {
     process.off("unhandledRejection", onRejection);
   }
+}
+
+/** A clock that is behind makes its process wait for longer. */
+function longestWallOff(lives: readonly Life[]): number {
+  return Math.max(0, ...lives.filter(({ to }) => to === undefined).map(({ wallOffMs }) => wallOffMs));
 }
 
 /** What the chart installs; `before`: and what a Wave that ran here before has left, so that none has to wait to lead. */

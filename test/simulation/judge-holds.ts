@@ -1,0 +1,54 @@
+import { isApproved, NamespaceTimeline, openBetween, type SaidOf, saidOf } from "./model-policy.ts";
+import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
+import { recordedHash } from "./model-workload.ts";
+import type { Recording } from "./record.ts";
+
+/** How late a cache may be of which something may be wrong, and of which nothing is. Nothing is told earlier than it happens. */
+const lateMs = { storm: 120_000, calm: 15_000 };
+
+/** A write that was decided in time may arrive so much later than its window closes, and clocks have seconds. */
+const onTheWayMs = 2_000;
+
+/**
+ * Nothing is written where it is only to be told, and no workload is rolled that people hold: by a hold, by what nobody can
+ * read, without their approval, or outside its window. What the workload says counts as it was when the write was stored,
+ * because the write tests it. What its Namespace says may be known late, so a write that any state of a while ago
+ * allows is allowed.
+ */
+export function judgeHolds(run: Recording): readonly string[] {
+  const { pacing } = run.settings;
+  if (pacing === undefined) return [];
+  const namespaces = new NamespaceTimeline(run.history);
+  const calm = run.calmAt + 30_000;
+  return run.history.flatMap((entry) => {
+    const write = waveWriteOf(entry, run);
+    if (write === undefined) return [];
+    const { sentAt, before, what } = write;
+    const since = sentAt - (sentAt > calm ? lateMs.calm : lateMs.storm);
+    const states = namespaces.between(before.metadata.namespace, since, sentAt);
+    const held = states.map((namespace) => heldBy(write, saidOf(before, namespace, pacing), run));
+    return held.includes(undefined) ? [] : [`hold: ${what}: ${held.at(-1)}`];
+  });
+}
+
+function heldBy({ kind, after, sentAt, wallOffMs }: WaveWrite, said: SaidOf, { epoch }: Recording): string | undefined {
+  if (said.observes) return "it wrote what was only to be told";
+  if (kind === "quiet") return undefined;
+  if (said.holds) return "it rolled what is held";
+  if (!isApproved(said, recordedHash(after))) return "it rolled what nobody has approved";
+  const [from, to] = [sentAt - wallOffMs - onTheWayMs, sentAt + wallOffMs];
+  if (!openBetween(said.window, epoch + from, epoch + to).some) return `it rolled outside of "${said.window}"`;
+  return undefined;
+}
+
+/** What excuses that a workload is not rolled at a moment, as far as people are the reason; undefined: nothing does. */
+export function excuseOf(
+  said: SaidOf,
+  { hash, at, wallOffMs }: { readonly hash: string | undefined; readonly at: number; readonly wallOffMs: number },
+): string | undefined {
+  if (said.observes) return "observed";
+  if (said.holds) return "hold";
+  if (!isApproved(said, hash)) return "approval";
+  const long = 300_000;
+  return openBetween(said.window, at - wallOffMs - long, at + wallOffMs).all ? undefined : "window";
+}

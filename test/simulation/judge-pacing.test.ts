@@ -1,0 +1,227 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { isOpen } from "../../src/rollout/policy/calendar.ts";
+import { parseWindow } from "../../src/rollout/policy/window.ts";
+import { judge } from "./judge.ts";
+import { isWindowOpen } from "./model-window.ts";
+import { deployments, hashAnnotation, merge, Play } from "./play.ts";
+import type { Pacing } from "./record.ts";
+
+const pacing: Pacing = {
+  settleMs: 1_000,
+  settleMaxMs: 5_000,
+  maxConcurrent: 1,
+  firstWave: 1,
+  soakMs: 3_000,
+  haltAfterFailures: 1,
+  rolloutTimeoutMs: 60_000,
+  observe: false,
+  window: undefined,
+};
+
+let play: Play;
+beforeEach(async () => {
+  play = new Play();
+  play.settings = { ...play.settings, pacing };
+  await play.begin();
+  await play.roll("A");
+  await play.stage.clock.advance(60_000);
+});
+
+const say = (annotations: Record<string, string>) =>
+  play.edit({
+    metadata: {
+      annotations: Object.fromEntries(Object.entries(annotations).map(([n, v]) => [`wave.pusher.com/${n}`, v])),
+    },
+  });
+const sayOfAll = (annotations: Record<string, string>) =>
+  play.stage.api.request("PATCH", "/api/v1/namespaces/default", {
+    body: { metadata: { annotations } },
+    contentType: merge,
+  });
+const change = async (value: string) => {
+  await play.config(value);
+  await play.stage.clock.advance(2_000);
+};
+
+describe("of pacing, the judge finds nothing wrong with", () => {
+  it("rolls that wait longer and longer", async () => {
+    for (const [value, waitMs] of Object.entries({ B: 21_000, C: 41_000, D: 81_000 })) {
+      await change(value);
+      await play.roll(value);
+      await play.stage.clock.advance(waitMs);
+    }
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("what is held at the end, and what a person approved", async () => {
+    await change("B");
+    await say({ mode: "approve", approved: play.hash("B").slice(3, 11) });
+    await play.roll("B");
+    await change("C");
+    await play.tell("a#1", "it is not approved", "RolloutHeld");
+    expect(await play.judged()).toEqual([]);
+  });
+});
+
+describe("of pacing, the judge sees", () => {
+  it("that nobody is told of what is held", async () => {
+    const rightAt = [play.stage.clock.monotonic()];
+    await play.stage.clock.advance(10);
+    await say({ hold: "true" });
+    await change("B");
+    rightAt.push(play.stage.clock.monotonic());
+    const judged = judge({ ...play.recording(), rightAt });
+    expect(judged).toEqual([expect.stringMatching(/^held: deployments\/default\/web is held/)]);
+  });
+
+  it.each([
+    ["a hold", { hold: "true" }, "it rolled what is held"],
+    ["what nobody can read", { window: "sometimes" }, "it rolled what is held"],
+    ["what is only to be told", { mode: "observe" }, "only to be told"],
+    ["what nobody has approved", { mode: "approve", approved: "0000000" }, "nobody has approved"],
+    ["a window that is closed", { window: "Mon 00:00-00:01; Tue 00:00-00:01" }, "outside of"],
+  ])("a roll in spite of %s", async (_, annotations, told) => {
+    await say(annotations);
+    await change("B");
+    await play.roll("B");
+    expect(await play.judged()).toEqual([expect.stringContaining(told)]);
+  });
+
+  it("a roll in spite of a hold of the Namespace, unless the workload lifts it", async () => {
+    await sayOfAll({ "wave.pusher.com/hold": "true" });
+    await play.stage.clock.advance(20_000);
+    await change("B");
+    await play.roll("B");
+    expect(await play.judged()).toEqual([expect.stringContaining("it rolled what is held")]);
+    await say({ hold: "false" });
+    await play.stage.clock.advance(20_000);
+    await change("C");
+    await play.roll("C");
+    expect(await play.judged()).toHaveLength(1);
+  });
+
+  it("a roll too soon after the one before, and the next of the row", async () => {
+    await change("B");
+    await play.roll("B");
+    await change("C");
+    await play.roll("C");
+    await play.stage.clock.advance(15_000);
+    await change("D");
+    await play.roll("D");
+    const judged = await play.judged();
+    expect(judged).toEqual([
+      expect.stringMatching(/it rolled 20\d\d ms after roll 2 in a row, not 20000/),
+      expect.stringMatching(/after roll 3 in a row, not 40000/),
+    ]);
+  });
+
+  it("a roll of what has only just changed", async () => {
+    await play.config("B");
+    await play.stage.clock.advance(500);
+    await play.roll("B");
+    expect(await play.judged()).toEqual([expect.stringMatching(/^settling: .* after what it reads had changed/)]);
+  });
+
+  it("a roll while the one before is under way", async () => {
+    await play.edit({ spec: { replicas: 1, template: { spec: { schedulerName: "nobody" } } } });
+    await play.stage.clock.advance(1_000);
+    await change("B");
+    await play.roll("B");
+    await play.stage.clock.advance(20_000);
+    await change("C");
+    await play.roll("C");
+    expect(await play.judged()).toContainEqual(expect.stringContaining("a roll that is still under way"));
+  });
+
+  it("that nobody gives up who is undone again and again", async () => {
+    for (let tries = 0; tries < 11; tries++) {
+      await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } });
+      await play.roll("A");
+    }
+    expect(await play.judged()).toContainEqual(expect.stringContaining("it wrote the same hash 11 times"));
+  });
+
+  it("a workload that is never rolled although nothing holds it any more", async () => {
+    await say({ hold: "true" });
+    await change("B");
+    await play.tell("a#1", "it is held", "RolloutHeld");
+    expect(await play.judged()).toEqual([]);
+    await say({ hold: "false" });
+    expect(await play.judged()).toEqual([expect.stringContaining("it carries")]);
+  });
+});
+
+describe("of waves, the judge sees", () => {
+  /** Three more Deployments that read the same; those that are asked to be `broken` never get a Pod that runs. */
+  const others = ["w0", "w1", "w2"];
+  const create = async (broken: boolean) => {
+    for (const name of others) {
+      await play.stage.api.request("POST", deployments, { body: play.deployment(name, broken) });
+      await play.rollOne(name, "A");
+    }
+    await play.stage.clock.advance(60_000);
+    await change("B");
+  };
+
+  it("nothing wrong with one after the other, the second after a while", async () => {
+    await create(false);
+    await play.roll("B");
+    await play.stage.clock.advance(5_000);
+    for (const name of others) {
+      await play.rollOne(name, "B");
+      await play.stage.clock.advance(1_000);
+    }
+    expect(await play.judged()).toEqual([]);
+  });
+
+  it("who follows before the first has been complete for long", async () => {
+    await create(false);
+    await play.rollOne("w0", "B");
+    await play.stage.clock.advance(200);
+    await play.rollOne("w1", "B");
+    for (const name of ["w2", "web"]) {
+      await play.stage.clock.advance(5_000);
+      await play.rollOne(name, "B");
+    }
+    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
+  });
+
+  it("who follows one that fails", async () => {
+    await create(true);
+    await play.rollOne("w0", "B");
+    await play.stage.clock.advance(120_000);
+    await play.rollOne("w1", "B");
+    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
+  });
+
+  it("two at once where only one may be", async () => {
+    await create(true);
+    await play.roll("B");
+    await play.stage.clock.advance(10_000);
+    await play.rollOne("w0", "B");
+    await play.rollOne("w1", "B");
+    expect(await play.judged()).toContainEqual(expect.stringMatching(/w1 .* it is rollout 2 at once/));
+  });
+});
+
+describe("the judge's calendar", () => {
+  it("says of each window and each time what Wave's says", () => {
+    const days = fc.constantFrom("Mon-Sun", "Sat,Sun", "Fri-Mon", "Wed", "Tue,Thu-Fri");
+    const minutes = fc.integer({ min: 0, max: 24 * 60 - 1 });
+    const zones = fc.constantFrom("", " UTC", " Europe/Berlin", " America/New_York", " Australia/Lord_Howe");
+    const text = (minute: number) =>
+      `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`;
+    const part = fc
+      .tuple(days, minutes, minutes, zones)
+      .map(([d, from, to, zone]) => `${d} ${text(from)}-${text(to)}${zone}`);
+    const windows = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("; "));
+    const times = fc.integer({ min: Date.UTC(2026, 2, 25), max: Date.UTC(2026, 10, 5) });
+    const check = fc.property(windows, times, (window, at) => {
+      const parsed = parseWindow(window);
+      fc.pre(parsed !== undefined);
+      expect(isWindowOpen(window, at)).toBe(parsed && isOpen(parsed, at));
+    });
+    fc.assert(check, { numRuns: 2_000 });
+  });
+});

@@ -1,0 +1,63 @@
+import { ConfigTimeline } from "./model-configs.ts";
+import { NamespaceTimeline, saidOf } from "./model-policy.ts";
+import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
+import { namedBy, recordedHash, workloadResources } from "./model-workload.ts";
+import type { HistoryEntry, Recording } from "./record.ts";
+
+/** How late a change may be known where nothing goes wrong, and how fast the fastest clock goes. */
+const knownMs = 300;
+const drift = 0.96;
+
+/**
+ * Once nothing goes wrong any more, a roll comes no sooner after the last change of what its workload reads than this
+ * settles, or than the first change may wait. What changed on the way, or while somebody could not hear of it, does not count.
+ */
+export function judgeSettling(run: Recording): readonly string[] {
+  const { pacing } = run.settings;
+  if (pacing === undefined) return [];
+  const timeline = new ConfigTimeline(run.history);
+  const namespaces = new NamespaceTimeline(run.history);
+  const times = new Map(run.history.map(({ rv, at }) => [rv, at]));
+  /** When each workload's hash was last set by anybody. */
+  const setAt = new Map<string, number>();
+  const violations: string[] = [];
+  for (const entry of run.history) {
+    const write = waveWriteOf(entry, run);
+    if (write?.kind === "roll" && write.sentAt > run.calmAt + 30_000) violations.push(...judge(write));
+    note(entry);
+  }
+  return violations;
+
+  function judge({ sentAt, before, what }: WaveWrite): readonly string[] {
+    if (pacing === undefined) return [];
+    const changes = changesOf(before, setAt.get(before.metadata.uid) ?? sentAt, sentAt - knownMs);
+    const [first] = changes;
+    const last = changes.at(-1);
+    if (first === undefined || last === undefined) return [];
+    const states = namespaces.between(before.metadata.namespace, sentAt - 15_000, sentAt);
+    const waits = states.map((namespace) => {
+      const { settleMs, settleMaxMs } = saidOf(before, namespace, pacing);
+      return Math.min(last + drift * settleMs, first + drift * settleMaxMs);
+    });
+    if (sentAt >= Math.min(...waits) - 5) return [];
+    return [`settling: ${what}: it rolled ${sentAt - last} ms after what it reads had changed`];
+  }
+
+  /** When what a workload sees of its objects changed, between two moments. */
+  function changesOf(workload: WaveWrite["before"], from: number, to: number): readonly number[] {
+    const found = namedBy(workload, run.settings).flatMap(({ key, partOf }) => {
+      const versions = timeline.versions(key);
+      return versions.flatMap(({ rv, object }, index) => {
+        const at = times.get(rv);
+        if (index === 0 || at === undefined || at <= from || at > to) return [];
+        return partOf(object).bytes.equals(partOf(versions[index - 1]?.object).bytes) ? [] : [at];
+      });
+    });
+    return found.sort((a, b) => a - b);
+  }
+
+  function note({ resource, at, before, after }: HistoryEntry): void {
+    if (!workloadResources.includes(resource) || after === undefined) return;
+    if (recordedHash(before) !== recordedHash(after)) setAt.set(after.metadata.uid, at);
+  }
+}

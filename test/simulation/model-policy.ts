@@ -1,0 +1,109 @@
+import { isWindowOpen } from "./model-window.ts";
+import type { HistoryEntry, Pacing, StoredObject } from "./record.ts";
+
+/** What is said of when one workload is rolled: by itself, else by its Namespace, else by the flags. */
+export interface SaidOf {
+  /** Whether nothing at all is written. */
+  readonly observes: boolean;
+  /** Whether it is held: by a hold, or by a value that nobody can read. */
+  readonly holds: boolean;
+  /** Whether each roll needs a person who approves it. */
+  readonly approves: boolean;
+  /** The digits that were approved. */
+  readonly approved: string | undefined;
+  /** Undefined: at any time. */
+  readonly window: string | undefined;
+  readonly settleMs: number;
+  readonly settleMaxMs: number;
+  readonly minIntervalMs: number;
+  /** Whether it neither waits for others nor they for it. */
+  readonly alone: boolean;
+  readonly priority: number;
+}
+
+const prefix = "wave.pusher.com/";
+
+/** What is said of a workload in a namespace that is as `namespace`. */
+export function saidOf(workload: StoredObject, namespace: StoredObject | undefined, pacing: Pacing): SaidOf {
+  let unread = false;
+  const text = (name: string) =>
+    workload.metadata.annotations?.[prefix + name] || namespace?.metadata.annotations?.[prefix + name] || undefined;
+  const say = <T>(name: string, otherwise: T, read: (text: string) => T | undefined): T => {
+    const said = text(name);
+    if (said === undefined) return otherwise;
+    const value = read(said);
+    if (value === undefined) unread = true;
+    return value ?? otherwise;
+  };
+  const hold = say("hold", false, (said) => ({ true: true, false: false })[said]);
+  const mode = say("mode", "roll", (said) => ["roll", "observe", "approve"].find((one) => one === said));
+  const window = say("window", pacing.window, (said) => (isWindowOpen(said, 0) === undefined ? undefined : said));
+  const settleMs = say("settle", pacing.settleMs, durationOf);
+  const ownSettle = text("settle") !== undefined;
+  const approved = workload.metadata.annotations?.[`${prefix}approved`];
+  return {
+    minIntervalMs: say("min-interval", 0, durationOf),
+    alone: say("waves", false, (said) => ({ on: false, off: true })[said]),
+    priority: say("priority", 0, (said) => (/^[+-]?\d+$/.test(said) ? Number(said) : undefined)),
+    observes: pacing.observe || mode === "observe",
+    approves: mode === "approve",
+    approved: approved !== undefined && /^[0-9a-f]{8,64}$/.test(approved) ? approved : undefined,
+    window,
+    settleMs,
+    settleMaxMs: ownSettle ? Math.max(pacing.settleMaxMs, 10 * settleMs) : pacing.settleMaxMs,
+    holds: hold || unread,
+  };
+}
+
+/** Whether a hash is approved that needs it. */
+export function isApproved({ approves, approved }: SaidOf, hash: string | undefined): boolean {
+  if (!approves) return true;
+  const [, digits = ""] = hash?.split(":") ?? [];
+  return approved !== undefined && digits.startsWith(approved);
+}
+
+/** Whether a window is open at some moment between two, and whether at all of them. */
+export function openBetween(window: string | undefined, from: number, to: number): { some: boolean; all: boolean } {
+  if (window === undefined) return { some: true, all: true };
+  const minute = 60_000;
+  const moments = [from, to];
+  for (let at = Math.ceil(from / minute) * minute; at < to; at += minute) moments.push(at);
+  const open = moments.map((at) => isWindowOpen(window, at) ?? false);
+  return { some: open.includes(true), all: !open.includes(false) };
+}
+
+/** Whether somebody asks on a ConfigMap or Secret that nobody is rolled for it. */
+export function asksForNone({ metadata }: StoredObject): boolean {
+  const said = metadata.annotations?.[`${prefix}hold`] ?? "";
+  return !["", "false"].includes(said);
+}
+
+function durationOf(text: string): number | undefined {
+  if (text === "0") return 0;
+  const [, number, unit = ""] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit];
+  return factor === undefined ? undefined : Number(number) * factor;
+}
+
+/** Every state that every Namespace has had. */
+export class NamespaceTimeline {
+  readonly #states = new Map<string, { readonly at: number; readonly object: StoredObject | undefined }[]>();
+
+  constructor(history: readonly HistoryEntry[]) {
+    for (const { resource, at, before, after } of history) {
+      const name = (after ?? before)?.metadata.name;
+      if (resource !== "namespaces" || name === undefined) continue;
+      const states = this.#states.get(name) ?? [{ at: Number.NEGATIVE_INFINITY, object: undefined }];
+      this.#states.set(name, states);
+      states.push({ at, object: after });
+    }
+  }
+
+  /** The states that it had between two moments, of true virtual time. */
+  between(name: string | undefined, from: number, to: number): readonly (StoredObject | undefined)[] {
+    const states = this.#states.get(name ?? "") ?? [];
+    const first = states.findLastIndex(({ at }) => at <= from);
+    const found = states.slice(Math.max(0, first)).filter(({ at }) => at <= to);
+    return found.length === 0 ? [undefined] : found.map(({ object }) => object);
+  }
+}

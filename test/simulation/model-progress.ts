@@ -1,0 +1,38 @@
+import type { StoredObject } from "./record.ts";
+
+interface Spec {
+  readonly replicas?: number;
+  readonly paused?: boolean;
+  readonly updateStrategy?: { readonly type?: string; readonly rollingUpdate?: { readonly partition?: number } };
+}
+
+type Status = Readonly<Record<string, number | string | undefined>>;
+
+/**
+ * Whether nothing is left to be done by a rollout, as `kubectl rollout status` tells it; what does not roll by itself,
+ * because it is paused or rolled `OnDelete`, has nothing left to do.
+ */
+export function isComplete(workload: StoredObject): boolean {
+  const spec = (workload.spec ?? {}) as Spec;
+  const status = (workload.status ?? {}) as Status;
+  const count = (field: string) => Number(status[field] ?? 0);
+  if (spec.paused === true || spec.updateStrategy?.type === "OnDelete") return true;
+  if (count("observedGeneration") < (workload.metadata.generation ?? 0)) return false;
+  const replicas = spec.replicas ?? 1;
+  switch (workload.kind) {
+    case "Deployment": {
+      const updated = count("updatedReplicas");
+      return updated >= replicas && count("replicas") <= updated && count("availableReplicas") >= updated;
+    }
+    case "StatefulSet": {
+      const partition = spec.updateStrategy?.rollingUpdate?.partition ?? 0;
+      if (count("readyReplicas") < replicas) return false;
+      if (partition > 0) return count("updatedReplicas") >= replicas - partition;
+      return status.updateRevision === status.currentRevision;
+    }
+    default: {
+      const desired = count("desiredNumberScheduled");
+      return count("updatedNumberScheduled") >= desired && count("numberAvailable") >= desired;
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { placesOf } from "../model-reading.ts";
+import type { StoredObject } from "../record.ts";
+
+/** A value with which no container can live. */
+export const badValue = "bad";
+
+/** Whether the containers of a Pod end as soon as they start with what is stored now: they are shown a {@link badValue}. */
+export function crashesWith(
+  pod: StoredObject,
+  find: (kind: "ConfigMap" | "Secret", namespace: string, name: string) => StoredObject | undefined,
+): boolean {
+  const { namespace = "" } = pod.metadata;
+  const metadata = { ...pod.metadata, annotations: {} };
+  const places = placesOf({ ...pod, metadata, spec: { template: { spec: pod.spec } } });
+  return places.some(({ kind, name, shown }) => {
+    const object = find(kind, namespace, name);
+    const bad = kind === "Secret" ? Buffer.from(badValue).toString("base64") : badValue;
+    const data = (object?.data ?? {}) as Readonly<Record<string, string>>;
+    return Object.entries(data).some(([key, value]) => value === bad && (shown === "*" || shown.includes(key)));
+  });
+}

@@ -1,0 +1,54 @@
+import type { Pacing } from "../record.ts";
+import type { Random } from "./random.ts";
+
+/** How Wave is told to pace in a run, and when the run is, by clocks on the wall. */
+export interface PacedTime {
+  /** Undefined: everything happens at once. */
+  readonly pacing: Pacing | undefined;
+  /** Milliseconds since the epoch. */
+  readonly epoch: number;
+}
+
+const usual = Date.UTC(2026, 0, 1);
+
+/** Shortly before something that a calendar must get right: midnight, and both changes of the clock in Berlin. */
+const beforeTurns = [
+  usual,
+  Date.UTC(2026, 0, 6, 23, 58, 30),
+  Date.UTC(2026, 0, 6, 22, 58, 30),
+  Date.UTC(2026, 2, 29, 0, 58, 30),
+  Date.UTC(2026, 9, 25, 0, 58, 30),
+];
+
+/** The defaults of `wave run`. */
+const defaults: Pacing = {
+  settleMs: 1_000,
+  settleMaxMs: 10_000,
+  maxConcurrent: 50,
+  firstWave: 1,
+  soakMs: 10_000,
+  haltAfterFailures: 3,
+  rolloutTimeoutMs: 600_000,
+  observe: false,
+  window: undefined,
+};
+
+/** Half of all runs have no pacing, so that nothing comes between a mistake and what it does; a tenth has the defaults. */
+export function choosePacing(random: Random): PacedTime {
+  if (random.chance(0.5)) return { pacing: undefined, epoch: usual };
+  const epoch = random.pick(beforeTurns);
+  if (random.chance(0.2)) return { pacing: defaults, epoch };
+  const settleMs = random.pick([0, 200, 1_000, 3_000]);
+  const pacing: Pacing = {
+    settleMs,
+    settleMaxMs: settleMs * random.pick([1, 3, 10]),
+    maxConcurrent: random.pick([0, 1, 2, 50]),
+    firstWave: random.pick([1, 1, 1, 2]),
+    soakMs: random.pick([0, 1_000, 10_000]),
+    haltAfterFailures: random.pick([0, 1, 2, 3]),
+    rolloutTimeoutMs: random.pick([5_000, 20_000, 60_000]),
+    observe: random.chance(0.04),
+    window: random.chance(0.08) ? "Mon-Sun 00:00-23:59 Europe/Berlin; Tue 23:00-01:00" : undefined,
+  };
+  return { pacing, epoch };
+}
