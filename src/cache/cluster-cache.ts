@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { NamespacePolicy } from "../rollout/policy/policy.ts";
@@ -56,6 +57,8 @@ export interface Caches {
 export interface CachesOptions {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
+  /** Whose annotations are understood; undefined: Wave's alone. */
+  readonly dialects?: DialectSettings | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -87,7 +90,8 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     onChange: options.onNamespaceChange,
   });
   const configs = configCaches(options, allotments);
-  const workloads = workloadCaches({ ...options, ofNamespace: (name) => namespaces.get(name) }, index, allotments);
+  const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects: options.dialects };
+  const workloads = workloadCaches({ ...options, asking }, index, allotments);
   const lists = new NamespaceLists({
     lists: Object.values(workloads).map((kind) => (namespace, signal) => kind.listAgain(namespace, list, signal)),
     clock,

@@ -1,5 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { type Resource, resources } from "../kube/resources.ts";
+import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig, withoutKeys } from "../rollout/digest.ts";
 import type { ConfigKind } from "../rollout/references.ts";
 import { sharedString } from "../rollout/shared-string.ts";
@@ -12,6 +13,7 @@ import type { StoreChange } from "./store.ts";
 interface Options {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
+  readonly dialects?: DialectSettings | undefined;
   readonly log: Logger;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
 }
@@ -23,7 +25,7 @@ const withoutHelmReleases = "type!=helm.sh/release.v1";
 
 /** The caches of ConfigMaps and Secrets, which hold digests. One whose data is as it was costs its SHA-256 alone. */
 export function configCaches(options: Options, allotments: Allotments): Readonly<Record<ConfigKind, ConfigCache>> {
-  const { namespaces, log, onConfigChange } = options;
+  const { namespaces, dialects, log, onConfigChange } = options;
   const shared = new SharedLists();
   const cache = (kind: ConfigKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
     new KindCache({
@@ -31,7 +33,7 @@ export function configCaches(options: Options, allotments: Allotments): Readonly
       ...selector,
       namespaces,
       transform: (object, held) => {
-        const config = toConfig(kind, object);
+        const config = toConfig(kind, object, dialects);
         if (held !== undefined && sameConfig(held, config)) return held;
         const slim = { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
         return allotments.take(held, slim, (count) => withoutKeys(slim, { budget: "namespace", count }));

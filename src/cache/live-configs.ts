@@ -1,6 +1,7 @@
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { type Resource, resourcePath, resources } from "../kube/resources.ts";
+import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { ConfigKind, ConfigName } from "../rollout/references.ts";
 
@@ -22,11 +23,12 @@ export async function readConfig(
   { kind, namespace, name }: ConfigName,
   timeoutMs?: number,
   signal?: AbortSignal,
+  dialects?: DialectSettings,
 ): Promise<Config | undefined> {
   const path = resourcePath(configResources[kind], { namespace, name });
   const limits = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) };
   try {
-    return toConfig(kind, await client.request<ConfigObject>({ method: "GET", path, ...limits }));
+    return toConfig(kind, await client.request<ConfigObject>({ method: "GET", path, ...limits }), dialects);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

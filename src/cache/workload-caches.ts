@@ -1,7 +1,7 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { type Resource, resources } from "../kube/resources.ts";
 import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../rollout/cached-workload.ts";
-import type { OfNamespace } from "../rollout/opt-in.ts";
+import type { Asking } from "../rollout/dialects/asked.ts";
 import { configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import { toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "../rollout/workload.ts";
@@ -15,7 +15,8 @@ interface Options {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
-  readonly ofNamespace: OfNamespace;
+  /** What decides of a workload besides itself. */
+  readonly asking: Asking;
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
 }
 
@@ -27,7 +28,7 @@ export function workloadCaches(
   index: ReferenceIndex,
   allotments: Allotments,
 ): Readonly<Record<WorkloadKind, WorkloadCache>> {
-  const { namespaces, log, ofNamespace, onWorkloadChange } = options;
+  const { namespaces, log, asking, onWorkloadChange } = options;
   const onChange = (change: StoreChange<Workload>) => {
     if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
     index.set(change.key, change.after?.references.map(configKey) ?? []);
@@ -39,9 +40,8 @@ export function workloadCaches(
       namespaces,
       transform: (object, held) => {
         const mayFitNow = isLeftOut(held) && allotments.hasRoom(held?.namespace ?? "");
-        if (held !== undefined && !mayFitNow && isMadeOf(held, object, ofNamespace))
-          return withProgressOf(held, object);
-        const workload = toWorkload(kind, object, ofNamespace);
+        if (held !== undefined && !mayFitNow && isMadeOf(held, object, asking)) return withProgressOf(held, object);
+        const workload = toWorkload(kind, object, asking);
         if (!concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },

@@ -35,7 +35,7 @@ export function createLiveReads(options: {
   readonly signal: AbortSignal;
 }): LiveReads {
   const { client, policy, cached, signal } = options;
-  const read = sharedReads((key) => readConfig(client, parseConfigKey(key), timeoutMs, signal));
+  const read = sharedReads((key) => readConfig(client, parseConfigKey(key), timeoutMs, signal, policy.dialects));
 
   return {
     lookup: async (workload) => {
@@ -60,7 +60,7 @@ export function createLiveReads(options: {
       try {
         const path = workloadPath(before);
         const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, timeoutMs, signal });
-        return toWorkload(before.kind, object, policy.ofNamespace);
+        return toWorkload(before.kind, object, policy);
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;

@@ -79,7 +79,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
       return cachesAsk ? { ...outcome, ahead: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const result = await writeUnlessAborted(client, workload, patch, leadership.abort, policy.ofNamespace);
+    const result = await writeUnlessAborted(client, workload, patch, leadership.abort, policy);
     switch (result.type) {
       case "written": {
         const { after } = result;

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
+import type { Asking } from "../rollout/dialects/asked.ts";
 import { fieldManager } from "../rollout/field-managers.ts";
-import type { OfNamespace } from "../rollout/opt-in.ts";
 import type { JsonPatch } from "../rollout/patch.ts";
 import { sameJson } from "../rollout/same-json.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
@@ -25,7 +25,7 @@ export async function writeWorkload(
   before: Workload,
   patch: JsonPatch,
   signal: AbortSignal,
-  ofNamespace?: OfNamespace,
+  asking?: Asking,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
   try {
@@ -37,15 +37,15 @@ export async function writeWorkload(
       body: patch,
       signal,
     });
-    return { type: "written", after: toWorkload(before.kind, answer, ofNamespace) };
+    return { type: "written", after: toWorkload(before.kind, answer, asking) };
   } catch (error) {
     signal.throwIfAborted();
     const failure = writeFailure(error, before);
     switch (failure.type) {
       case "stale":
-        return readAgain(client, before, patch, undefined, signal, ofNamespace);
+        return readAgain(client, before, patch, undefined, signal, asking);
       case "staleOrRefused":
-        return readAgain(client, before, patch, failure.message, signal, ofNamespace);
+        return readAgain(client, before, patch, failure.message, signal, asking);
       default:
         return failure;
     }
@@ -59,12 +59,12 @@ async function readAgain(
   patch: JsonPatch,
   refusal: string | undefined,
   signal: AbortSignal,
-  ofNamespace: OfNamespace,
+  asking: Asking | undefined,
 ): Promise<WriteResult> {
   try {
     const path = workloadPath(before);
     const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
-    const newest = toWorkload(before.kind, object, ofNamespace);
+    const newest = toWorkload(before.kind, object, asking);
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };
   } catch (error) {

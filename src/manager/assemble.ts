@@ -54,7 +54,7 @@ export async function assemble(
   const client = createApiClient({ config, clock, metrics, userAgent, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random };
   const recorder = createEventRecorder({ client, clock, log, metrics, component: "wave", instance: identity });
-  const { crossNamespace, namespaces, schedulingGate, pacing } = settings;
+  const { crossNamespace, namespaces, schedulingGate, pacing, dialects } = settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
   const policy: Policy = {
@@ -62,6 +62,7 @@ export async function assemble(
     namespaces,
     schedulingGate,
     pacing,
+    dialects,
     ofNamespace: (namespace) => controlled.caches.namespace(namespace),
     get hashKeys() {
       return hashKeys?.known();
@@ -97,6 +98,7 @@ function assembleController(
   const caches: Caches = createCaches({
     ...connected,
     namespaces,
+    dialects: decision.policy.dialects,
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
     onNamespaceChange: (namespace) => controller.onNamespaceChange(namespace),

@@ -1,3 +1,4 @@
+import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
 import type { LogFormat, LogLevel } from "../telemetry/log.ts";
 import type { SecretName } from "./hash-key-secret.ts";
@@ -44,6 +45,8 @@ export interface Settings {
   readonly schedulingGate: boolean;
   /** Where the key of hashes is stored; undefined: hashes have none. */
   readonly hashKeySecret?: SecretName | undefined;
+  /** Whose annotations are understood; undefined: Wave's alone. */
+  readonly dialects?: DialectSettings | undefined;
   /** When what is due may happen. */
   readonly pacing: PacingFlags;
   /** Undefined: off. */

@@ -1,9 +1,9 @@
 import { onAbsentAnnotations } from "./absent-annotations.ts";
-import { configHash } from "./annotations.ts";
+import type { Asking } from "./dialects/asked.ts";
 import type { ConfigView } from "./hash.ts";
 import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { describeWaiting } from "./messages.ts";
-import { isIn, type OfNamespace } from "./opt-in.ts";
+import { isIn } from "./opt-in.ts";
 import { setHash, writeHash } from "./patch.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -36,10 +36,10 @@ export interface Admitted {
 }
 
 /** Throws an Error that names the object where it is malformed or no workload. */
-export function admitted(object: WorkloadObject, ofNamespace?: OfNamespace): Admitted {
+export function admitted(object: WorkloadObject, asking?: Asking): Admitted {
   const kind = workloadKinds.find((known) => known === object.kind);
   if (kind === undefined) throw new Error(`${object.kind ?? "an object without kind"} is no workload that Wave knows`);
-  return { object, workload: toWorkload(kind, object, ofNamespace) };
+  return { object, workload: toWorkload(kind, object, asking) };
 }
 
 /**
@@ -150,9 +150,8 @@ function mutateIncomplete(request: Request, policy: Policy): Mutation {
 
 /** Restores the recorded hash where the request left it out, or changed it and nothing else of the template. */
 function keepHash({ workload, before, keepsPods }: Request): readonly JsonPatchOperation[] {
-  const recorded = before?.recordedHash;
-  if (recorded === undefined || (workload.recordedHash !== undefined && !keepsPods)) return [];
-  return setHash(workload, recorded);
+  if (before?.recordedHash === undefined || (workload.recordedHash !== undefined && !keepsPods)) return [];
+  return setHash(workload, before.recordedHash, before.hashAnnotation);
 }
 
 function named(outcome: AdmissionPlan["outcome"], operations: readonly JsonPatchOperation[]): Mutation {
@@ -165,15 +164,17 @@ function named(outcome: AdmissionPlan["outcome"], operations: readonly JsonPatch
  */
 function sameTemplates(after: Admitted, before: Admitted): boolean {
   const scheduler = intendedScheduler(after.workload, before.workload);
+  const hashes = [after.workload.hashAnnotation, before.workload.hashAnnotation];
   return (
     sameScheduler(scheduler, intendedScheduler(before.workload)) &&
-    sameJson(withoutOurs(after.object), withoutOurs(before.object))
+    sameJson(withoutOurs(after.object, hashes), withoutOurs(before.object, hashes))
   );
 }
 
-function withoutOurs({ spec }: WorkloadObject): unknown {
+function withoutOurs({ spec }: WorkloadObject, hashes: readonly string[]): unknown {
   const { metadata, spec: podSpec, ...template } = spec?.template ?? {};
-  const { [configHash]: _hash, ...annotations } = metadata?.annotations ?? {};
+  const annotations = { ...metadata?.annotations };
+  for (const name of hashes) delete annotations[name];
   const { schedulerName: _schedulerName, ...rest } = podSpec ?? {};
   return { ...template, metadata: { ...metadata, annotations }, spec: rest };
 }

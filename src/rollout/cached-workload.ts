@@ -1,6 +1,8 @@
+import type { Asking } from "./dialects/asked.ts";
+import { foreignNames } from "./dialects/foreign.ts";
 import { noExtras } from "./extra-references.ts";
 import { progressOf } from "./kinds.ts";
-import { type OfNamespace, readOptIn } from "./opt-in.ts";
+import { type OptIn, readOptIn } from "./opt-in.ts";
 import { noPolicy } from "./policy/policy-annotations.ts";
 import { sameJson } from "./same-json.ts";
 import { fingerprint } from "./wave-annotations.ts";
@@ -14,17 +16,23 @@ import { isDeleting, mostKept, type Workload, type WorkloadObject } from "./work
  * an edit of the status, of labels and, but for Deployments, of annotations does not. What its Namespace says may be
  * another by now.
  */
-export function isMadeOf(workload: Workload, { metadata }: WorkloadObject, ofNamespace?: OfNamespace): boolean {
+export function isMadeOf(workload: Workload, { metadata }: WorkloadObject, asking: Asking = {}): boolean {
   if (metadata?.generation === undefined || metadata.generation === 0) return false;
-  const { annotations } = metadata;
+  const annotations = metadata.annotations;
   return (
     metadata.generation === workload.generation &&
     metadata.uid === workload.uid &&
     isDeleting(metadata) === workload.deleting &&
     (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
-    fingerprint(annotations ?? {}) === workload.annotations &&
-    sameJson(readOptIn(annotations ?? {}, workload.namespace, ofNamespace), workload.optIn)
+    fingerprint(annotations ?? {}, foreignNames(asking.dialects?.understood)) === workload.annotations &&
+    stillOptedIn(readOptIn(annotations ?? {}, workload.namespace, asking.ofNamespace), workload.optIn)
   );
+}
+
+/** Where another dialect opted it in, that still does: its annotations are the same. */
+function stillOptedIn(own: OptIn, before: OptIn): boolean {
+  if (before.state === "in" && before.by === "dialect") return own.state !== "in";
+  return sameJson(own, before);
 }
 
 /** A workload with the progress of an object that it is made of; the same workload where that is the same. */
@@ -44,6 +52,7 @@ export function withoutReferences(workload: Workload, mebibytes: number): Worklo
     extras: noExtras,
     baseline: short(workload.baseline),
     disabledScheduler: short(workload.disabledScheduler),
+    foreign: workload.foreign && { ...workload.foreign, annotations: {} },
     policy: policy.length === 0 ? noPolicy : Object.fromEntries(policy),
   };
 }

@@ -6,14 +6,17 @@ import { type ConfigName, configKey, type Reference } from "./references.ts";
 import type { Lookup } from "./view.ts";
 import type { Workload } from "./workload.ts";
 
+/** Everybody is to ignore it, the workload excludes it, or it is not marked and the workload searches for what is. */
+export type LeftOut = "ignored" | "excluded" | "unmarked";
+
 /** The references of a workload whose objects count for its hash. */
 export interface Counted extends Granted {
   /** Those that count. */
   readonly references: readonly Reference[];
   /** Those and the ones that do not, but would. */
   readonly all: readonly Reference[];
-  /** Why an object does not count, by its key: it is to be ignored, or the workload excludes it. */
-  readonly leftOut: ReadonlyMap<string, "ignored" | "excluded">;
+  /** Why an object does not count, by its key. */
+  readonly leftOut: ReadonlyMap<string, LeftOut>;
 }
 
 /**
@@ -23,11 +26,15 @@ export interface Counted extends Granted {
 export function countedReferences(workload: Workload, lookup: Lookup, policy: Policy): Counted {
   const granted = grantedReferences(workload, lookup, policy);
   const isExcluded = excludedBy(workload, policy);
-  const leftOut = new Map<string, "ignored" | "excluded">();
+  const leftOut = new Map<string, LeftOut>();
   for (const reference of granted.references) {
     const { kind, namespace, name } = reference;
     if (isExcluded?.(reference)) leftOut.set(configKey(reference), "excluded");
-    else if (granted.lookup(kind, namespace, name)?.asks === "ignore") leftOut.set(configKey(reference), "ignored");
+    else {
+      const config = granted.lookup(kind, namespace, name);
+      if (config?.asks === "ignore") leftOut.set(configKey(reference), "ignored");
+      else if (reference.ifMarked && !config?.matches) leftOut.set(configKey(reference), "unmarked");
+    }
   }
   const all = granted.references;
   const references = leftOut.size === 0 ? all : all.filter((reference) => !leftOut.has(configKey(reference)));

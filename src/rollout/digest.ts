@@ -2,6 +2,8 @@ import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
 import { sharedWith } from "./annotations.ts";
 import { budgets, type Excess, mostSharedWithBytes } from "./budgets.ts";
+import type { DialectSettings } from "./dialects/settings.ts";
+import { isMarked, stakaterMatch } from "./dialects/stakater.ts";
 import { lastWrittenAt } from "./field-managers.ts";
 import { type Asks, asksOf } from "./policy/asks.ts";
 import type { ConfigKind, ConfigName } from "./references.ts";
@@ -35,6 +37,8 @@ export interface Config extends ConfigName {
   readonly changedAt?: number | undefined;
   /** What it says of rolls for it; undefined: nothing. */
   readonly asks?: Asks | undefined;
+  /** Whether it counts for those who search for what is marked so; absent where it does not. */
+  readonly matches?: true;
 }
 
 const digestLength = 32;
@@ -44,11 +48,16 @@ export type Parts = "data" | "data and binaryData";
 
 /**
  * The digests of an object; its values are not kept. A Secret's values are decoded first. One with more keys than the
- * budget is kept without any, at the cost of counting them.
+ * budget is kept without any, at the cost of counting them. `dialects` says whose marks on it count besides Wave's.
  *
  * Throws an Error that names the object, never a value, where it is malformed.
  */
-export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
+export function toConfig(kind: ConfigKind, object: ConfigObject, dialects?: DialectSettings): Config {
+  const config = slim(kind, object, dialects);
+  return isMarked(object.metadata?.annotations, stakaterMatch, dialects) ? { ...config, matches: true } : config;
+}
+
+function slim(kind: ConfigKind, object: ConfigObject, dialects: DialectSettings | undefined): Config {
   const { metadata = {} } = object;
   const { namespace, name, annotations } = metadata;
   if (typeof name !== "string" || typeof namespace !== "string") throw new Error(`${kind} without name or namespace`);
@@ -60,7 +69,7 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
     name,
     sharedWith: listed(annotations?.[sharedWith]),
     changedAt: lastWrittenAt(metadata) || undefined,
-    asks: asksOf(annotations),
+    asks: asksOf(annotations, dialects),
   };
   const count = countKeys(object.data) + countKeys(binary);
   if (count > budgets.keysOfObject.most) {
@@ -87,14 +96,15 @@ export function toConfig(kind: ConfigKind, object: ConfigObject): Config {
 }
 
 /** What of an object does not depend on its data. */
-type About = Pick<Config, "kind" | "namespace" | "name" | "sharedWith" | "changedAt" | "asks">;
+type About = Pick<Config, "kind" | "namespace" | "name" | "sharedWith" | "changedAt" | "asks" | "matches">;
 
 /** What is kept of an object beyond a budget: that it is there, with whom it is shared, and what it asks for. */
 export function withoutKeys(
-  { kind, namespace, name, sharedWith: grants, changedAt, asks }: About,
+  { kind, namespace, name, sharedWith: grants, changedAt, asks, matches }: About,
   excess: Pick<Excess, "budget" | "count">,
 ): Config {
-  return { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", excess, changedAt, asks };
+  const bare = { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", changedAt, asks };
+  return { ...bare, excess, ...(matches && { matches }) };
 }
 
 /** The digest of a key's value; undefined where the object, or that part of it, has no such key. */

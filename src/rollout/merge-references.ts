@@ -9,9 +9,9 @@ import { sharedString } from "./shared-string.ts";
 export function mergeReferences(references: Iterable<Reference>): readonly Reference[] {
   const groups = new Map<string, Group>();
   for (const reference of references) {
-    const { reads, keys, optional } = reference;
+    const { reads, keys, optional, ifMarked } = reference;
     // "All keys" stays apart from named ones: it asks for none in particular, and a named one may be required.
-    const id = `${configKey(reference)} ${reads} ${keys === "all"} ${optional}`;
+    const id = `${configKey(reference)} ${reads} ${keys === "all"} ${optional}${ifMarked ? " marked" : ""}`;
     const group = groups.get(id);
     if (group === undefined) groups.set(id, { first: reference, keys: keys === "all" ? "all" : new Set(keys) });
     else if (group.keys !== "all") for (const key of keys) group.keys.add(key);
@@ -26,8 +26,8 @@ interface Group {
 }
 
 /** Made of strings that thousands of workloads share. */
-function merged({ first: { kind, namespace, name, reads, optional, path }, keys }: Group): Reference {
-  return {
+function merged({ first: { kind, namespace, name, reads, optional, path, ifMarked }, keys }: Group): Reference {
+  const reference: Reference = {
     kind,
     namespace: sharedString(namespace),
     name: sharedString(name),
@@ -36,4 +36,5 @@ function merged({ first: { kind, namespace, name, reads, optional, path }, keys 
     optional,
     path: sharedString(path),
   };
+  return ifMarked ? { ...reference, ifMarked } : reference;
 }

@@ -24,7 +24,7 @@ const ofOthers: Wanted = { pod, metadata: { annotations: { other: "x" } } };
 const saying = (value: string): Wanted => ({ pod, annotations: { [optIn]: value } });
 
 const planned = (object: WorkloadObject, ofNamespace: Policy["ofNamespace"]) =>
-  planRollout(toWorkload("Deployment", object, ofNamespace), lookupOf(web), policyOf(ofNamespace));
+  planRollout(toWorkload("Deployment", object, { ofNamespace }), lookupOf(web), policyOf(ofNamespace));
 
 /** What the API server makes of a patch. */
 function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
@@ -41,7 +41,7 @@ describe("a Namespace that opts in", () => {
     ["an empty answer", saying(""), { state: "out" }],
     ["an unclear answer", saying("yes"), { state: "unclear", value: "yes" }],
   ])("does so for workloads that do not say otherwise: with %s", (_, wanted, expected) => {
-    const workload = toWorkload("Deployment", workloadObject(wanted), optingIn);
+    const workload = toWorkload("Deployment", workloadObject(wanted), { ofNamespace: optingIn });
     expect(workload.optIn).toEqual(expected);
     expect(workload.references).toHaveLength(expected.state === "in" ? 1 : 0);
   });
@@ -53,17 +53,17 @@ describe("a Namespace that opts in", () => {
   });
 
   it("is no longer followed when it has taken that back, also by what was read before", () => {
-    const before = toWorkload("Deployment", workloadObject(silent), optingIn);
+    const before = toWorkload("Deployment", workloadObject(silent), { ofNamespace: optingIn });
     for (const ofNamespace of [decides(false), () => undefined, undefined]) {
       expect(planRollout(before, lookupOf(web), policyOf(ofNamespace)).outcome).toBe("ignore");
-      expect(isMadeOf(before, workloadObject(silent), ofNamespace)).toBe(false);
+      expect(isMadeOf(before, workloadObject(silent), { ofNamespace })).toBe(false);
     }
-    expect(isMadeOf(before, workloadObject(silent), optingIn)).toBe(true);
+    expect(isMadeOf(before, workloadObject(silent), { ofNamespace: optingIn })).toBe(true);
   });
 
   it("leaves no gate behind when it has taken that back", () => {
     const held = workloadObject({ ...silent, pod: { ...pod, schedulerName: invalidScheduler } });
-    const before = toWorkload("Deployment", held, optingIn);
+    const before = toWorkload("Deployment", held, { ofNamespace: optingIn });
     const plan = planRollout(before, lookupOf(), policyOf(decides(false)));
     expect(plan.outcome).toBe("cleanUp");
     expect(applied(held, patchFor(before, plan)).spec?.template?.spec?.schedulerName).toBeUndefined();
@@ -72,7 +72,7 @@ describe("a Namespace that opts in", () => {
 
 describe("a write to a workload without annotations", () => {
   const object = workloadObject(silent);
-  const workload = toWorkload("Deployment", object, optingIn);
+  const workload = toWorkload("Deployment", object, { ofNamespace: optingIn });
   const hashed = (wanted: Wanted) => workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } });
   const currentHash = () => {
     const plan = planned(object, optingIn);
@@ -101,7 +101,7 @@ describe("a write to a workload without annotations", () => {
 
   it("fails where it had none of Wave's, and has its own opt-in by then", () => {
     const others = workloadObject(ofOthers);
-    const patch = patchFor(toWorkload("Deployment", others, optingIn), planned(others, optingIn));
+    const patch = patchFor(toWorkload("Deployment", others, { ofNamespace: optingIn }), planned(others, optingIn));
     expect(applied(others, patch)).toEqual(hashed(ofOthers));
     expect(() => applied(workloadObject(saying("false")), patch)).toThrow();
     expect(() => applied(workloadObject(silent), patch)).toThrow();
@@ -110,7 +110,7 @@ describe("a write to a workload without annotations", () => {
 
 describe("admission in a Namespace that opts in", () => {
   const admit = (object: WorkloadObject, configs = [web]) => {
-    const after = admitted(object, optingIn);
+    const after = admitted(object, { ofNamespace: optingIn });
     return planAdmission("CREATE", after, undefined, lookupOf(...configs), policyOf(optingIn));
   };
 

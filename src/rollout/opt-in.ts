@@ -4,7 +4,8 @@ import type { Annotations } from "./wave-annotations.ts";
 
 /** Whether a workload asks to be rolled. */
 export type OptIn =
-  | { readonly state: "in"; readonly by: "workload" | "namespace" }
+  /** By Wave's annotation on it or its Namespace; or by annotations of another dialect alone. */
+  | { readonly state: "in"; readonly by: "workload" | "namespace" | "dialect" }
   | { readonly state: "out" }
   | { readonly state: "unclear"; readonly value: string };
 
@@ -46,5 +47,5 @@ export function isIn(
   { ofNamespace }: Policy,
 ): boolean {
   if (optIn.state !== "in") return false;
-  return optIn.by === "workload" || ofNamespace?.(namespace)?.optsIn === true;
+  return optIn.by !== "namespace" || ofNamespace?.(namespace)?.optsIn === true;
 }

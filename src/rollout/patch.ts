@@ -2,12 +2,12 @@ import { onAbsentAnnotations } from "./absent-annotations.ts";
 import {
   annotationPrefix,
   configBaseline,
-  configHash,
   rollStreak,
   schedulingDisabled,
   updateOnConfigChange,
 } from "./annotations.ts";
 import { type Baseline, writeBaseline } from "./baseline.ts";
+import { foreignNames } from "./dialects/foreign.ts";
 import type { ConfigView } from "./hash.ts";
 import { annotationPath, type JsonPatch, type JsonPatchOperation } from "./json-patch.ts";
 import type { RolloutPlan } from "./plan.ts";
@@ -87,13 +87,17 @@ export function writeHash(
   return [...setHash(workload, hash), ...baseline];
 }
 
-/** Writes the hash into the pod template, where it is not there already. */
-export function setHash(workload: Workload, hash: string): readonly JsonPatchOperation[] {
+/** Writes the hash into the pod template, where it is not there already: into the annotation that has it, or is given. */
+export function setHash(
+  workload: Workload,
+  hash: string,
+  annotation = workload.hashAnnotation,
+): readonly JsonPatchOperation[] {
   if (workload.recordedHash === hash) return [];
   // "add" also replaces. A template has labels, which its selector matches, and so always has metadata.
   if (!workload.hasTemplateAnnotations)
-    return [{ op: "add", path: templateAnnotations, value: { [configHash]: hash } }];
-  return [{ op: "add", path: `${templateAnnotations}/${annotationPath(configHash)}`, value: hash }];
+    return [{ op: "add", path: templateAnnotations, value: { [annotation]: hash } }];
+  return [{ op: "add", path: `${templateAnnotations}/${annotationPath(annotation)}`, value: hash }];
 }
 
 /** Notes what a recorded hash is taken to stand for, where it is not noted already. "add" also replaces. */
@@ -115,9 +119,10 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * where there is none, though RFC 6902 says otherwise: so does the library of the API server, and the conformance tests.
  */
 function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
-  const { optIn, extras, disabledScheduler, baseline } = workload;
+  const { extras, disabledScheduler, baseline } = workload;
   const read: readonly (readonly [string, string | undefined])[] = [
-    [updateOnConfigChange, optIn.state === "in" && optIn.by === "workload" ? "true" : undefined],
+    [updateOnConfigChange, optInRead(workload)],
+    ...foreignRead(workload),
     ...Object.entries(extras),
     [schedulingDisabled, disabledScheduler],
     [configBaseline, baseline],
@@ -128,6 +133,22 @@ function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
     path: `/metadata/annotations/${annotationPath(name)}`,
     value: value ?? null,
   }));
+}
+
+/** What it was read to say of itself, in Wave's own dialect. */
+function optInRead({ optIn, foreign }: Workload): string | undefined {
+  if (optIn.state !== "in") return undefined;
+  return optIn.by === "dialect"
+    ? foreign?.annotations[updateOnConfigChange]
+    : optIn.by === "workload"
+      ? "true"
+      : undefined;
+}
+
+/** What it says in other dialects, also that it says nothing. The generation of a Deployment stands for that. */
+function foreignRead({ kind, foreign }: Workload): readonly (readonly [string, string | undefined])[] {
+  if (kind === "Deployment" || foreign === undefined) return [];
+  return foreignNames(foreign.understood).map((name) => [name, foreign.annotations[name]]);
 }
 
 /** What it says of when it is rolled, also that it says nothing. The generation of a Deployment stands for that. */

@@ -31,6 +31,8 @@ export interface Reference extends ConfigName, Reading {
    * the first such place.
    */
   readonly path: string;
+  /** Whether it counts only where the owner of the object marked that for those who search; absent: it counts. */
+  readonly ifMarked?: true;
 }
 
 /** The key of a ConfigMap or Secret in stores and indexes: `ConfigMap/namespace/name`. */

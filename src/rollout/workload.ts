@@ -1,18 +1,21 @@
 import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
 import { configBaseline, configHash, rollStreak, schedulingDisabled } from "./annotations.ts";
 import { budgets, type Excess } from "./budgets.ts";
-import { type Extras, extraReferences, extrasOf, noExtras } from "./extra-references.ts";
+import { type Asking, askedOf, contradictions, optInOf } from "./dialects/asked.ts";
+import type { Asked, DialectSource } from "./dialects/dialect.ts";
+import { type Foreign, foreignHash, foreignNames, foreignOf } from "./dialects/foreign.ts";
+import { type Extras, extrasOf, noExtras } from "./extra-references.ts";
 import { writersOf } from "./field-managers.ts";
 import { progressOf, type WorkloadKind, workloadKinds } from "./kinds.ts";
 import { annotationMistakes } from "./mistakes.ts";
-import { type OfNamespace, type OptIn, readOptIn } from "./opt-in.ts";
+import type { OptIn } from "./opt-in.ts";
 import type { Progress } from "./pacing/progress.ts";
 import { type PolicyAnnotations, policyAnnotationsOf } from "./policy/policy-annotations.ts";
 import type { Reference } from "./references.ts";
 import { sharedString } from "./shared-string.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
-import { referencesOf, type WorkloadObject } from "./workload-references.ts";
+import { referencesOf, sourceOf, type WorkloadObject } from "./workload-references.ts";
 
 export { type WorkloadKind, workloadKinds } from "./kinds.ts";
 export type { OptIn } from "./opt-in.ts";
@@ -47,6 +50,10 @@ export interface Workload extends WorkloadName {
   readonly extras: Extras;
   /** All of its annotations that are Wave's, or a digest of them: equal where they are equal. */
   readonly annotations: string;
+  /** What other dialects than Wave's ask for; undefined where none is understood. */
+  readonly foreign: Foreign | undefined;
+  /** The annotation of its pod template that has its hash, or is to have it. */
+  readonly hashAnnotation: string;
   /** The hash that its pod template carries. */
   readonly recordedHash: string | undefined;
   /** The annotation with its baseline, as it is written; undefined where there is none. */
@@ -94,14 +101,14 @@ export function parseWorkloadKey(key: string): WorkloadName {
 
 /**
  * The slim form of a workload. It may lack its uid and generation, and its name where it has a generateName, as during
- * its creation. What its Namespace decides counts where that is known.
+ * its creation. What its Namespace decides counts where that is known, and other dialects where they are understood.
  *
  * Throws an Error that names the object where it is malformed.
  */
-export function toWorkload(kind: WorkloadKind, object: WorkloadObject, ofNamespace?: OfNamespace): Workload {
+export function toWorkload(kind: WorkloadKind, object: WorkloadObject, asking: Asking = {}): Workload {
   const { namespace, name, generateName } = object.metadata ?? {};
   try {
-    return slim(kind, object, ofNamespace);
+    return slim(kind, object, asking);
   } catch (cause) {
     const called = name ?? generateName ?? "";
     throw new Error(`${kind} "${namespace ?? ""}/${called}" is malformed: ${String(cause)}`, { cause });
@@ -111,24 +118,30 @@ export function toWorkload(kind: WorkloadKind, object: WorkloadObject, ofNamespa
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
 export const mostKept = 300;
 
-function slim(kind: WorkloadKind, object: WorkloadObject, ofNamespace: OfNamespace): Workload {
+function slim(kind: WorkloadKind, object: WorkloadObject, asking: Asking): Workload {
   const { metadata, spec } = object;
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
   if (spec?.template?.spec === undefined) throw new Error("it has no spec.template.spec");
   const annotations = metadata.annotations ?? {};
   const template = spec.template.metadata?.annotations;
-  const optIn = readOptIn(annotations, metadata.namespace, ofNamespace);
-  const bytes = bytesOfWave(annotations) + bytesOfWave(template ?? {});
+  const { dialects } = asking;
+  const source = sourceOf(object);
+  const others = foreignNames(dialects?.understood);
+  const bytes = bytesOfWave(annotations, others) + bytesOfWave(template ?? {}, others);
   const tooLong = bytes > budgets.annotations.most;
+  const asked = askedOf(tooLong ? shortened(source) : source, asking);
+  const optIn = optInOf(asked);
   const kept = (text: string | undefined) =>
     tooLong && text !== undefined && text.length > mostKept ? undefined : text;
   const { merged: references = [], excess } = tooLong
     ? { excess: { budget: "annotations", count: bytes } as const }
     : optIn.state === "in"
-      ? referencesOf({ metadata, spec })
+      ? referencesOf({ metadata, spec }, dialects && asked.filter((each) => each.optIn.state === "in"))
       : { merged: [] };
-  const recorded = kept(template?.[configHash]);
+  const foreign = dialects && foreignOf(tooLong ? {} : annotations, asked, dialects);
+  const hashAnnotation = hashAnnotationOf(template ?? {}, foreign, foreignHash(dialects?.understood));
+  const recorded = kept(template?.[hashAnnotation]);
   const { byWaveAt, editedBy } = writersOf(metadata);
   return {
     kind,
@@ -142,7 +155,9 @@ function slim(kind: WorkloadKind, object: WorkloadObject, ofNamespace: OfNamespa
     references,
     excess: optIn.state === "in" ? excess : undefined,
     extras: tooLong ? noExtras : extrasOf(annotations),
-    annotations: fingerprint(annotations),
+    annotations: fingerprint(annotations, others),
+    foreign,
+    hashAnnotation,
     // The same string as that of the view which is remembered.
     recordedHash: recorded && sharedString(recorded),
     baseline: kept(annotations[configBaseline]),
@@ -150,7 +165,7 @@ function slim(kind: WorkloadKind, object: WorkloadObject, ofNamespace: OfNamespa
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),
-    mistakes: tooLong ? [] : mistakesOf(annotations, template ?? {}, optIn),
+    mistakes: tooLong ? [] : mistakesOf(source, asked),
     policy: policyAnnotationsOf(annotations, "workload"),
     progress: progressOf(kind, object),
     rolledAt: byWaveAt,
@@ -164,9 +179,28 @@ export function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined && deletionTimestamp !== null;
 }
 
-function mistakesOf(annotations: Annotations, template: Annotations, optIn: OptIn): readonly Warning[] {
+/** As much of too long annotations as tells whether somebody opts in. */
+function shortened({ namespace, annotations, templateAnnotations }: DialectSource): DialectSource {
+  const short = (all: Annotations) =>
+    Object.fromEntries(Object.entries(all).map(([name, text]) => [name, text.slice(0, mostKept)]));
+  return { namespace, annotations: short(annotations), templateAnnotations: short(templateAnnotations) };
+}
+
+/**
+ * Where a hash stands already it stays: to move it would make new Pods. Else another dialect's annotation has it where that
+ * alone asks for rolls.
+ */
+function hashAnnotationOf(template: Annotations, foreign: Foreign | undefined, other: string | undefined): string {
+  if (foreign === undefined || other === undefined) return configHash;
+  const alone = foreign.dialects.length === 1 && foreign.dialects[0] === "sap";
+  const [wanted, second] = alone ? [other, configHash] : [configHash, other];
+  return template[wanted] === undefined && template[second] !== undefined ? second : wanted;
+}
+
+function mistakesOf(source: DialectSource, asked: readonly Asked[]): readonly Warning[] {
   return [
-    ...annotationMistakes(annotations, template),
-    ...(optIn.state === "in" ? extraReferences(annotations, "").mistakes : []),
+    ...annotationMistakes(source.annotations, source.templateAnnotations),
+    ...asked.flatMap(({ mistakes }) => mistakes),
+    ...contradictions(source, asked),
   ];
 }

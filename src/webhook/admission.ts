@@ -108,7 +108,7 @@ async function review(
   let after: Admitted;
   let lookup: Lookup;
   try {
-    after = admitted(object, options.policy.ofNamespace);
+    after = admitted(object, options.policy);
     lookup = await read(after.workload);
   } catch (error) {
     const { namespace, name } = request;
@@ -117,7 +117,7 @@ async function review(
     // Without the cause: that is the API server's own words, and for the log.
     return passing(error instanceof Error ? error.message : "see Wave's log");
   }
-  const before = oldObject && admitted(oldObject, options.policy.ofNamespace);
+  const before = oldObject && admitted(oldObject, options.policy);
   const { patch, warnings, outcome } = planAdmission(operation, after, before, lookup, options.policy);
   return { patch, warnings: warnings.map(({ message }) => message), outcome };
 }

@@ -43,7 +43,7 @@ export function liveConfiguration({ client, policy, cached, clock }: LiveConfigu
     return turns.run(by, async () => {
       // Who asked has been answered: else what nobody waits for any more would pile up before a slow API server.
       if (clock.monotonic() >= until) throw tookTooLong();
-      return readConfig(client, parseConfigKey(key), readTimeoutMs);
+      return readConfig(client, parseConfigKey(key), readTimeoutMs, undefined, policy.dialects);
     });
   });
 

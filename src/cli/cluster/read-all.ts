@@ -31,13 +31,13 @@ export async function readAll(
 ): Promise<ReadAll> {
   const namespaces = await readNamespaces(client, namespace);
   const policy = { ...told, ofNamespace: namespaces.of };
-  const all = listWorkloads(client, { namespace }, namespaces.of);
-  const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, namespaces.of);
+  const all = listWorkloads(client, { namespace }, policy);
+  const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, policy);
   const [{ found, failures }, asksFor] = await Promise.all([all, shown]);
   const used = [...new Set(found.map(({ workload }) => workload.namespace))];
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods] = await Promise.all([
-    readManyConfigs(client, objects),
+    readManyConfigs(client, objects, policy.dialects),
     inLane(used, async (each) => [each, await readPods(client, { namespace: each })] as const),
   ]);
   const podsOf = new Map<string, ReadPods>(pods);

@@ -2,6 +2,7 @@ import { configResources, readConfig } from "../../cache/live-configs.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { isForbidden } from "../../kube/errors.ts";
+import type { DialectSettings } from "../../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../rollout/digest.ts";
 import { isDnsSubdomain } from "../../rollout/dns-name.ts";
 import { type ConfigName, configKey } from "../../rollout/references.ts";
@@ -26,28 +27,37 @@ const fewObjects = 10;
 export async function readConfigs(
   client: Pick<ApiClient, "request">,
   objects: readonly ConfigName[],
+  dialects?: DialectSettings,
 ): Promise<ReadConfigs> {
-  const read = async (object: ConfigName) => [configKey(object), await readOne(client, object)] as const;
+  const read = async (object: ConfigName) => [configKey(object), await readOne(client, object, dialects)] as const;
   return new Map(await Promise.all(objects.map(read)));
 }
 
 /** The same for the objects that thousands of workloads read, each asked for once: a list where they are many. */
-export async function readManyConfigs(client: ApiClient, objects: readonly ConfigName[]): Promise<ReadConfigs> {
+export async function readManyConfigs(
+  client: ApiClient,
+  objects: readonly ConfigName[],
+  dialects?: DialectSettings,
+): Promise<ReadConfigs> {
   const distinct = [...new Map(objects.map((object) => [configKey(object), object])).values()];
   const groups = [...Map.groupBy(distinct, ({ kind, namespace }) => `${kind}/${namespace}`).values()];
   const read = await inLane(groups, (group) =>
-    group.length > fewObjects ? listGroup(client, group) : readConfigs(client, group),
+    group.length > fewObjects ? listGroup(client, group, dialects) : readConfigs(client, group, dialects),
   );
   return new Map(read.flatMap((each) => [...each]));
 }
 
 /** Objects of one kind and namespace. */
-async function listGroup(client: ApiClient, group: readonly ConfigName[]): Promise<ReadConfigs> {
+async function listGroup(
+  client: ApiClient,
+  group: readonly ConfigName[],
+  dialects: DialectSettings | undefined,
+): Promise<ReadConfigs> {
   const [{ kind, namespace } = { kind: "ConfigMap", namespace: "" } as const] = group;
   const wanted = new Set(group.map(({ name }) => name));
   const keep = (object: KubeObject & ConfigObject) =>
     wanted.has(object.metadata.name)
-      ? ([configKey({ kind, namespace, name: object.metadata.name }), present(kind, object)] as const)
+      ? ([configKey({ kind, namespace, name: object.metadata.name }), present(kind, object, dialects)] as const)
       : undefined;
   try {
     const absent = group.map((object) => [configKey(object), { state: "absent" }] as const);
@@ -57,20 +67,24 @@ async function listGroup(client: ApiClient, group: readonly ConfigName[]): Promi
   }
 }
 
-async function readOne(client: Pick<ApiClient, "request">, object: ConfigName): Promise<ReadConfig> {
+async function readOne(
+  client: Pick<ApiClient, "request">,
+  object: ConfigName,
+  dialects: DialectSettings | undefined,
+): Promise<ReadConfig> {
   // A pod spec may name what no object can be called, for example with dots and slashes that would change the path.
   if (!isDnsSubdomain(object.name)) return { state: "absent" };
   try {
-    const config = await readConfig(client, object);
+    const config = await readConfig(client, object, undefined, undefined, dialects);
     return config === undefined ? { state: "absent" } : { state: "present", config };
   } catch (error) {
     return failed(error);
   }
 }
 
-function present(kind: ConfigName["kind"], object: ConfigObject): ReadConfig {
+function present(kind: ConfigName["kind"], object: ConfigObject, dialects: DialectSettings | undefined): ReadConfig {
   try {
-    return { state: "present", config: toConfig(kind, object) };
+    return { state: "present", config: toConfig(kind, object, dialects) };
   } catch (error) {
     return failed(error);
   }

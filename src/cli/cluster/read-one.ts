@@ -28,9 +28,9 @@ export async function readOne(
     readNamespaces(client, namespace),
   ]);
   const policy = { ...told, ofNamespace: namespaces.of };
-  const found = { object, workload: toWorkload(argument.kind, object, namespaces.of) };
+  const found = { object, workload: toWorkload(argument.kind, object, policy) };
   const [read, pods] = await Promise.all([
-    readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy))),
+    readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy)), policy.dialects),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
   ]);
   const asked = { found, read, policy, pods, now: Date.now(), wave: undefined, gaps: gapsOf(namespaces) };
@@ -52,9 +52,9 @@ async function withOthers({ client }: Cluster, asked: Asked): Promise<Asked> {
   const { policy, now } = asked;
   const { namespace } = asked.found.workload;
   try {
-    const { found, failures } = await listWorkloads(client, { namespace }, policy.ofNamespace);
+    const { found, failures } = await listWorkloads(client, { namespace }, policy);
     const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
-    const read = await readManyConfigs(client, objects);
+    const read = await readManyConfigs(client, objects, policy.dialects);
     const { holdOf } = wavesNow({ found, read, policy, now });
     return { ...asked, wave: holdOf, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
   } catch (error) {

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { isNotFound } from "../../kube/errors.ts";
 import { resourcePath } from "../../kube/resources.ts";
-import type { Policy } from "../../rollout/policy/policy.ts";
+import type { Asking } from "../../rollout/dialects/asked.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import type { Cluster } from "../cluster-command.ts";
@@ -40,16 +40,12 @@ export async function readWorkload(
  * Lists the workloads that opted in, themselves or by their Namespace, or that tried to. Throws what {@link ApiClient.stream}
  * throws, where no kind can be listed.
  */
-export async function listWorkloads(
-  client: ApiClient,
-  scope: ListScope,
-  ofNamespace: Policy["ofNamespace"],
-): Promise<FoundWorkloads> {
+export async function listWorkloads(client: ApiClient, scope: ListScope, asking: Asking): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
   const lists = workloadRows.map(async ({ kind, resource }) => {
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, resource, scope, (object) => {
-        const workload = toWorkload(kind, object, ofNamespace);
+        const workload = toWorkload(kind, object, asking);
         return workload.optIn.state === "out" ? undefined : { object, workload };
       });
     } catch (error) {

@@ -1,5 +1,6 @@
 import { describeExcess } from "../../rollout/budgets.ts";
-import { type Counted, countedReferences } from "../../rollout/counted-references.ts";
+import { type Counted, countedReferences, type LeftOut } from "../../rollout/counted-references.ts";
+import { askersOf } from "../../rollout/dialects/asked.ts";
 import { describeObject } from "../../rollout/messages.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import type { Missing, RolloutPlan, Warning } from "../../rollout/plan.ts";
@@ -8,7 +9,7 @@ import { type ConfigName, configKey, type Reference } from "../../rollout/refere
 import { isGated } from "../../rollout/scheduling-gate.ts";
 import { type Lookup, missingFrom } from "../../rollout/view.ts";
 import type { OptIn, Workload, WorkloadName } from "../../rollout/workload.ts";
-import { collectReferences, referencesOf } from "../../rollout/workload-references.ts";
+import { collectReferences, referencesOf, sourceOf } from "../../rollout/workload-references.ts";
 import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
 import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
@@ -24,9 +25,9 @@ import { workloadNotes } from "./workload-notes.ts";
 export interface ExplainedReference extends Reference {
   /**
    * "refused": of another namespace, and not granted; "ignored": itself says that it does not count; "excluded": the workload
-   * or its Namespace says so. Else as {@link ReadConfig}.
+   * or its Namespace says so; "unmarked": it searches for what is marked, and this is not. Else as {@link ReadConfig}.
    */
-  readonly state: ReadConfig["state"] | "refused" | "ignored" | "excluded";
+  readonly state: ReadConfig["state"] | "refused" | LeftOut;
   /** Which of its named keys the object lacks. */
   readonly absentKeys: readonly string[];
 }
@@ -72,7 +73,7 @@ export interface Explanation extends ExplainedOutcome {
 
 /** The workload as if it had opted in: what it reads is of interest either way, unless that exceeds a budget. */
 export function withAllReferences({ object, workload }: FoundWorkload): Workload {
-  if (workload.excess !== undefined) return workload;
+  if (workload.excess !== undefined || workload.optIn.state === "in") return workload;
   const { merged = [], excess } = referencesOf(object);
   return { ...workload, references: merged, excess };
 }
@@ -103,7 +104,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const counted = countedReferences(readable, lookup, policyOf(policy));
   const plan = planLive(found, read, policy, now, wave);
   const { kind, namespace, name, optIn, recordedHash } = workload;
-  const places = reader.excess === undefined ? collectReferences(object) : [];
+  const places = reader.excess === undefined ? collectReferences(object, askersOf(sourceOf(object), policy)) : [];
   const told = explainedOutcome(plan, unread, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
   const changes = changeTimes(readable.references, read);

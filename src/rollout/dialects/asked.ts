@@ -2,7 +2,15 @@ import { updateOnConfigChange } from "../annotations.ts";
 import { extraReferences } from "../extra-references.ts";
 import { type OfNamespace, type OptIn, readOptIn } from "../opt-in.ts";
 import type { Warning } from "../warning.ts";
-import { type Asked, type Dialect, type DialectSettings, type DialectSource, dialects } from "./dialect.ts";
+import { quoted } from "../wording.ts";
+import {
+  type Asked,
+  type Dialect,
+  type DialectSettings,
+  type DialectSource,
+  dialects,
+  excludesNothing,
+} from "./dialect.ts";
 import { askedBySap } from "./sap.ts";
 import { askedByStakater } from "./stakater.ts";
 
@@ -32,17 +40,27 @@ const askedBy: Readonly<Record<Dialect, (source: DialectSource, asking: Asking, 
 /** Everything that its Pods read, and what it names besides, is required. */
 function askedByWave({ namespace, annotations }: DialectSource, { ofNamespace }: Asking): Asked {
   const optIn = readOptIn(annotations, namespace, ofNamespace);
-  const { references, mistakes } = extraReferences(annotations, namespace);
+  const { references, mistakes } = extraReferences(optIn.state === "in" ? annotations : {}, namespace);
   return {
     dialect: "wave",
     optIn,
     fromPodSpec: { ConfigMap: "all", Secret: "all" },
     named: references,
     patterns: [],
-    excluded: { ConfigMap: [], Secret: [] },
+    excluded: excludesNothing,
     minIntervalMs: undefined,
-    mistakes: optIn.state === "in" ? mistakes : [],
+    mistakes,
   };
+}
+
+/**
+ * What the dialects ask for that opt it in; undefined where none does, and where Wave's own annotations alone are
+ * understood.
+ */
+export function askersOf(source: DialectSource, asking: Asking): readonly Asked[] | undefined {
+  if (asking.dialects === undefined) return undefined;
+  const asked = askedOf(source, asking).filter(({ optIn }) => optIn.state === "in");
+  return asked.length > 0 ? asked : undefined;
 }
 
 /** Whether a workload has opted in by any dialect: one who asks for it in one of them has it, whatever others say. */
@@ -56,15 +74,17 @@ export function optInOf(asked: readonly Asked[]): OptIn {
 /** What a person should know who wrote one thing in one dialect and another in another. */
 export function contradictions({ annotations }: DialectSource, asked: readonly Asked[]): readonly Warning[] {
   const others = asked.filter(({ dialect, optIn }) => dialect !== "wave" && optIn.state === "in");
+  const own = asked.find(({ dialect }) => dialect === "wave");
+  if (others.length === 0 || own === undefined || own.optIn.state === "in") return [];
   const says = annotations[updateOnConfigChange];
-  if (others.length === 0 || says !== "false") return [];
-  const names = others.map(({ dialect }) => titles[dialect]).join(" and ");
-  const message = `annotation ${updateOnConfigChange}: "false" opts it out, and the annotations of ${names} opt it in: it is rolled for what those ask for; remove one of them`;
+  if (says === undefined || says === "") return [];
+  const names = others.map(({ dialect }) => dialectTitles[dialect]).join(" and ");
+  const message = `annotation ${updateOnConfigChange}: ${quoted(says)} does not opt it in, and the annotations of ${names} do: it is rolled for what those ask for; remove one of them`;
   return [{ reason: "InvalidAnnotation", message }];
 }
 
 /** What a dialect is called in messages. */
-export const titles: Readonly<Record<Dialect, string>> = {
+export const dialectTitles: Readonly<Record<Dialect, string>> = {
   wave: "Wave",
   sap: "SAP's pod-reloader",
   stakater: "Stakater's Reloader",

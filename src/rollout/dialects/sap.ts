@@ -2,20 +2,55 @@ import { isDnsSubdomain } from "../dns-name.ts";
 import type { ConfigKind, Reference } from "../references.ts";
 import type { Warning } from "../warning.ts";
 import { enumerated, quoted } from "../wording.ts";
-import type { Asked, DialectSource } from "./dialect.ts";
+import {
+  type Asked,
+  type DialectRow,
+  type DialectSource,
+  entriesOf,
+  excludesNothing,
+  optIns,
+  wholeObject,
+} from "./dialect.ts";
 
 /** What every annotation of SAP's pod-reloader begins with. */
-export const sapPrefix = "pod-reloader.cs.sap.com/";
+const prefix = "pod-reloader.cs.sap.com/";
 
 /**
  * On a pod template: the hash of what the two lists name. On a workload's metadata: what a client takes that hash to be at
  * this moment, as a precondition of its request.
  */
-export const sapConfigHash = `${sapPrefix}config-hash`;
+export const sapConfigHash = `${prefix}config-hash`;
 
 const lists: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
-  { kind: "ConfigMap", annotation: `${sapPrefix}configmaps` },
-  { kind: "Secret", annotation: `${sapPrefix}secrets` },
+  { kind: "ConfigMap", annotation: `${prefix}configmaps` },
+  { kind: "Secret", annotation: `${prefix}secrets` },
+];
+
+/** The annotations of SAP's pod-reloader. */
+export const sapRows: readonly DialectRow[] = [
+  ...lists.map(({ kind, annotation }) => ({
+    name: annotation,
+    on: ["workload"] as const,
+    values: "names, separated by commas",
+    means: `it is rolled when one of these ${kind}s of its namespace changes, whatever its pod spec reads; one that does not exist is not waited for`,
+    unlike:
+      "an edit of labels or annotations of the object alone is no change, since no Pod sees it; space around a name is taken off",
+  })),
+  {
+    name: sapConfigHash,
+    on: ["template"],
+    values: "written by Wave",
+    means: "the hash of what its Pods see, where only SAP's annotations ask for rolls, or where it is already",
+    unlike: "the hash is Wave's, over data, and not over UID and resourceVersion",
+  },
+  {
+    name: sapConfigHash,
+    on: ["workload"],
+    values: "a hash",
+    means:
+      "with the webhooks on, a precondition of a request: it is the hash of this moment, and is taken off, or the request is denied",
+    unlike: "it is compared with Wave's hash, which clients that compute SAP's own do not have",
+  },
 ];
 
 /**
@@ -30,27 +65,21 @@ export function askedBySap({ namespace, annotations }: DialectSource): Asked {
     const noNames: string[] = [];
     for (const name of entriesOf(annotations[annotation])) {
       if (!isDnsSubdomain(name)) noNames.push(name);
-      else named.push({ kind, namespace, name, reads: "files", keys: "all", optional: true, path });
+      else named.push(wholeObject(kind, namespace, name, path));
     }
     if (noNames.length > 0) {
       const message = `annotation ${annotation} names what no ${kind} can be called: ${enumerated(noNames, 2, quoted)}`;
       mistakes.push({ reason: "InvalidAnnotation", message });
     }
   }
-  const asks = lists.some(({ annotation }) => annotations[annotation]);
   return {
     dialect: "sap",
-    optIn: asks ? { state: "in", by: "workload" } : { state: "out" },
+    optIn: lists.some(({ annotation }) => annotations[annotation]) ? optIns.in : optIns.out,
     fromPodSpec: { ConfigMap: "none", Secret: "none" },
     named,
     patterns: [],
-    excluded: { ConfigMap: [], Secret: [] },
+    excluded: excludesNothing,
     minIntervalMs: undefined,
     mistakes,
   };
-}
-
-function entriesOf(list = ""): readonly string[] {
-  const entries = list.split(",").map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== "");
 }

@@ -3,16 +3,25 @@ import { parseDuration } from "../duration.ts";
 import type { ConfigKind, Reference } from "../references.ts";
 import type { Warning } from "../warning.ts";
 import { quoted } from "../wording.ts";
-import type { Asked, DialectSettings, DialectSource, Pattern } from "./dialect.ts";
+import {
+  type Asked,
+  type DialectRow,
+  type DialectSettings,
+  type DialectSource,
+  entriesOf,
+  optIns,
+  type Pattern,
+  wholeObject,
+} from "./dialect.ts";
 
 /** What every annotation of Stakater's Reloader ends with, before its slash. */
 const domain = "reloader.stakater.com";
 
 /** On a ConfigMap or Secret: "true" makes it count for workloads that search for such. */
-export const stakaterMatch = `${domain}/match`;
+export const stakaterMatch = "reloader.stakater.com/match";
 
 /** On a ConfigMap or Secret: "true" makes it count for nobody. */
-export const stakaterIgnore = `${domain}/ignore`;
+export const stakaterIgnore = "reloader.stakater.com/ignore";
 
 const auto = `${domain}/auto`;
 const search = `${domain}/search`;
@@ -22,7 +31,6 @@ interface KindRow {
   readonly kind: ConfigKind;
   readonly auto: string;
   readonly reload: string;
-  readonly exclude: string;
 }
 
 const kinds: readonly KindRow[] = [
@@ -30,18 +38,77 @@ const kinds: readonly KindRow[] = [
     kind: "ConfigMap",
     auto: `configmap.${domain}/auto`,
     reload: `configmap.${domain}/reload`,
-    exclude: `configmaps.exclude.${domain}/reload`,
   },
   {
     kind: "Secret",
     auto: `secret.${domain}/auto`,
     reload: `secret.${domain}/reload`,
-    exclude: `secrets.exclude.${domain}/reload`,
   },
 ];
 
+const excludeOf: Readonly<Record<ConfigKind, string>> = {
+  ConfigMap: `configmaps.exclude.${domain}/reload`,
+  Secret: `secrets.exclude.${domain}/reload`,
+};
+
 /** How many patterns one workload may have, and how many characters each. */
 const most = { patterns: 100, characters: 256 };
+
+/** The annotations of Stakater's Reloader that Wave reads. */
+export const stakaterRows: readonly DialectRow[] = [
+  {
+    name: auto,
+    on: ["workload", "template"],
+    values: '"true" or "false"',
+    means: "it is rolled when a ConfigMap or Secret changes that its pod spec reads",
+    unlike: "keys that no container sees do not count; nor do Secrets that only pull images",
+  },
+  ...kinds.map((row) => ({
+    name: row.auto,
+    on: ["workload", "template"] as const,
+    values: '"true" or "false"',
+    means: `the same of ${row.kind}s alone`,
+  })),
+  {
+    name: search,
+    on: ["workload", "template"],
+    values: '"true"',
+    means: `of what its pod spec reads those count that carry ${stakaterMatch}`,
+  },
+  ...kinds.map((row) => ({
+    name: row.reload,
+    on: ["workload", "template"] as const,
+    values: "names or regular expressions, separated by commas",
+    means: `it is rolled when one of these ${row.kind}s of its namespace changes, whatever its pod spec reads; one that does not exist is not waited for`,
+    unlike: `an expression must match all of a name (there "a|b" also matches "ab"); at most ${most.patterns} of them, of ${most.characters} characters each; a name that is added rolls it once`,
+  })),
+  ...kinds.map((row) => ({
+    name: excludeOf[row.kind],
+    on: ["workload"] as const,
+    values: "names, separated by commas",
+    means: `these ${row.kind}s do not count for what Stakater's annotations ask for`,
+  })),
+  {
+    name: pausePeriod,
+    on: ["workload"],
+    values: 'a duration such as "5m"',
+    means: "so much time lies between two rolls at least",
+    unlike: "`spec.paused` is never touched; it counts for every kind of workload",
+  },
+  {
+    name: stakaterMatch,
+    on: ["config"],
+    values: '"true"',
+    means: `it counts for workloads with ${search}`,
+  },
+  {
+    name: stakaterIgnore,
+    on: ["config"],
+    values: '"true"',
+    means: "it never counts, for nobody",
+    unlike: "so also for what Wave's own annotations ask for",
+  },
+];
 
 /**
  * What the annotations of Stakater's Reloader ask for. Those of the workload count; of a kind of object of which they say
@@ -53,29 +120,32 @@ export function askedByStakater(source: DialectSource, settings: DialectSettings
   const named: Reference[] = [];
   const patterns: Pattern[] = [];
   const fromPodSpec: Record<ConfigKind, "all" | "marked" | "none"> = { ConfigMap: "none", Secret: "none" };
+  const excluded = {
+    ConfigMap: entriesOf(source.annotations[excludeOf.ConfigMap]),
+    Secret: entriesOf(source.annotations[excludeOf.Secret]),
+  };
   for (const row of kinds) {
     const { annotations, place } = spokenFor(source, row);
     fromPodSpec[row.kind] = countedOf(annotations, row, settings);
     const path = `${place}.annotations[${row.reload}]`;
+    const left = new Set(excluded[row.kind]);
+    let tooMany = false;
     for (const entry of entriesOf(annotations[row.reload])) {
       if (isPlain(entry)) {
-        named.push(whole(row.kind, source.namespace, entry, path));
+        if (!left.has(entry)) named.push(wholeObject(row.kind, source.namespace, entry, path));
       } else if (entry.length > most.characters || patterns.length >= most.patterns) {
-        mistakes.push(tooMuch(row.reload));
+        tooMany = true;
       } else {
         patterns.push({ kind: row.kind, source: entry, path });
       }
     }
+    if (tooMany) mistakes.push(tooMuch(row.reload));
   }
-  const excluded = {
-    ConfigMap: entriesOf(source.annotations[kinds[0]?.exclude ?? ""]),
-    Secret: entriesOf(source.annotations[kinds[1]?.exclude ?? ""]),
-  };
   const asks =
     named.length > 0 || patterns.length > 0 || Object.values(fromPodSpec).some((counted) => counted !== "none");
   return {
     dialect: "stakater",
-    optIn: asks ? { state: "in", by: "workload" } : { state: "out" },
+    optIn: asks ? optIns.in : optIns.out,
     fromPodSpec,
     named,
     patterns,
@@ -83,6 +153,15 @@ export function askedByStakater(source: DialectSource, settings: DialectSettings
     minIntervalMs: readPause(source.annotations[pausePeriod], mistakes),
     mistakes,
   };
+}
+
+/** Whether the owner of a ConfigMap or Secret marked it by one of these annotations, where they are understood. */
+export function isMarked(
+  annotations: Readonly<Record<string, string>> | null | undefined,
+  mark: typeof stakaterMatch | typeof stakaterIgnore,
+  settings: DialectSettings | undefined,
+): boolean {
+  return settings?.understood.includes("stakater") === true && annotations?.[mark] === "true";
 }
 
 /** The annotations that count for one kind of object, and where they stand. */
@@ -108,18 +187,9 @@ function isTrue(text: string): boolean {
   return ["1", "t", "T", "TRUE", "true", "True"].includes(text);
 }
 
-function entriesOf(list = ""): readonly string[] {
-  const entries = list.split(",").map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== "");
-}
-
 /** Whether an entry is a plain name: a dot in it matches itself, and nobody who writes a name means anything else by it. */
 function isPlain(entry: string): boolean {
   return isDnsSubdomain(entry);
-}
-
-function whole(kind: ConfigKind, namespace: string, name: string, path: string): Reference {
-  return { kind, namespace, name, reads: "files", keys: "all", optional: true, path };
 }
 
 function tooMuch(annotation: string): Warning {

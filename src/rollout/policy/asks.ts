@@ -1,4 +1,6 @@
 import { annotationPrefix } from "../annotations.ts";
+import type { DialectSettings } from "../dialects/settings.ts";
+import { isMarked, stakaterIgnore } from "../dialects/stakater.ts";
 
 /**
  * What a ConfigMap or Secret says of rolls for it: none for now, or none ever, because it does not count; "unclear" where
@@ -6,8 +8,15 @@ import { annotationPrefix } from "../annotations.ts";
  */
 export type Asks = "hold" | "ignore" | "unclear";
 
-/** What the annotations `ignore` and `hold` of a ConfigMap or Secret say; undefined where it asks for nothing. */
-export function asksOf(annotations: Readonly<Record<string, string>> | null | undefined): Asks | undefined {
+/**
+ * What the annotations `ignore` and `hold` of a ConfigMap or Secret say, and those of other dialects that are understood;
+ * undefined where it asks for nothing.
+ */
+export function asksOf(
+  annotations: Readonly<Record<string, string>> | null | undefined,
+  dialects?: DialectSettings,
+): Asks | undefined {
+  if (isMarked(annotations, stakaterIgnore, dialects)) return "ignore";
   const ignore = said(annotations?.[`${annotationPrefix}ignore`]);
   const hold = said(annotations?.[`${annotationPrefix}hold`]);
   if (ignore === "yes") return "ignore";

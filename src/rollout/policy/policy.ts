@@ -1,3 +1,4 @@
+import type { DialectSettings } from "../dialects/settings.ts";
 import type { HashKeys } from "../hash-key.ts";
 import type { PacingFlags } from "./pacing-flags.ts";
 import type { PolicyAnnotations } from "./policy-annotations.ts";
@@ -19,6 +20,8 @@ export interface Policy {
   readonly pacing?: PacingFlags | undefined;
   /** What a Namespace decides for all workloads in it; undefined: nothing. */
   readonly ofNamespace?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
+  /** Whose annotations are understood; undefined: Wave's alone. */
+  readonly dialects?: DialectSettings | undefined;
 }
 
 /** What the annotations of a Namespace decide for the workloads in it that do not say otherwise. */

@@ -35,6 +35,7 @@ export interface RolloutPolicy {
   readonly settleMs: Said<number>;
   /** How long after the first change it rolls at the latest: ten times a `settle` of its own, or the flag where that is longer. */
   readonly settleMaxMs: number;
+  /** The longer one, where another dialect asks for one, too. */
   readonly minIntervalMs: Said<number>;
   /** Whether it waits for others that the same change concerns, and they for it. */
   readonly waves: Said<boolean>;
@@ -47,7 +48,10 @@ export interface RolloutPolicy {
 }
 
 /** What holds for a workload under a policy. */
-export function rolloutPolicyOf(workload: Pick<Workload, "policy" | "namespace">, policy: Policy): RolloutPolicy {
+export function rolloutPolicyOf(
+  workload: Pick<Workload, "policy" | "namespace"> & Partial<Pick<Workload, "foreign">>,
+  policy: Policy,
+): RolloutPolicy {
   const own = workload.policy;
   const shared = policy.ofNamespace?.(workload.namespace)?.annotations ?? noPolicy;
   const flags = policy.pacing ?? unpaced;
@@ -66,6 +70,8 @@ export function rolloutPolicyOf(workload: Pick<Workload, "policy" | "namespace">
   const approved = say("approved", undefined).value;
   const window = say("window", windowOf(flags));
   const settle = say("settle", flags.settleMs);
+  const minInterval = say("min-interval", 0);
+  const foreignMs = workload.foreign?.minIntervalMs ?? 0;
   return {
     hold,
     mode: flags.observe ? { value: "observe", by: "flag" } : mode,
@@ -73,7 +79,7 @@ export function rolloutPolicyOf(workload: Pick<Workload, "policy" | "namespace">
     window: window.value === undefined ? undefined : { value: window.value, by: window.by },
     settleMs: settle,
     settleMaxMs: settle.by === "flag" ? flags.settleMaxMs : Math.max(flags.settleMaxMs, 10 * settle.value),
-    minIntervalMs: say("min-interval", 0),
+    minIntervalMs: minInterval.value < foreignMs ? { value: foreignMs, by: "workload" } : minInterval,
     waves: say("waves", true),
     priority: say("priority", 0),
     resumedAt: say("resumed", undefined).value,

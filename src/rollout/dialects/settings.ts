@@ -1,0 +1,16 @@
+/** A set of annotations by which people ask for rolls: Wave's own, SAP pod-reloader's, Stakater Reloader's. */
+export type Dialect = "wave" | "sap" | "stakater";
+
+/** Every {@link Dialect}. */
+export const dialects: readonly Dialect[] = ["wave", "sap", "stakater"];
+
+/** Which dialects are understood, and what their own flags say. */
+export interface DialectSettings {
+  readonly understood: readonly Dialect[];
+  /** Whether a workload that says nothing in Stakater's dialect is taken to have said `auto`. */
+  readonly autoReloadAll: boolean;
+  /** Whether the mere appearance of an object that only Stakater's annotations ask for is a change. */
+  readonly reloadOnCreate: boolean;
+  /** The same of its disappearance. */
+  readonly reloadOnDelete: boolean;
+}
