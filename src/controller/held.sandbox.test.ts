@@ -2,6 +2,8 @@ import { expect, it, onTestFinished } from "vitest";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { type PacingFlags, unpaced } from "../rollout/policy/pacing-flags.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
+import { noPolicy, type PolicyAnnotations } from "../rollout/policy/policy-annotations.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
 import { soleLeadership } from "./leadership.ts";
 import { TestCluster, workload } from "./test-cluster.ts";
@@ -14,7 +16,14 @@ const hashPath = "wave.pusher.com/config-hash";
 async function scene(annotations: Readonly<Record<string, string>> = {}) {
   const clock = new FakeClock();
   const sandbox = await startSandbox({ controllers: false, clock });
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true, pacing: flags } as const;
+  let ofNamespace: PolicyAnnotations = noPolicy;
+  const policy: Policy = {
+    crossNamespace: "granted",
+    namespaces: undefined,
+    schedulingGate: true,
+    pacing: flags,
+    ofNamespace: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),
+  };
   const cluster = new TestCluster(sandbox.url, { policy }, clock);
   const stop = new AbortController();
   await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
@@ -53,7 +62,11 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
   const rolls = () => reasons().filter((reason) => reason.startsWith("Config")).length;
   const held = (reason: string) =>
     cluster.metrics.render().includes(`wave_workloads{state="held",reason="${reason}"} 1\n`);
-  return { cluster, reasons, edit, annotate, pass, rolls, held };
+  const annotateNamespace = (annotations: PolicyAnnotations) => {
+    ofNamespace = annotations;
+    cluster.controller.onNamespaceChange("default");
+  };
+  return { cluster, reasons, edit, annotate, annotateNamespace, pass, rolls, held };
 }
 
 it("what a person holds is told at once and once, counted, and rolled once when it is released", async () => {
@@ -70,6 +83,16 @@ it("what a person holds is told at once and once, counted, and rolled once when 
   await pass(700_000);
   expect(rolls()).toBe(1);
   expect(held("hold")).toBe(false);
+});
+
+it("what a Namespace holds is rolled when the Namespace releases it", async () => {
+  const { edit, annotateNamespace, pass, rolls, held } = await scene();
+  annotateNamespace({ hold: "true" });
+  await edit("2");
+  await pass(60_000);
+  expect([rolls(), held("hold")]).toEqual([0, true]);
+  annotateNamespace(noPolicy);
+  await eventually(() => expect(rolls()).toBe(1));
 });
 
 it("what stays held is told again before its Event expires", async () => {
