@@ -1,5 +1,6 @@
 import { onAbsentAnnotations } from "./absent-annotations.ts";
 import type { Asking } from "./dialects/asked.ts";
+import { preconditionOf } from "./dialects/precondition.ts";
 import type { ConfigView } from "./hash.ts";
 import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { describeWaiting } from "./messages.ts";
@@ -22,9 +23,11 @@ export interface AdmissionPlan {
   /**
    * "hashed": the current hash is written; "kept": the recorded one is restored; "gated" and "ungated": its Pods wait
    * for their configuration, or no longer do; "waiting": something is missing, but its Pods are not held; "unchanged";
-   * "ignored": not Wave's.
+   * "ignored": not Wave's; "denied": the request asks for that.
    */
-  readonly outcome: "hashed" | "kept" | "gated" | "ungated" | "waiting" | "unchanged" | "ignored";
+  readonly outcome: "hashed" | "kept" | "gated" | "ungated" | "waiting" | "unchanged" | "ignored" | "denied";
+  /** Why the request is denied: a precondition of its own that fails. One line for the person who made it. */
+  readonly denied: string | undefined;
   /** One line for a person. */
   readonly reason: string;
 }
@@ -53,6 +56,8 @@ export function admitted(object: WorkloadObject, asking?: Asking): Admitted {
  * - Where it is only observed nothing is written, but a recorded hash that the request left out comes back: without it
  *   its Pods would be replaced.
  *
+ * A hash that a client set as a precondition is taken off, or the request denied.
+ *
  * Planning the patched object again, as reinvocation does, changes nothing more.
  */
 export function planAdmission(
@@ -64,16 +69,23 @@ export function planAdmission(
 ): AdmissionPlan {
   const { workload } = after;
   const plan = planRollout(workload, lookup, policy);
+  const precondition = preconditionOf(workload, plan, policy);
+  if (precondition.state === "failed") {
+    const { message: denied } = precondition;
+    return { patch: undefined, warnings: plan.warnings, outcome: "denied", denied, reason: denied };
+  }
   const before = operation === "UPDATE" ? old : undefined;
   const keepsPods = before !== undefined && sameTemplates(after, before);
   const request: Request = { workload, before: before?.workload, keepsPods };
   const { mode } = rolloutPolicyOf(workload, policy);
   const { outcome, operations } = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
-  const patch = workload.hasAnnotations ? operations : onAbsentAnnotations(operations);
+  const checked = precondition.state === "met" ? precondition.patch : [];
+  const patch = [...checked, ...(workload.hasAnnotations ? operations : onAbsentAnnotations(operations))];
   return {
     patch: patch.length > 0 ? patch : undefined,
     warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
     outcome,
+    denied: undefined,
     reason: plan.reason,
   };
 }

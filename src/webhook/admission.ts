@@ -3,10 +3,15 @@ import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Admitted, admitted, planAdmission } from "../rollout/admission.ts";
 import { annotationPrefix, configHash } from "../rollout/annotations.ts";
+import { askersOf } from "../rollout/dialects/asked.ts";
+import { foreignHash, foreignNames } from "../rollout/dialects/foreign.ts";
+import { hasPrecondition, uncheckedPrecondition } from "../rollout/dialects/precondition.ts";
+import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import { type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
+import { sourceOf } from "../rollout/workload-references.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -30,7 +35,7 @@ export interface AdmissionOptions {
  * Decides on workloads by `planAdmission`, from the ConfigMaps and Secrets as they are at this moment: a cache can be
  * a moment behind a client that creates a ConfigMap and then its Deployment. Writes nothing and sends no Event.
  *
- * The answer is always to allow. Where the configuration cannot be read the workload stays as it is and a warning says
+ * The answer is to allow, but where the request has a precondition of its own that fails. Where the configuration cannot be read the workload stays as it is and a warning says
  * so; the controller then does what admission would have done.
  */
 export function createReviewer(options: AdmissionOptions): Reviewer {
@@ -52,7 +57,8 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     const { namespace } = request;
     if (isOptedInByNobody(request, options.policy)) return { patch: undefined, warnings: [], outcome: "ignored" };
     const others = underWay.get(namespace) ?? 0;
-    if (others >= reviewsOfNamespace) return passing("many of its namespace come at the same time");
+    if (others >= reviewsOfNamespace)
+      return passing("many of its namespace come at the same time", workloadIn(request.object), options.policy);
     underWay.set(namespace, others + 1);
     try {
       return await review(request, read, options);
@@ -79,8 +85,10 @@ type Outcome = ReturnType<typeof planAdmission>["outcome"] | "unread" | "unknown
 
 type Reviewed = AdmissionAnswer & { readonly outcome: Outcome };
 
-/** Of what admission leaves to the controller. */
-function passing(why: string): Reviewed {
+/** Of what admission leaves to the controller, unless the request itself demands that somebody looks. */
+function passing(why: string, object: WorkloadObject | undefined, policy: Policy): Reviewed {
+  const denied = object && uncheckedPrecondition(object, policy, why);
+  if (denied !== undefined) return { patch: undefined, warnings: [], denied, outcome: "denied" };
   return {
     patch: undefined,
     warnings: [`Wave lets this through unchanged and looks at it later: ${why}`],
@@ -102,7 +110,7 @@ async function review(
     return { patch: undefined, warnings, outcome: "unknown" };
   }
   const oldObject = workloadIn(request.oldObject);
-  if (oldObject !== undefined && concernsNoPod(object, oldObject)) {
+  if (oldObject !== undefined && concernsNoPod(object, oldObject, options.policy.dialects)) {
     return { patch: undefined, warnings: [], outcome: "unchanged" };
   }
   let after: Admitted;
@@ -115,22 +123,25 @@ async function review(
     const fields = { kind, namespace, name, error: errorText(error) };
     options.log.warn("cannot read what a workload references; it is let through unchanged", fields);
     // Without the cause: that is the API server's own words, and for the log.
-    return passing(error instanceof Error ? error.message : "see Wave's log");
+    return passing(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
   const before = oldObject && admitted(oldObject, options.policy);
-  const { patch, warnings, outcome } = planAdmission(operation, after, before, lookup, options.policy);
-  return { patch, warnings: warnings.map(({ message }) => message), outcome };
+  const plan = planAdmission(operation, after, before, lookup, options.policy);
+  const { patch, warnings, outcome, denied } = plan;
+  return { patch, warnings: warnings.map(({ message }) => message), outcome, denied };
 }
 
 /**
  * Whether it is one of the many new workloads for which the API server asks only because no condition can tell what their
  * Namespaces say. Others wait for nothing because of them.
  */
-function isOptedInByNobody(request: AdmissionRequest, { ofNamespace }: Policy): boolean {
+function isOptedInByNobody(request: AdmissionRequest, { ofNamespace, dialects }: Policy): boolean {
   const object = workloadIn(request.object);
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
   if (!workloadKinds.some((known) => known === request.kind.kind)) return false;
-  if (Object.keys(annotationsForWave(object)).length > 0 || ofNamespace?.(request.namespace)?.optsIn) return false;
+  if (dialects !== undefined && askersOf(sourceOf(object), { dialects }) !== undefined) return false;
+  if (Object.keys(annotationsForWave(object, dialects)).length > 0 || ofNamespace?.(request.namespace)?.optsIn)
+    return false;
   return object.spec?.template?.spec?.schedulerName !== invalidScheduler;
 }
 
@@ -147,17 +158,23 @@ function workloadIn(object: AdmittedObject | undefined): WorkloadObject | undefi
  * Whether an UPDATE is of no interest, so that nothing has to be read: the pod template has its hash and is not gated,
  * and neither it nor any annotation for Wave is changed. `planAdmission` never patches such a one.
  */
-export function concernsNoPod(object: WorkloadObject, oldObject: WorkloadObject): boolean {
+export function concernsNoPod(object: WorkloadObject, oldObject: WorkloadObject, dialects?: DialectSettings): boolean {
   const template = object.spec?.template;
+  const hashes = [configHash, foreignHash(dialects?.understood) ?? configHash];
   return (
-    template?.metadata?.annotations?.[configHash] !== undefined &&
-    template.spec?.schedulerName !== invalidScheduler &&
-    isDeepStrictEqual(annotationsForWave(object), annotationsForWave(oldObject)) &&
+    hashes.some((name) => template?.metadata?.annotations?.[name] !== undefined) &&
+    template?.spec?.schedulerName !== invalidScheduler &&
+    !hasPrecondition(object, dialects) &&
+    isDeepStrictEqual(annotationsForWave(object, dialects), annotationsForWave(oldObject, dialects)) &&
     isDeepStrictEqual(template, oldObject.spec?.template)
   );
 }
 
-function annotationsForWave({ metadata }: WorkloadObject): Readonly<Record<string, string>> {
+function annotationsForWave(
+  { metadata }: WorkloadObject,
+  dialects: DialectSettings | undefined,
+): Readonly<Record<string, string>> {
   const all = Object.entries(metadata?.annotations ?? {});
-  return Object.fromEntries(all.filter(([name]) => name.startsWith(annotationPrefix)));
+  const others = foreignNames(dialects?.understood);
+  return Object.fromEntries(all.filter(([name]) => name.startsWith(annotationPrefix) || others.includes(name)));
 }

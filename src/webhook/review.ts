@@ -23,10 +23,15 @@ export interface AdmissionRequest {
   readonly oldObject: AdmittedObject | undefined;
 }
 
-/** What Wave answers: always allowed, perhaps changed, with what the person at the keyboard should know. */
+/**
+ * What Wave answers: allowed, perhaps changed, with what the person at the keyboard should know. Denied only where the request
+ * has a precondition of its own that fails.
+ */
 export interface AdmissionAnswer {
   readonly patch: JsonPatch | undefined;
   readonly warnings: readonly string[];
+  /** Why it is denied, in one line; undefined: it is allowed. */
+  readonly denied?: string | undefined;
 }
 
 /** A body that is no AdmissionReview: one line that says what is wrong with it, never any of its content. */
@@ -68,16 +73,17 @@ export function readReview(body: Buffer): AdmissionRequest {
 }
 
 /** The body of an answer; an empty patch is left out, as the API server requires. */
-export function writeReview(uid: string, { patch, warnings }: AdmissionAnswer): string {
+export function writeReview(uid: string, { patch, warnings, denied }: AdmissionAnswer): string {
   const fitting = toWarnings(warnings);
   const change =
-    patch !== undefined && patch.length > 0
+    denied === undefined && patch !== undefined && patch.length > 0
       ? { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }
       : {};
+  const verdict = denied === undefined ? { allowed: true } : { allowed: false, status: { message: denied, code: 403 } };
   return JSON.stringify({
     kind: "AdmissionReview",
     apiVersion,
-    response: { uid, allowed: true, ...change, ...(fitting.length > 0 ? { warnings: fitting } : {}) },
+    response: { uid, ...verdict, ...change, ...(fitting.length > 0 ? { warnings: fitting } : {}) },
   });
 }
 

@@ -125,3 +125,42 @@ describe("SAP's annotations", () => {
     expect(workloadOf({ annotations: { [configmaps]: many } }, everybody).excess?.budget).toBe("annotations");
   });
 });
+
+describe("a hash on the metadata, as a precondition", () => {
+  const lookup = lookupOf(web, db);
+  const admit = (value: string, given = lookup) => {
+    const object = objectOf({ annotations: { ...both, [hash]: value } });
+    return { object, plan: planAdmission("CREATE", admitted(object, sap), undefined, given, sap) };
+  };
+  const current = templateAnnotations(carriedOut(objectOf(asks), [web, db]))[hash] ?? "";
+
+  it("is taken off where it is the hash of this moment", () => {
+    const { object, plan } = admit(current);
+    const admittedObject: WorkloadObject = asJson(applyJsonPatch(asJson(object), asJson(plan.patch)));
+    expect(admittedObject.metadata?.annotations).toEqual(both);
+    expect(templateAnnotations(admittedObject)).toEqual({ [hash]: current });
+  });
+
+  it.each([
+    ["another one", "v2:0", lookup],
+    ["one of other configuration", current, lookupOf(web)],
+    ["SAP's own", "0".repeat(64), lookup],
+  ])("denies the request where it is %s", (_, value, given) => {
+    const { plan } = admit(value, given);
+    expect(plan).toMatchObject({ outcome: "denied", patch: undefined });
+    expect(plan.denied).toMatch(/^annotation pod-reloader.cs.sap.com\/config-hash: it is not the hash of/);
+    expect(plan.denied).not.toContain(current);
+  });
+
+  it("denies it where nobody can tell", () => {
+    const pod = readsAll("ConfigMap", "missing");
+    const annotations = { ...both, [updateOnConfigChange]: "true", [hash]: current };
+    const { denied } = planAdmission("CREATE", admitted(objectOf({ pod, annotations }), sap), undefined, lookup, sap);
+    expect(denied).toContain('cannot be checked: waiting for ConfigMap "missing"');
+  });
+
+  it("means nothing where SAP's annotations do not ask for anything", () => {
+    const object = objectOf({ annotations: { [updateOnConfigChange]: "true", [hash]: "x" } });
+    expect(planAdmission("CREATE", admitted(object, sap), undefined, lookup, sap).denied).toBeUndefined();
+  });
+});
