@@ -98,7 +98,10 @@ export function createController(options: ControllerOptions): Controller {
     },
     onConfigChange: (change) => term?.configChanged(change, priorityOf(change)),
     onPolicyChange: () => term?.planAll(),
-    onNamespaceChange: (namespace) => term?.planAll(namespace),
+    onNamespaceChange: (namespace) => {
+      term?.planAll(namespace);
+      heldPods.onNamespaceChange(namespace);
+    },
     run,
   };
 }

@@ -174,6 +174,21 @@ describe("Pods that an opened gate still holds", () => {
     await end();
   });
 
+  it("are deleted when their workload is observed no longer, by its own word or its Namespace's", async () => {
+    const observed = toWorkload("StatefulSet", statefulSet("default-scheduler", { mode: "observe" }));
+    const { state, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
+    await clock.advance(0);
+    state.pods = [pod("db-0")];
+    held.onWorkloadChange({ ...opened, before: observed, after: { ...opened.after, generation: observed.generation } });
+    await clock.advance(5_000);
+    expect(deleted).toHaveLength(1);
+    state.pods = [pod("db-1")];
+    held.onNamespaceChange("shop");
+    await clock.advance(5_000);
+    expect(deleted).toHaveLength(2);
+    await end();
+  });
+
   it("are tried again with growing delay when the API server refuses", async () => {
     const { state, asked, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
     await clock.advance(0);

@@ -38,6 +38,8 @@ export interface HeldPodsOptions {
 export interface HeldPods {
   /** To be told of every change of a workload: an opened gate asks for a look at its namespace. */
   onWorkloadChange(change: StoreChange<Workload>): void;
+  /** To be told of every namespace whose Namespace says something else: its workloads may be observed no longer. */
+  onNamespaceChange(namespace: string): void;
   /** Looks everywhere once, for gates that were opened while nobody led, and then where one opens, until the term ends. */
   run(leadership: Leadership): Promise<void>;
 }
@@ -60,7 +62,11 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
     onWorkloadChange({ before, after }) {
       const { kind, namespace } = after ?? before ?? {};
       if (kind === undefined || kind === "Deployment" || namespace === undefined) return;
-      if (mayHaveOpened(before, after)) look?.ask(namespace);
+      const wasObserved = before?.policy.mode === "observe" && after?.policy.mode !== "observe";
+      if (wasObserved || mayHaveOpened(before, after)) look?.ask(namespace);
+    },
+    onNamespaceChange(namespace) {
+      look?.ask(namespace);
     },
     async run(leadership) {
       look = new Look(options, leadership);
