@@ -47,15 +47,20 @@ describeOnNode("what becomes of Wave when its Pods end", (node) => {
   });
 
   it.for([
-    ["one after another, by a rolling restart", ["rollout", "restart", "deployment/wave"]],
-    ["both at once", ["delete", "pods", "--all", "--wait=false"]],
-  ] as const)("512 workloads that are created while its Pods are replaced %s all get their hash", async ([, act]) => {
+    ["one after another, by a rolling restart", { 20: ["rollout", "restart", "deployment/wave"] }],
+    // Until the node takes Pods again, after five seconds, those that end are all that there is.
+    [
+      "both at once, by others that are late",
+      { 19: ["cordon", "node-0"], 20: ["delete", "pods", "--all", "--wait=false"], 220: ["uncordon", "node-0"] },
+    ],
+  ] as const)("512 workloads that are created while its Pods are replaced %s all get their hash", async ([, acts]) => {
     const { cluster } = node();
     const before = (await podsOf(cluster, system)).map(({ metadata }) => metadata.uid);
     const created: Promise<string | undefined>[] = [];
     // About 40 a second: until those that end have ended, 10 s after the last of them was told to.
     for (let count = 0; count < 512; count++) {
-      if (count === 20) await kubectl("-n", system, ...act);
+      const act = (acts as Readonly<Record<number, readonly string[]>>)[count];
+      if (act !== undefined) await kubectl("-n", system, ...act);
       created.push(hashAtCreation(cluster, ns, workload(`new-${count}`, reads("app"))));
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
