@@ -179,7 +179,7 @@ describe("the caches", () => {
     const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1 };
     await feed.list({ ...deployment("web", ["a"]), status });
     const held = caches.workload("Deployment/ns/web");
-    expect(held?.progress).toEqual({ state: "progressing", step: 0 });
+    expect(held?.progress).toEqual({ state: "progressing", step: 0, available: 0 });
     await feed.push({ type: "apply", object: { ...deployment("web", []), status } });
     expect(caches.workload("Deployment/ns/web")).toBe(held);
     await feed.push({

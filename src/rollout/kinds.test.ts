@@ -71,7 +71,7 @@ describe("the progress of a StatefulSet", () => {
   it("is complete when the revision is everybody's and all are available", () => {
     expect(statefulSet()).toEqual(complete);
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 2 }).state).toBe("progressing");
-    expect(statefulSet({ availableReplicas: 2 })).toEqual({ state: "progressing", step: 8 });
+    expect(statefulSet({ availableReplicas: 2 })).toEqual({ state: "progressing", step: 8, available: 2 });
     expect(statefulSet({ observedGeneration: 2 }).state).toBe("progressing");
     expect(statefulSet({ availableReplicas: undefined, readyReplicas: 3 })).toEqual(complete);
   });
@@ -94,8 +94,8 @@ describe("the progress of a DaemonSet", () => {
 
   it("is complete when all that are desired are updated and available", () => {
     expect(daemonSet()).toEqual(complete);
-    expect(daemonSet({ updatedNumberScheduled: 2 })).toEqual({ state: "progressing", step: 7 });
-    expect(daemonSet({ numberAvailable: 2 })).toEqual({ state: "progressing", step: 8 });
+    expect(daemonSet({ updatedNumberScheduled: 2 })).toEqual({ state: "progressing", step: 7, available: 3 });
+    expect(daemonSet({ numberAvailable: 2 })).toEqual({ state: "progressing", step: 8, available: 2 });
     expect(daemonSet({ observedGeneration: 2 }).state).toBe("progressing");
     expect(daemonSet({ desiredNumberScheduled: 0, updatedNumberScheduled: 0, numberAvailable: 0 })).toEqual(complete);
   });

@@ -23,7 +23,7 @@ const kindRows: {
       if (spec?.paused) return complete;
       const { replicas = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status ?? {};
       const rollout = status?.conditions?.find(({ type }) => type === "Progressing");
-      const progressing = { state: "progressing", step: available - 2 * (replicas - updated) } as const;
+      const progressing = { state: "progressing", step: available - 2 * (replicas - updated), available } as const;
       if (!isObserved(metadata?.generation, status?.observedGeneration)) return progressing;
       if (rollout?.reason === "ProgressDeadlineExceeded") return { state: "failed" };
       if (updated < (spec?.replicas ?? 1) || replicas > updated || available < updated) return progressing;
@@ -41,7 +41,7 @@ const kindRows: {
       const replaced = partition > 0 ? updated >= replicas - partition : updateRevision === currentRevision;
       const observed = isObserved(metadata?.generation, status?.observedGeneration);
       if (observed && replaced && available >= replicas) return complete;
-      return { state: "progressing", step: 2 * updated + available };
+      return { state: "progressing", step: 2 * updated + available, available };
     },
   },
   DaemonSet: {
@@ -51,7 +51,7 @@ const kindRows: {
       const { updatedNumberScheduled: updated = 0, numberAvailable: available = 0 } = status ?? {};
       const observed = isObserved(metadata?.generation, status?.observedGeneration);
       if (observed && updated >= desired && available >= desired) return complete;
-      return { state: "progressing", step: 2 * updated + available };
+      return { state: "progressing", step: 2 * updated + available, available };
     },
   },
 };

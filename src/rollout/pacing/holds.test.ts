@@ -114,7 +114,7 @@ describe("a roll keeps its distance from the last one", () => {
 });
 
 describe("a roll waits for the last one", () => {
-  const progressing = { state: "progressing", step: 0 } as const;
+  const progressing = { state: "progressing", step: 0, available: 0 } as const;
   const at = (ms: number, stands: number, known: Partial<Workload> = {}) =>
     held(planned({ rolledAt, progress: progressing, ...known }, momentAt(noon + ms, { standsSince: noon + stands })));
 
@@ -200,7 +200,9 @@ describe("what replaces no running Pods is not held", () => {
         undefined,
         momentAt(noon, { wave }),
       );
-    expect(first({ state: "progressing", step: 0 })().outcome).toBe("baseline");
+    expect(first({ state: "progressing", step: 0, available: 0 })().outcome).toBe("baseline");
+    // The annotation that opts it in raised its generation, of which its status does not know yet.
+    expect(first({ state: "progressing", step: 3, available: 3 })).toThrow("asked for its wave");
     expect(first({ state: "complete", since: undefined })).toThrow("asked for its wave");
   });
 });

@@ -1,3 +1,4 @@
+import type { Workload } from "../workload.ts";
 import { changedObjects, type Due } from "./due.ts";
 import type { Hold } from "./hold.ts";
 
@@ -8,7 +9,14 @@ import type { Hold } from "./hold.ts";
 export function inWaves(due: Due): Hold | undefined {
   const { workload, decision, policy, flags, moment } = due;
   if (moment.wave === undefined || flags.maxConcurrent === 0 || !policy.waves.value) return undefined;
-  const isNew = workload.recordedHash === undefined && workload.progress.state === "progressing";
-  if (decision.outcome === "baseline" && isNew) return undefined;
+  if (decision.outcome === "baseline" && isNew(workload)) return undefined;
   return moment.wave(workload, changedObjects(due));
+}
+
+/**
+ * None of its Pods is available. That its rollout is under way does not say so: the annotation that opts a Deployment in
+ * raises its generation, of which its status does not know yet.
+ */
+function isNew({ recordedHash, progress }: Workload): boolean {
+  return recordedHash === undefined && progress.state === "progressing" && progress.available === 0;
 }

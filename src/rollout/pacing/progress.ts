@@ -6,7 +6,12 @@ export type Progress =
       /** Since when, seconds since the epoch, where its status says so. */
       readonly since: number | undefined;
     }
-  /** `step` is another number whenever a Pod was replaced or became available. */
-  | { readonly state: "progressing"; readonly step: number }
+  | {
+      readonly state: "progressing";
+      /** Another number whenever a Pod was replaced or became available. */
+      readonly step: number;
+      /** How many of its Pods are available, old ones too. */
+      readonly available: number;
+    }
   /** Its own deadline is over: `ProgressDeadlineExceeded`. */
   | { readonly state: "failed" };

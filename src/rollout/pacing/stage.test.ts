@@ -6,7 +6,7 @@ import { defaultFlags, noon } from "./test-due.ts";
 const second = noon / 1000;
 const complete = (since?: number): Progress => ({ state: "complete", since });
 const failed = { state: "failed", rolledAt: noon + 1_000 };
-const progressing: Progress = { state: "progressing", step: 1 };
+const progressing: Progress = { state: "progressing", step: 1, available: 1 };
 
 /** Of a workload that was rolled a second after the change, at so many milliseconds after the change. */
 function stage(progress: Progress, ms: number, facts: Partial<StageFacts> = {}) {

@@ -140,7 +140,7 @@ export class World {
     const { at, bad } = rollout;
     if (bad && kind === "Deployment" && this.now >= at + deadlineMs) return { state: "failed" };
     const step = bad ? 0 : Math.floor((this.now - at) / podMs);
-    return step >= pods ? complete(at + pods * podMs) : { state: "progressing", step };
+    return step >= pods ? complete(at + pods * podMs) : { state: "progressing", step, available: step };
   }
 
   /** When the next Pod becomes available or a deadline is over, milliseconds since the epoch. */
