@@ -1,3 +1,4 @@
+import { meaningless } from "../../src/cli/flags/dialect-flags.ts";
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
 import { namespace, optionalDuration, optionalLabel, optionalName } from "./schemas.ts";
@@ -57,6 +58,8 @@ const placements: Readonly<Record<string, Placement>> = {
 /** Flags that are no value, and why. */
 export const noValues: Readonly<Record<string, string>> = {
   "webhook-url": "it is for a Wave outside the cluster",
+  "enable-ha": "leaderElection.enabled is the same",
+  ...Object.fromEntries(Object.keys(meaningless).map((name) => [name, "it has no effect"])),
 };
 
 /** The value that stands for each flag of `wave run`, in the order of `--help`. */

@@ -45,7 +45,7 @@ describe("wave run --help", () => {
     expect(lines.filter((line) => line.length > 100)).toEqual([
       "  wave run --enable-webhooks --webhook-bind-address=127.0.0.1:9443 --webhook-url=https://127.0.0.1:9443",
     ]);
-    const listed = lines.flatMap((line) => /^ {2}--([a-z-]+)/.exec(line)?.[1] ?? []);
+    const listed = lines.flatMap((line) => /^ {2}--([A-Za-z-]+)/.exec(line)?.[1] ?? []);
     expect(listed.sort()).toEqual(Object.keys(runFlags).sort());
   });
 });

@@ -47,7 +47,26 @@ describe("the settings of wave run", () => {
       leaderElection: undefined,
       podNamespace: undefined,
       changed: [],
+      withoutEffect: [],
     });
+  });
+
+  it("of another controller are taken as it has them, and those that have no effect here say so", () => {
+    const args = "--dialects=stakater --auto-reload-all=true --reload-on-create=true --enable-ha=true".split(" ");
+    const taken = settings([...args, "--reload-strategy=annotations", "--is-Argo-Rollouts", "false"], {
+      KUBERNETES_NAMESPACE: "shop",
+      POD_NAMESPACE: "tools",
+    });
+    expect(taken).toMatchObject({
+      dialects: { understood: ["stakater"], autoReloadAll: true, reloadOnCreate: true, reloadOnDelete: false },
+      namespaces: ["shop"],
+      leaderElection: { namespace: "tools" },
+      withoutEffect: [
+        "--reload-strategy has no effect: Wave has one way, the hash in an annotation of the pod template",
+        "--is-Argo-Rollouts has no effect: Wave rolls Deployments, StatefulSets and DaemonSets",
+      ],
+    });
+    expect(settings([], { KUBERNETES_NAMESPACE: "shop" }).namespaces).toBeUndefined();
   });
 
   it.each<{ args: string[]; part: Partial<Settings> }>([

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mistakeInTimings } from "../manager/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../manager/settings.ts";
 import { quoted } from "../rollout/wording.ts";
+import { dialectSettings, withoutEffect } from "./flags/dialect-flags.ts";
 import { pacingSettings } from "./flags/pacing-flags.ts";
 import { type Environment, type FlagValues, type Given, parseFlags } from "./flags/parse-flags.ts";
 import { runFlags } from "./flags/run-flags.ts";
@@ -37,12 +38,14 @@ export function readRunRequest(
   refuseWithoutEffect(values, given);
   refuseSharedAddresses(values);
   const podNamespace = env.POD_NAMESPACE || readNamespace(namespaceFile);
+  const dialects = dialectSettings(values);
   return {
     asks: "run",
     settings: {
       kubeconfig: values.kubeconfig,
       context: values.context,
-      namespaces: values.namespaces,
+      namespaces: values.namespaces ?? namespacesOfReloader(dialects, env),
+      dialects,
       crossNamespace: values["cross-namespace"],
       updateRate: values["update-rate"],
       updateBurst: values["update-burst"],
@@ -58,11 +61,25 @@ export function readRunRequest(
       leaderElection: leaderElectionSettings(values, podNamespace),
       podNamespace,
       changed: changedFlags(values, given),
+      withoutEffect: withoutEffect(given),
     },
   };
 }
 
 type Values = FlagValues<typeof runFlags>;
+
+/** A Deployment of Reloader that watches one namespace says so by a variable. */
+function namespacesOfReloader(
+  dialects: Settings["dialects"],
+  { KUBERNETES_NAMESPACE: namespace = "" }: Environment,
+): readonly string[] | undefined {
+  if (namespace === "" || !dialects?.understood.includes("stakater")) return undefined;
+  return runFlags.namespaces.parse(namespace) ?? refuseNamespace(namespace);
+}
+
+function refuseNamespace(text: string): never {
+  throw new UsageError(`KUBERNETES_NAMESPACE: ${quoted(text)} is not ${runFlags.namespaces.allowed}`);
+}
 
 function unlessOff(address: string): string | undefined {
   return address === "0" ? undefined : address;
@@ -88,7 +105,7 @@ function webhookSettings(values: Values): WebhookSettings | undefined {
 }
 
 function leaderElectionSettings(values: Values, podNamespace: string | undefined): LeaderElectionSettings | undefined {
-  if (!values["leader-election"]) return undefined;
+  if (!values["leader-election"] && !values["enable-ha"]) return undefined;
   const namespace = values["leader-election-namespace"] ?? podNamespace;
   if (namespace === undefined)
     throw new UsageError(
@@ -123,6 +140,7 @@ function refuseWithoutEffect(values: Values, given: ReadonlyMap<string, Given>):
       : name.startsWith("leader-election-")
         ? "leader-election"
         : undefined;
+    if (needs === "leader-election" && values["enable-ha"]) continue;
     if (needs !== undefined && !values[needs]) throw new UsageError(`${source} needs --${needs}`);
   }
 }

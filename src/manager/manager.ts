@@ -93,4 +93,5 @@ function logStart(settings: Settings, config: ClusterConfig, { log, version }: M
     namespaces: settings.namespaces?.join(",") ?? "all",
     settings: settings.changed.length > 0 ? settings.changed.join(" ") : undefined,
   });
+  for (const line of settings.withoutEffect ?? []) log.warn(line);
 }

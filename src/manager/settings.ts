@@ -57,4 +57,6 @@ export interface Settings {
   readonly podNamespace: string | undefined;
   /** The flags that were given another value than their default, as `name=value`. */
   readonly changed: readonly string[];
+  /** One line for each flag that was given for another controller's sake and has no effect here. */
+  readonly withoutEffect?: readonly string[];
 }

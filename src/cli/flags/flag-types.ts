@@ -81,14 +81,14 @@ export function choice<const C extends string, D extends C | undefined>(
 
 /** Some words of a few, separated by commas. Undefined: none was asked for. */
 export function words<const W extends string>(
-  row: Row & { readonly of: readonly W[] },
+  row: Row & { readonly of: readonly W[]; readonly shownDefault?: string },
 ): Flag<readonly W[] | undefined> {
-  const { of, ...rest } = row;
+  const { of, shownDefault, ...rest } = row;
   return {
     ...rest,
     placeholder: "WORD,…",
     default: undefined,
-    shownDefault: undefined,
+    shownDefault,
     allowed: `a comma-separated list of ${of.join(", ")}`,
     parse: (value) => {
       const found = value.split(",").map((each) => of.find((word) => word === each.trim()));

@@ -1,6 +1,7 @@
 import { defaultElectionTimings } from "../../manager/lease.ts";
 import { isDnsLabel, isDnsSubdomain } from "../../rollout/dns-name.ts";
 import { logFormats, logLevels } from "../../telemetry/log.ts";
+import { dialectFlags } from "./dialect-flags.ts";
 import {
   bindAddress,
   bool,
@@ -61,6 +62,7 @@ export const runFlags = {
   }),
 
   ...pacingFlags,
+  ...dialectFlags,
 
   "metrics-bind-address": bindAddress({
     group: observability,

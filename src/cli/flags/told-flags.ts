@@ -1,6 +1,7 @@
 import type { ApiClient } from "../../kube/client.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { type ReadHashKeys, readHashKeys } from "../explain/explain-keys.ts";
+import { dialectFlags, dialectSettings } from "./dialect-flags.ts";
 import type { Flag } from "./flag-types.ts";
 import { pacingFlags, pacingSettings } from "./pacing-flags.ts";
 import type { FlagValues } from "./parse-flags.ts";
@@ -25,6 +26,10 @@ export const toldFlags = {
     runFlags["scheduling-gate"],
     "Whether Pods are kept pending while a ConfigMap or Secret that they require is missing.",
   ),
+  dialects: told(dialectFlags.dialects, "Whose annotations it understands."),
+  "auto-reload-all": told(dialectFlags["auto-reload-all"]),
+  "reload-on-create": told(dialectFlags["reload-on-create"]),
+  "reload-on-delete": told(dialectFlags["reload-on-delete"]),
   settle: told(pacingFlags.settle),
   "settle-max": told(pacingFlags["settle-max"]),
   "max-concurrent-rollouts": told(pacingFlags["max-concurrent-rollouts"]),
@@ -51,6 +56,7 @@ export async function readPolicy(
     crossNamespace: values["cross-namespace"],
     namespaces: values.namespaces,
     schedulingGate: values["scheduling-gate"],
+    dialects: dialectSettings(values),
     pacing: pacingSettings(values),
     keys: await readHashKeys(client, values["hash-key-secret"]),
   };
