@@ -74,6 +74,7 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
     const workload = ownerOf(pod);
     if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;
     if (isOutOfSight(workload, settings, unlisted)) return false;
+    if (excuseIn(stored, run, workload, undefined) === "observed") return false;
     // A paused Deployment, and a partition, are left to whoever set them.
     const { paused, updateStrategy } = (workload.spec ?? {}) as {
       readonly paused?: boolean;

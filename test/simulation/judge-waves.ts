@@ -19,8 +19,8 @@ interface Begun {
   readonly replica: string;
   /** The keys of the objects that it reads: it is past each change of these that came before. */
   readonly reads: readonly string[];
-  /** The keys of those that changed for it. */
-  readonly changed: readonly string[];
+  /** The keys of those that changed for it, and since when each was as it then read it. */
+  readonly changed: ReadonlyMap<string, number>;
   /** When nothing was left to do, first. */
   completeAt: number | undefined;
   /** Whether it went, or a person said that it does not count. */
@@ -91,14 +91,14 @@ class WaveJudge {
       );
       return alone ? [] : this.#wrongIn(write, change, earlier).map((each) => `wave: ${what}: ${each} of ${key}`);
     });
-    const changed = changes.map(({ key }) => key);
+    const changed = new Map(changes.map((change) => [change.key, change.shownSince]));
     this.#begun.push({ uid, namespace, at, replica, reads, changed, completeAt: undefined, excused: alone });
     return wrong;
   }
 
   #wrongIn(
     { before, sentAt, wallOffMs, replica }: WaveWrite,
-    { key, since }: Change,
+    { key, since, shownSince }: Change,
     earlier: readonly Begun[],
   ): readonly string[] {
     const { maxConcurrent, firstWave, soakMs, rolloutTimeoutMs, haltAfterFailures } = this.#pacing;
@@ -109,7 +109,9 @@ class WaveJudge {
     const second = (at: number) => Math.floor((this.#run.epoch + at) / 1_000);
     const termFrom = this.#termFrom(sentAt);
     const isOwn = (one: Begun) => one.replica === replica && one.at > termFrom && second(one.at) > second(since);
-    const own = earlier.filter((one) => isOwn(one) && one.changed.includes(key));
+    // One that was rolled later may have been for what was there before, where that showed it the same.
+    const isForThis = (one: Begun) => (one.changed.get(key) ?? 0) >= shownSince;
+    const own = earlier.filter((one) => isOwn(one) && isForThis(one));
     const isUnderWay = (one: Begun) =>
       !one.excused && (one.completeAt ?? Number.POSITIVE_INFINITY) > sentAt && !timedOut(one);
     const underWay = own.filter(isUnderWay).length;

@@ -121,9 +121,12 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
   }
 }
 
-/** A clock that is behind makes its process wait for longer. */
+/** A clock that is behind makes its process wait for longer: one that is further behind takes the API server's for wrong. */
+const mostWallOffMs = 600_000;
+
 function longestWallOff(lives: readonly Life[]): number {
-  return Math.max(0, ...lives.filter(({ to }) => to === undefined).map(({ wallOffMs }) => wallOffMs));
+  const off = lives.filter(({ to }) => to === undefined).map(({ wallOffMs }) => wallOffMs);
+  return Math.min(mostWallOffMs, Math.max(0, ...off));
 }
 
 /** What the chart installs; `before`: and what a Wave that ran here before has left, so that none has to wait to lead. */
