@@ -10,7 +10,9 @@ const mostTries = 10;
 /** Somebody takes away the hash that Wave writes: it is written again, later each time, until that is in vain. */
 export function undone({ workload, decision, flags, moment: { written, now } }: Due): Hold | undefined {
   if (!("hash" in decision) || written === undefined || written.hash !== decision.hash) return undefined;
-  const who = workload.editedBy === undefined ? "somebody" : `field manager ${quoted(workload.editedBy)}`;
+  // Who only removes owns no field by it, so managedFields tell who edited last and still owns something.
+  const perhaps = workload.editedBy === undefined ? "" : `, perhaps field manager ${quoted(workload.editedBy)},`;
+  const who = `somebody${perhaps}`;
   const what = `${who} took away the hash that Wave wrote`;
   const tries = written.undone + 1;
   if (tries >= mostTries) {
