@@ -38,6 +38,8 @@ export async function startFleet(o: {
   readonly namespace: string;
   readonly size: number;
   readonly timings: Timings;
+  /** More flags of `wave run`. */
+  readonly flags?: readonly string[];
 }): Promise<Fleet> {
   const { cluster, namespace, size, timings } = o;
   const folder = mkdtempSync(join(tmpdir(), "wave-fleet-"));
@@ -52,6 +54,7 @@ export async function startFleet(o: {
     `--leader-election-retry-period=${timings.retry}s`,
     "--update-rate=unlimited",
     "--log-format=json",
+    ...(o.flags ?? []),
   ];
   const start = (name: string) => startWave(["--kubeconfig", join(folder, name), ...flags]);
 

@@ -1,0 +1,183 @@
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, type Namespace, optIn, workload } from "../end-to-end/objects.ts";
+
+/** Deployments of one Pod each that read one ConfigMap when they start, and end at once where its `state` is `bad`. */
+export interface Applications {
+  /** How many carry each hash; "none" where there is none. */
+  readonly hashes: () => Promise<ReadonlyMap<string, number>>;
+  /** The Deployments as they are now. */
+  readonly list: () => Promise<readonly ApplicationDeployment[]>;
+  /** Resolves when all carry one hash, other than `before`, and answers it. */
+  readonly onlyHash: (before?: string) => Promise<string>;
+  /** Resolves when no rollout is under way. */
+  readonly complete: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A Deployment, as far as tests look into it. */
+export interface ApplicationDeployment extends AnyObject {
+  readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Record<string, string> } } };
+  readonly status: {
+    readonly observedGeneration?: number;
+    readonly updatedReplicas?: number;
+    readonly replicas?: number;
+    readonly availableReplicas?: number;
+  };
+}
+
+/** The hash in the pod template of a Deployment. */
+export function hashOf({ spec }: ApplicationDeployment): string {
+  return spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] ?? "none";
+}
+
+/** Whether its one Pod is new and available, and alone. */
+export function isComplete({ metadata, status }: ApplicationDeployment): boolean {
+  const { observedGeneration = 0, updatedReplicas, replicas, availableReplicas } = status;
+  if (observedGeneration < (metadata.generation ?? 0)) return false;
+  return updatedReplicas === 1 && replicas === 1 && availableReplicas === 1;
+}
+
+const taint = { key: "test/applications", effect: "NoSchedule" };
+
+/**
+ * Makes a ConfigMap `shared` that is good, `count` Deployments `app-…` that read it, and a node for their Pods whose kubelet
+ * is this process: kwok's Pods read nothing, so that no edit could break them.
+ */
+export async function makeApplications(
+  cluster: Cluster,
+  namespace: Namespace,
+  count: number,
+  annotations: Record<string, string> = {},
+): Promise<Applications> {
+  const { name } = namespace;
+  const node = `node-of-${name}`;
+  await makeNode(cluster, node);
+  await namespace.configMap("shared", { state: "good", edit: "0" });
+  const podSpec = {
+    containers: [{ ...container, envFrom: [{ configMapRef: { name: "shared" } }] }],
+    nodeSelector: { "kubernetes.io/hostname": node },
+    tolerations: [taint],
+  };
+  const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  await inParallel(count, (index) =>
+    namespace.create(
+      workload(`app-${String(index).padStart(3, "0")}`, podSpec, {
+        annotations: { ...optIn, ...annotations },
+        spec: { replicas: 1, strategy },
+      }),
+    ),
+  );
+  const stopKubelet = runKubelet(cluster, name, node);
+  const list = async () =>
+    (await cluster.list(`/apis/apps/v1/namespaces/${name}/deployments`)) as readonly ApplicationDeployment[];
+  const hashes = async () => {
+    const counts = new Map<string, number>();
+    for (const each of await list()) counts.set(hashOf(each), (counts.get(hashOf(each)) ?? 0) + 1);
+    return counts;
+  };
+  const onlyHash = (before?: string) =>
+    until(
+      "one hash on all",
+      async () => {
+        const [hash, ...others] = (await hashes()).keys();
+        return others.length > 0 || hash === "none" || hash === before ? undefined : hash;
+      },
+      150_000,
+    );
+  const complete = async () => {
+    await until("all to be complete", async () => ((await list()).every(isComplete) ? true : undefined), 60_000);
+  };
+  const stop = async () => {
+    await stopKubelet();
+    await cluster.api("DELETE", `/api/v1/nodes/${node}`);
+  };
+  return { list, hashes, onlyHash, complete, stop };
+}
+
+async function makeNode(cluster: Cluster, name: string): Promise<void> {
+  const resources = { cpu: "10000", memory: "10000Gi", pods: "100000" };
+  const now = new Date().toISOString();
+  const ready = {
+    type: "Ready",
+    status: "True",
+    reason: "KubeletReady",
+    lastHeartbeatTime: now,
+    lastTransitionTime: now,
+  };
+  await cluster.api("POST", "/api/v1/nodes", {
+    metadata: { name, labels: { "kubernetes.io/hostname": name } },
+    spec: { taints: [taint] },
+    status: { allocatable: resources, capacity: resources, conditions: [ready] },
+  });
+}
+
+interface Pod extends AnyObject {
+  readonly spec: { readonly nodeName?: string };
+  readonly status: { readonly phase?: string };
+}
+
+/** Starts Pods as a kubelet does: with the configuration of that moment. One that crashes is tried again. */
+function runKubelet(cluster: Cluster, namespace: string, node: string): () => Promise<void> {
+  const ready = new Set<string>();
+  let stopped = false;
+  const crashed = async () => {
+    const { data } = await cluster.api<AnyObject & { data: { state: string } }>(
+      "GET",
+      `/api/v1/namespaces/${namespace}/configmaps/shared`,
+    );
+    return data.state === "bad";
+  };
+  const look = async () => {
+    const pods = (await cluster.list(
+      `/api/v1/namespaces/${namespace}/pods?fieldSelector=spec.nodeName=${node}`,
+    )) as readonly Pod[];
+    const waiting = pods.filter(({ metadata }) => !ready.has(metadata.uid) && metadata.deletionTimestamp === undefined);
+    if (waiting.length === 0 || (await crashed())) return;
+    await inParallel(waiting.length, async (index) => {
+      const pod = waiting[index];
+      if (pod === undefined) return;
+      ready.add(pod.metadata.uid);
+      await makeReady(cluster, namespace, pod.metadata.name).catch(() => ready.delete(pod.metadata.uid));
+    });
+  };
+  const run = async () => {
+    while (!stopped) {
+      await look().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  const done = run();
+  return () => {
+    stopped = true;
+    return done;
+  };
+}
+
+function makeReady(cluster: Cluster, namespace: string, name: string): Promise<unknown> {
+  const now = new Date().toISOString();
+  const conditions = ["Initialized", "PodScheduled", "ContainersReady", "Ready"].map((type) => ({
+    type,
+    status: "True",
+    lastTransitionTime: now,
+  }));
+  const state = { running: { startedAt: now } };
+  const status = {
+    phase: "Running",
+    startTime: now,
+    conditions,
+    containerStatuses: [
+      { name: "app", image: "nginx", imageID: "", ready: true, started: true, restartCount: 0, state, lastState: {} },
+    ],
+  };
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+  return cluster.api("PATCH", path, { status }, "application/merge-patch+json");
+}
+
+async function inParallel(count: number, each: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < count; index = next++) await each(index);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+}

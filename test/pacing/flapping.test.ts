@@ -1,0 +1,89 @@
+import { expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts";
+import { newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
+import { deploymentWrites } from "./written.ts";
+
+const template = (ns: string, name: string) => workloadPath(ns, "Deployment", name);
+const reads = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "app" } }] }] };
+
+describeOnControlPlane("what changes again and again", (cluster) => {
+  it("100 edits in 5 s are one or two rollouts, the last of them with the last edit", {
+    timeout: 120_000,
+  }, async () => {
+    const ns = "flapping";
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("app", { edit: "0" });
+    await namespace.create(workload("app", reads));
+    const wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`], { paced: true });
+    try {
+      await newHash(cluster, ns, "Deployment", "app");
+      const before = (await deploymentWrites(cluster, ns)).length;
+      const begin = performance.now();
+      for (let edit = 1; edit <= 100; edit++) {
+        await namespace.edit("ConfigMap", "app", { edit: String(edit) });
+        await new Promise((resolve) => setTimeout(resolve, Math.max(0, begin + 50 * edit - performance.now())));
+      }
+      await until(
+        "the last edit to be rolled",
+        async () =>
+          (await cluster.kubectl(["get", "configmap", "app", "-n", ns])) && (await isCurrent()) ? true : undefined,
+        60_000,
+      );
+      const rollouts = (await deploymentWrites(cluster, ns)).length - before;
+      expect(rollouts).toBeGreaterThanOrEqual(1);
+      expect(rollouts).toBeLessThanOrEqual(2);
+    } finally {
+      await wave.stop();
+    }
+
+    /** The hash is that of a twin which was made when all was over. */
+    async function isCurrent(): Promise<boolean> {
+      const twin = await recordedHash(cluster, ns, "Deployment", "twin").catch(async () => {
+        await namespace.create(workload("twin", reads));
+        return undefined;
+      });
+      return twin !== undefined && twin === (await recordedHash(cluster, ns, "Deployment", "app"));
+    }
+  });
+
+  it("an owner that strips the hash is told of by name, and not fought", { timeout: 120_000 }, async () => {
+    const ns = "stripping";
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("app", { edit: "0" });
+    // Who only takes something away leaves no trace in managedFields; whoever made the workload does.
+    const owned = `${workloadPath(ns, "Deployment")}?fieldManager=stubborn-owner`;
+    await cluster.api("POST", owned, workload("app", reads));
+    const wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`], { paced: true });
+    let stripping = true;
+    const strip = async () => {
+      const body = { spec: { template: { metadata: { annotations: { "wave.pusher.com/config-hash": null } } } } };
+      const path = `${template(ns, "app")}?fieldManager=stubborn-owner`;
+      while (stripping) {
+        await cluster.api("PATCH", path, body, "application/merge-patch+json");
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    };
+    try {
+      await newHash(cluster, ns, "Deployment", "app");
+      const stripped = strip();
+      const event = await until(
+        "an Event that names the owner",
+        async () => {
+          const events = await waveEvents(cluster, ns, "app");
+          return events.find(({ message }) => message.includes("stubborn-owner"));
+        },
+        60_000,
+      );
+      expect(event.type).toBe("Warning");
+      await new Promise((resolve) => setTimeout(resolve, 20_000));
+      stripping = false;
+      await stripped;
+      expect((await deploymentWrites(cluster, ns)).length).toBeLessThanOrEqual(10);
+    } finally {
+      stripping = false;
+      await wave.stop();
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import type { Cluster } from "../control-plane/cluster.ts";
+import { type AuditEvent, readAuditLog } from "../control-plane/control-plane.ts";
+import { until } from "../control-plane/wave-process.ts";
+
+let asked = 0;
+
+/** Everything that was asked of the API server until now: the audit log is written a moment late. */
+export async function everythingAsked(cluster: Cluster): Promise<readonly AuditEvent[]> {
+  const last = `end-of-audit-${process.pid}-${asked++}`;
+  await cluster.api("GET", `/api/v1/namespaces/default/configmaps/${last}`).catch(() => {});
+  return await until("the audit log to be written", async () => {
+    const events = readAuditLog(cluster.auditLog);
+    return events.some(({ objectRef }) => objectRef?.name === last) ? events : undefined;
+  });
+}
+
+/** The names of the Deployments of a namespace that Wave has written, in order, one for each write. */
+export async function deploymentWrites(cluster: Cluster, namespace: string): Promise<readonly string[]> {
+  const events = await everythingAsked(cluster);
+  return events.flatMap(({ verb, userAgent, objectRef, responseStatus }) => {
+    const written = verb === "patch" && responseStatus?.code === 200 && userAgent?.startsWith("wave/");
+    if (!written || objectRef?.namespace !== namespace || objectRef.resource !== "deployments") return [];
+    return [objectRef.name ?? ""];
+  });
+}
+
+/** How often each of them is there, the least first. */
+export function timesEach(names: readonly string[]): readonly number[] {
+  return [...Map.groupBy(names, (name) => name).values()].map(({ length }) => length).sort((a, b) => a - b);
+}
