@@ -17,7 +17,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
 
   beforeAll(async () => {
     const namespace = await makeNamespace(cluster, ns);
-    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}}`;
+    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},dialects={wave,sap}`;
     const system = `${release}-system`;
     await helm(cluster, ["install", release, chart, "-n", system, "--create-namespace", "--set", values]);
     token = (await cluster.kubectl(["-n", system, "create", "token", release])).trim();
@@ -44,11 +44,17 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
   });
 
   const hash = "/spec/template/metadata/annotations";
+  const sapHash = "pod-reloader.cs.sap.com~1config-hash";
   const newHash = [{ op: "add", path: hash, value: { "wave.pusher.com/config-hash": "v2:1" } }];
   const annotation = (name: string) => `/metadata/annotations/wave.pusher.com~1${name}`;
   it.for([
     ["the hash", "deployment/app", newHash],
     ["the hash of a StatefulSet", "statefulset/app", newHash],
+    [
+      "the hash where SAP's dialect has it",
+      "deployment/app",
+      [{ op: "add", path: `${hash}/${sapHash}`, value: "v2:1" }],
+    ],
     ["the hash of a DaemonSet, whose templates the API server counts", "daemonset/app", newHash],
     ["how many rolls came in a row", "deployment/app", [{ op: "add", path: annotation("streak"), value: "2" }]],
     ["a baseline", "deployment/app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],

@@ -128,6 +128,15 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(explained.flat().toSorted()).toEqual(granted.toSorted());
   });
 
+  it("lets Wave's account write SAP's annotation only where it understands that dialect", async () => {
+    const policies = async (...values: string[]) =>
+      JSON.stringify(
+        ofKind("ValidatingAdmissionPolicy", await rendered(cluster, "accountPolicy.enabled=true", ...values)),
+      );
+    expect(await policies()).not.toContain("sap.com");
+    expect(await policies("dialects={wave,sap}")).toContain("pod-reloader.cs.sap.com/config-hash");
+  });
+
   it("may keep its Lease in another namespace, where it is then allowed to", async () => {
     const elsewhere = await rendered(cluster, "leaderElection.namespace=elections,leaderElection.id=wave-eu");
     const role = only<Manifest & { rules: readonly { resourceNames?: readonly string[] }[] }>("Role", elsewhere);
