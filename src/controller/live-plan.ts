@@ -1,10 +1,12 @@
 import { withoutReferences } from "../rollout/cached-workload.ts";
+import { findingOf, isTold, isUntold, withFinding } from "../rollout/legacy/finding.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Leadership } from "./leadership.ts";
+import type { LegacyRead } from "./legacy-reads.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
@@ -40,14 +42,19 @@ export async function planLive(
   { live, policy, readHashKeys, leadership }: LivePlanOptions,
 ): Promise<Planned | Unplanned> {
   try {
+    const told =
+      isUntold(workload) && !(isTold(workload, record.legacy) && record.legacy.stood)
+        ? await tell(workload, record, { live, policy })
+        : undefined;
+    if (told === "gone") return { type: "gone" };
     // The patch tests what other plans are made from. Opting in again raises no generation of some kinds.
-    const read = cached.outcome === "cleanUp" ? await live.workload(workload) : workload;
+    const read = cached.outcome === "cleanUp" ? await live.workload(workload) : (told?.workload ?? workload);
     // Nobody would hear of the references of one that its namespace has no room for: it is not planned by them.
     const newest =
       read && workload.excess?.budget === "namespace" ? withoutReferences(read, workload.excess.count) : read;
     if (newest === undefined) return { type: "gone" };
-    const lookup = await live.lookup(newest);
-    const replan = () => planRollout(newest, lookup, policy, record.view, momentOf(newest));
+    const lookup = told?.lookup ?? (await live.lookup(newest));
+    const replan = () => planRollout(withFinding(newest, record.legacy), lookup, policy, record.view, momentOf(newest));
     const plan = replan();
     if (plan.outcome !== "adopt" || readHashKeys === undefined) return { type: "planned", workload: newest, plan };
     // The hash may be under a key that another replica has just made.
@@ -58,4 +65,17 @@ export async function planLive(
     if (leadership.abort.aborted) return { type: "stopped" };
     return { ...readFailure(error, workload), workload };
   }
+}
+
+/** Finds out whether the hash that another controller recorded stands for what is there, and notes it. */
+async function tell(
+  workload: Workload,
+  record: WorkloadRecord,
+  { live, policy }: Pick<LivePlanOptions, "live" | "policy">,
+): Promise<LegacyRead | "gone"> {
+  const read = await live.legacy(workload);
+  if (read === undefined) return "gone";
+  const plan = planRollout(read.workload, read.lookup, policy);
+  if ("view" in plan) record.legacy = findingOf(read.workload, plan.view, read.hash === read.workload.recordedHash);
+  return read;
 }

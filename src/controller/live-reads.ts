@@ -9,6 +9,7 @@ import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { type LegacyRead, readLegacy } from "./legacy-reads.ts";
 import { workloadPath } from "./workload-resource.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
@@ -20,6 +21,8 @@ export interface LiveReads {
   readonly exist: (objects: readonly ConfigName[]) => Promise<boolean>;
   /** The workload as it is now, undefined where it is gone. */
   readonly workload: (before: Workload) => Promise<Workload | undefined>;
+  /** The workload and what it reads, with the hash that another controller would record; undefined where it is gone. */
+  readonly legacy: (before: Workload) => Promise<LegacyRead | undefined>;
 }
 
 /** Of one object, in milliseconds. */
@@ -66,6 +69,7 @@ export function createLiveReads(options: {
         throw error;
       }
     },
+    legacy: (before) => readLegacy(before, options),
   };
 }
 

@@ -19,7 +19,12 @@ it("of a write without an answer nothing is kept that grows with what Pods see: 
     {
       client: { request: () => Promise.reject(new ConnectionError("broken")) },
       caches: { lookup, heardUpTo: () => 0, workload: () => workload },
-      live: { lookup: async () => lookup, exist: async () => true, workload: async () => workload },
+      live: {
+        lookup: async () => lookup,
+        exist: async () => true,
+        workload: async () => workload,
+        legacy: async () => undefined,
+      },
       policy: defaultPolicy,
       leadership: soleLeadership(new AbortController().signal),
       clock: new FakeClock(),

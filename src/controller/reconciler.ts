@@ -1,6 +1,7 @@
 import type { Caches } from "../cache/caches.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
+import { isTold, isUntold, withFinding } from "../rollout/legacy/finding.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
 import { patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
@@ -55,12 +56,17 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
     noteProgress(record, of, clock.monotonic());
     return momentOf(record, of, clock, wave);
   };
+  const planCached = (of: Workload): RolloutPlan => {
+    const plan = planRollout(withFinding(of, record.legacy), caches.lookup, policy, record.view, moment(of));
+    noteCaughtUp(record, of, plan);
+    return plan;
+  };
   for (let attempt = 0; attempt < triesAtOnce; attempt++) {
-    let plan: RolloutPlan = planRollout(workload, caches.lookup, policy, record.view, moment(workload));
-    noteCaughtUp(record, workload, plan);
+    let plan = planCached(workload);
     const watched = isWatched(record, workload, plan, caches.heardUpTo);
-    const cachesAsk = patchFor(workload, plan) !== undefined;
-    if (!cachesAsk) {
+    let cachesAsk = patchFor(workload, plan) !== undefined;
+    const untold = isUntoldOf(record, workload, plan);
+    if (!cachesAsk && !untold) {
       const leftOut = await isLeftOut(record, workload, plan, options);
       if (leftOut !== true) return leftOut === false ? settled(record, workload, plan, views) : leftOut;
     }
@@ -71,6 +77,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
       const live = await planLive(workload, plan, record, moment, options);
       if (live.type !== "planned") return live;
       ({ workload, plan } = live);
+      if (untold) cachesAsk = patchFor(workload, planCached(workload)) !== undefined;
     }
     const patch = patchFor(workload, plan);
     if (patch === undefined) {
@@ -107,6 +114,12 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
     }
   }
   return { type: "conflict", workload };
+}
+
+/** Whether it is to be found out before anything else what the hash stands for that another controller recorded. */
+function isUntoldOf({ legacy }: WorkloadRecord, workload: Workload, plan: RolloutPlan): boolean {
+  const due = plan.outcome === "held" ? plan.due : plan;
+  return due.outcome === "baseline" && isUntold(workload) && !isTold(workload, legacy);
 }
 
 /** Asked right before each write, and before what only a write needs. */

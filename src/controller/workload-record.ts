@@ -1,4 +1,5 @@
 import type { ConfigView } from "../rollout/hash.ts";
+import type { LegacyFinding } from "../rollout/legacy/finding.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { ToldPlan } from "./outcome.ts";
 import type { PacingRecord } from "./pacing-record.ts";
@@ -37,6 +38,8 @@ export interface WorkloadRecord extends PacingRecord {
   caughtUpWith: string | undefined;
   /** The Secrets that the lists may leave out and that did not exist when they were looked for; not to be looked for until. */
   lookedFor: { readonly names: string; readonly until: number } | undefined;
+  /** What was found out about the hash that another controller recorded on it. */
+  legacy: LegacyFinding | undefined;
   /** What is known to be newer than the cache. */
   newer: Newer | undefined;
   /** What stands against it, of which its owner was told. */
@@ -81,6 +84,7 @@ export function newRecord(): WorkloadRecord {
     uncertain: undefined,
     caughtUpWith: undefined,
     lookedFor: undefined,
+    legacy: undefined,
     newer: undefined,
     standing: undefined,
   };

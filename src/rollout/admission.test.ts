@@ -269,3 +269,23 @@ describe("what is only observed", () => {
     expect([plan.outcome, state]).toEqual(["kept", running(older[hash])]);
   });
 });
+
+describe("a hash that another controller recorded", () => {
+  const bare = { [hash]: "a".repeat(64) };
+
+  it("stays with an UPDATE that keeps the Pods: the controller finds out what it stands for", () => {
+    const relabelled = { pod, templateAnnotations: bare, metadata: { labels: { team: "shop" } } };
+    const { plan, state } = admit({ to: relabelled, from: { pod, templateAnnotations: bare } });
+    expect(plan.patch).toBeUndefined();
+    expect(state.hash).toBe(bare[hash]);
+  });
+
+  it("comes back where an UPDATE leaves it out", () => {
+    expect(admit({ to: { pod }, from: { pod, templateAnnotations: bare } }).state.hash).toBe(bare[hash]);
+  });
+
+  it("gives way to Wave's own where an UPDATE replaces the Pods anyway", () => {
+    const from = { pod, templateAnnotations: bare };
+    expect(admit({ to: { pod: newImage, templateAnnotations: bare }, from }).state.hash).toBe(current);
+  });
+});

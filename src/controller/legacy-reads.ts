@@ -1,0 +1,77 @@
+import { configResources, readConfig } from "../cache/live-configs.ts";
+import type { KubeObject } from "../kube/api-types.ts";
+import type { ApiClient } from "../kube/client.ts";
+import { isNotFound } from "../kube/errors.ts";
+import { resourcePath } from "../kube/resources.ts";
+import { objectsGranted } from "../rollout/cross-namespace.ts";
+import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
+import { isDnsSubdomain } from "../rollout/dns-name.ts";
+import { digestOfWaveInGo } from "../rollout/legacy/wave-in-go.ts";
+import type { Lookup } from "../rollout/plan.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
+import { type ConfigName, configKey } from "../rollout/references.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { workloadPath } from "./workload-resource.ts";
+
+/** A workload as it is stored, what it reads, and what another controller would record for the very same. */
+export interface LegacyRead {
+  readonly workload: Workload;
+  readonly lookup: Lookup;
+  readonly hash: string;
+}
+
+/** Of one object, in milliseconds. */
+const timeoutMs = 10_000;
+
+/**
+ * Reads a workload and all that it reads once, makes the hash of another controller from it, and drops all values: no more
+ * than those of one object are held at a time. Of other namespaces only what the caches know to be shared with the workload is
+ * read, and the rest is as if it did not exist. Undefined where the workload is gone; throws what requests throw.
+ */
+export async function readLegacy(
+  before: Workload,
+  options: {
+    readonly client: Pick<ApiClient, "request">;
+    readonly policy: Policy;
+    readonly cached: Lookup;
+    readonly signal: AbortSignal;
+  },
+): Promise<LegacyRead | undefined> {
+  const { client, policy, cached, signal } = options;
+  const found = new Map<string, Config | undefined>();
+
+  async function get<T>(path: string): Promise<T | undefined> {
+    try {
+      return await client.request<T>({ method: "GET", path, timeoutMs, signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  const object = await get<KubeObject & WorkloadObject>(workloadPath(before));
+  if (object === undefined) return undefined;
+  const workload = toWorkload(before.kind, object, policy);
+  const granted = new Map(objectsGranted(workload, cached, policy).map((each) => [configKey(each), each]));
+
+  async function read({ kind, namespace, name }: ConfigName): Promise<ConfigObject | undefined> {
+    const key = configKey({ kind, namespace, name });
+    const isOwn = namespace === workload.namespace && isDnsSubdomain(name);
+    if (!isOwn && !granted.has(key)) return undefined;
+    const config = await get<ConfigObject>(resourcePath(configResources[kind], { namespace, name }));
+    found.set(key, config && toConfig(kind, config));
+    return config;
+  }
+
+  const digest = digestOfWaveInGo(object);
+  let step = digest.next();
+  while (!step.done) step = digest.next(await read(step.value));
+  for (const [key, each] of granted) {
+    if (!found.has(key)) found.set(key, await readConfig(client, each, timeoutMs, signal));
+  }
+  return {
+    workload,
+    lookup: (kind, namespace, name) => found.get(configKey({ kind, namespace, name })),
+    hash: step.value,
+  };
+}
