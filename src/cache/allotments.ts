@@ -94,12 +94,26 @@ function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number
   return mayBeShared(keys) ? own : own + bytesOfTexts(keys);
 }
 
-function bytesOfWorkload({ name, references, extras, baseline, disabledScheduler, policy }: Workload): number {
-  const texts = [name, ...Object.values(extras), baseline, disabledScheduler, ...Object.values(policy)];
+function bytesOfWorkload({ name, references, extras, baseline, disabledScheduler, policy, foreign }: Workload): number {
+  const texts = [
+    name,
+    ...Object.values(extras),
+    baseline,
+    disabledScheduler,
+    ...Object.values(policy),
+    ...foreignTexts(foreign),
+  ];
   const own = texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), cost.workload);
   return references.reduce((sum, { name: named, keys }) => {
     return sum + cost.reference + 2 * named.length + (keys === "all" ? 0 : bytesOfTexts(keys));
   }, own);
+}
+
+/** An expression is kept beside the annotation that has it, and in the index. */
+function foreignTexts(foreign: Workload["foreign"]): readonly string[] {
+  if (foreign === undefined) return [];
+  const expressions = foreign.patterns.flatMap(({ source, path }) => [source, source, path]);
+  return [...Object.values(foreign.annotations), ...expressions, ...Object.values(foreign.excluded).flat()];
 }
 
 function bytesOfTexts(texts: readonly string[]): number {

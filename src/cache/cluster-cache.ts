@@ -1,9 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
-import type { DialectSettings } from "../rollout/dialects/settings.ts";
+import type { DialectSettings, Pattern } from "../rollout/dialects/settings.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { NamespacePolicy } from "../rollout/policy/policy.ts";
-import type { ConfigKind } from "../rollout/references.ts";
+import { type ConfigKind, parseConfigKey } from "../rollout/references.ts";
 import { parseWorkloadKey, type Workload, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -13,6 +13,7 @@ import { configCaches } from "./config-caches.ts";
 import type { ListListener, Source, Watch } from "./kind-cache.ts";
 import { NamespaceCache } from "./namespace-cache.ts";
 import { NamespaceLists } from "./namespace-lists.ts";
+import { PatternIndex, toldFirst } from "./pattern-index.ts";
 import { ReferenceIndex } from "./reference-index.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
 import type { StoreChange } from "./store.ts";
@@ -38,6 +39,8 @@ export interface Caches {
   readonly namespace: (name: string) => NamespacePolicy | undefined;
   /** The keys of the workloads that read an object, which need not exist; `configKey` makes its key. */
   readonly workloadsReading: (configKey: string) => Iterable<string>;
+  /** The names in a namespace that a regular expression matches; undefined where that is too much to find out. */
+  readonly namesMatching: (namespace: string, pattern: Pattern) => Iterable<string> | undefined;
   /**
    * Whether every kind was listed once, in each namespace that can be listed. Before that, what is missing here may exist
    * all the same: decide nothing.
@@ -89,9 +92,12 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     onOptInChange: (name) => lists.ask(name),
     onChange: options.onNamespaceChange,
   });
-  const configs = configCaches(options, allotments);
+  const patterns = new PatternIndex(function* (kind, namespace) {
+    for (const { name } of configs[kind].valuesIn(namespace)) yield name;
+  });
+  const configs = configCaches({ ...options, onConfigChange: toldFirst(patterns, options.onConfigChange) }, allotments);
   const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects: options.dialects };
-  const workloads = workloadCaches({ ...options, asking }, index, allotments);
+  const workloads = workloadCaches({ ...options, asking }, { index, patterns }, allotments);
   const lists = new NamespaceLists({
     lists: Object.values(workloads).map((kind) => (namespace, signal) => kind.listAgain(namespace, list, signal)),
     clock,
@@ -171,7 +177,13 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
         .flatMap((kind) => kind.valuesIn(namespace))
         .filter(mayDecide),
     namespace: (name) => namespaces.get(name),
-    workloadsReading: (key) => index.workloadsOf(key),
+    workloadsReading: (key) => {
+      const byName = index.workloadsOf(key);
+      if (patterns.isEmpty) return byName;
+      const { kind, namespace, name } = parseConfigKey(key);
+      return new Set([...byName, ...patterns.workloadsOf(key, configs[kind].get(namespace, name) !== undefined)]);
+    },
+    namesMatching: (namespace, pattern) => patterns.namesMatching(namespace, pattern),
     get synced() {
       return gate.isOpen;
     },

@@ -4,10 +4,11 @@ import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../ro
 import type { Asking } from "../rollout/dialects/asked.ts";
 import { configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
-import { toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "../rollout/workload.ts";
+import { namespaceOf, toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Allotments, isLeftOut } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
+import type { PatternIndex } from "./pattern-index.ts";
 import type { ReferenceIndex } from "./reference-index.ts";
 import type { StoreChange } from "./store.ts";
 
@@ -22,16 +23,17 @@ interface Options {
 
 type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
-/** The caches of the workloads that concern Wave; `index` follows what they read. */
+/** The caches of the workloads that concern Wave; `index` and `patterns` follow what they read. */
 export function workloadCaches(
   options: Options,
-  index: ReferenceIndex,
+  { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
   allotments: Allotments,
 ): Readonly<Record<WorkloadKind, WorkloadCache>> {
   const { namespaces, log, asking, onWorkloadChange } = options;
   const onChange = (change: StoreChange<Workload>) => {
     if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
     index.set(change.key, change.after?.references.map(configKey) ?? []);
+    patterns.set(change.key, namespaceOf(change.key), change.after?.foreign?.patterns ?? []);
     onWorkloadChange(change);
   };
   const cache = (kind: WorkloadKind, resource: Resource): WorkloadCache =>

@@ -18,8 +18,13 @@ export function isWatched(
 ): boolean {
   if (plan.outcome !== "roll" || record.caughtUpWith !== recordedOn(workload)) return false;
   // Where it is not remembered what changed it may be anything.
-  const changed: readonly ConfigName[] = plan.changed ?? workload.references;
+  const changed = plan.changed ?? [...workload.references, ...matchedKinds(workload)];
   return changed.every(({ kind, namespace }) => heardUpTo(kind, namespace) > workload.resourceVersion);
+}
+
+/** Where regular expressions name objects. */
+function matchedKinds({ foreign, namespace }: Workload): readonly Pick<ConfigName, "kind" | "namespace">[] {
+  return foreign?.patterns.map(({ kind }) => ({ kind, namespace })) ?? [];
 }
 
 /** Notes what `plan`, made from the caches, says of them: that they have caught up with what is recorded. */

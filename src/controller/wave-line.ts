@@ -120,7 +120,8 @@ export class WaveLine {
     if (waves === undefined) return;
     if (!isDue && !triesAgain(outcome)) waves.leave(key);
     const workload = this.#options.caches.workload(key);
-    if (workload === undefined) waves.touchAll();
+    // What its regular expressions name is not known here.
+    if (workload === undefined || workload.foreign?.patterns.length) waves.touchAll();
     else waves.touch(workload.references.map(configKey));
     if (waves.isOver) this.#over(namespace, waves);
   }

@@ -64,6 +64,7 @@ export async function assemble(
     pacing,
     dialects,
     ofNamespace: (namespace) => controlled.caches.namespace(namespace),
+    namesMatching: (namespace, pattern) => controlled.caches.namesMatching(namespace, pattern),
     get hashKeys() {
       return hashKeys?.known();
     },

@@ -40,6 +40,11 @@ export const budgets = {
     counts: "keys in one ConfigMap or Secret that it refers to",
     instead: "split that object, or put its keys into one file",
   },
+  patterns: {
+    most: 2_000,
+    counts: "steps in the different regular expressions of workloads in its namespace, or much effort to match them",
+    instead: "name objects without special signs, or use fewer and shorter expressions",
+  },
   namespace: {
     most: 20,
     counts: "MiB that Wave keeps of its namespace",

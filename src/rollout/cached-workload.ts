@@ -1,4 +1,5 @@
 import type { Asking } from "./dialects/asked.ts";
+import { excludesNothing } from "./dialects/dialect.ts";
 import { foreignNames } from "./dialects/foreign.ts";
 import { noExtras } from "./extra-references.ts";
 import { progressOf } from "./kinds.ts";
@@ -52,7 +53,7 @@ export function withoutReferences(workload: Workload, mebibytes: number): Worklo
     extras: noExtras,
     baseline: short(workload.baseline),
     disabledScheduler: short(workload.disabledScheduler),
-    foreign: workload.foreign && { ...workload.foreign, annotations: {} },
+    foreign: workload.foreign && { ...workload.foreign, annotations: {}, patterns: [], excluded: excludesNothing },
     policy: policy.length === 0 ? noPolicy : Object.fromEntries(policy),
   };
 }

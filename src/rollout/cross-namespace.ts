@@ -1,6 +1,7 @@
 import { sharedWith } from "./annotations.ts";
 import { type Config, isSharedWith } from "./digest.ts";
 import { isDnsSubdomain } from "./dns-name.ts";
+import { matchedReferences } from "./matched-references.ts";
 import { describeObject } from "./messages.ts";
 import type { Policy } from "./policy/policy.ts";
 import { type ConfigName, configKey, type Reference } from "./references.ts";
@@ -45,7 +46,7 @@ export function grantedReferences(workload: Workload, lookup: Lookup, policy: Po
     learnt.set(config, may);
     return may ? config : undefined;
   };
-  for (const reference of workload.references) {
+  for (const reference of matchedReferences(workload, policy).references) {
     const { kind, namespace, name } = reference;
     const forbids = forbidden(workload, reference, policy);
     if (forbids === undefined) references.push(reference);
@@ -96,7 +97,7 @@ export function objectsGranted(workload: Workload, cached: Lookup, policy: Polic
  * among them, so that nobody's text becomes a path.
  */
 export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
-  const readable = workload.references.filter(
+  const readable = matchedReferences(workload, policy).references.filter(
     (reference) => isDnsSubdomain(reference.name) && forbidden(workload, reference, policy) === undefined,
   );
   const byName = new Map(

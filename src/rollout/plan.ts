@@ -3,9 +3,11 @@ import { describeExcess, type Excess } from "./budgets.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { countedReferences } from "./counted-references.ts";
 import type { Decision, DueDecision, Held } from "./decision.ts";
+import { merelyCameOrWent } from "./dialects/came-or-went.ts";
 import { notedAnew, toggled, type Views, viewsThrough } from "./everything.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
+import { matchedReferences } from "./matched-references.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
 import { isIn } from "./opt-in.ts";
 import { isRoll } from "./pacing/due.ts";
@@ -99,6 +101,8 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   if (!isIn(workload, policy)) return planOptedOut(workload);
 
   if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
+  const matched = matchedReferences(workload, policy);
+  if (matched.excess !== undefined) return planOverBudget(workload, matched.excess, mistakes);
   const counted = countedReferences(workload, lookup, policy);
   const warnings = oneForEachReason([...mistakes, ...counted.warnings]);
   const excess = excessOf(counted.references, counted.lookup);
@@ -112,7 +116,7 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
     const what = counted.leftOut.size > 0 ? "that counts" : "";
     return { outcome: "unchanged", view: views.counted, reason: `reads no configuration ${what}`.trim(), warnings };
   }
-  return { ...planComplete(workload, views, hashKeys, previous), warnings };
+  return { ...planComplete(workload, views, policy, hashKeys, previous), warnings };
 }
 
 type Reasoned = Decision & { readonly reason: string };
@@ -153,6 +157,7 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
 function planComplete(
   workload: Workload,
   views: Views,
+  { dialects }: Policy,
   keys: HashKeys | undefined,
   previous: ConfigView | undefined,
 ): Reasoned {
@@ -200,6 +205,10 @@ function planComplete(
       }
       const counted = (change: Change) => !views.leftOut.has(configKey(change));
       const changes = seen && changesBetween(seen, view).filter(counted);
+      if (changes !== undefined && !isGated(workload) && merelyCameOrWent(workload, changes, dialects)) {
+        const reason = `${lifted}${describeChanges(changes, workload.namespace)}, which alone replaces none of its Pods`;
+        return { outcome: "adopt", because: "count", hash, view, reason };
+      }
       const changed = changes?.length === 0 ? undefined : changes;
       const what = changed
         ? describeChanges(changed, workload.namespace)

@@ -1,9 +1,9 @@
 import type { OptIn } from "../opt-in.ts";
 import type { ConfigKind, Reference } from "../references.ts";
 import type { Warning } from "../warning.ts";
-import type { Dialect } from "./settings.ts";
+import type { Dialect, Pattern } from "./settings.ts";
 
-export { type Dialect, type DialectSettings, dialects } from "./settings.ts";
+export { type Dialect, type DialectSettings, dialects, type Pattern } from "./settings.ts";
 
 /** One annotation of a dialect: docs/dialects.md has these rows. */
 export interface DialectRow {
@@ -16,15 +16,6 @@ export interface DialectRow {
   readonly means: string;
   /** What is otherwise than in the original, and why; undefined where nothing is. */
   readonly unlike?: string;
-}
-
-/** Names of objects of one kind in the workload's own namespace, by a regular expression that must match all of a name. */
-export interface Pattern {
-  readonly kind: ConfigKind;
-  /** As it is written, in the syntax of RE2. */
-  readonly source: string;
-  /** Where it is written. */
-  readonly path: string;
 }
 
 /** Names of objects of the workload's own namespace, by their kind. */

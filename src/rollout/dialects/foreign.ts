@@ -1,8 +1,8 @@
 import { updateOnConfigChange } from "../annotations.ts";
 import type { Annotations } from "../wave-annotations.ts";
-import type { Asked, DialectRow } from "./dialect.ts";
+import { type Asked, type DialectRow, excludesNothing, type NamesOfKind } from "./dialect.ts";
 import { sapConfigHash, sapRows } from "./sap.ts";
-import type { Dialect, DialectSettings } from "./settings.ts";
+import type { Dialect, DialectSettings, Pattern } from "./settings.ts";
 import { stakaterRows } from "./stakater.ts";
 
 /** What is kept of a workload where other dialects than Wave's are understood. */
@@ -15,6 +15,10 @@ export interface Foreign {
   readonly annotations: Annotations;
   /** At least so long between two rolls, milliseconds; 0 where none of them asks for that. */
   readonly minIntervalMs: number;
+  /** Regular expressions over names of objects in its namespace. */
+  readonly patterns: readonly Pattern[];
+  /** What does not count though an expression matches it. */
+  readonly excluded: NamesOfKind;
 }
 
 /** Of the many that say nothing: shared. */
@@ -30,6 +34,8 @@ export function foreignOf(annotations: Annotations, asked: readonly Asked[], { u
     understood,
     dialects: optedIn.map(({ dialect }) => dialect),
     annotations: entries.length === 0 ? saysNothing : Object.fromEntries(entries),
+    patterns: optedIn.flatMap(({ patterns }) => patterns),
+    excluded: optedIn.find(({ patterns }) => patterns.length > 0)?.excluded ?? excludesNothing,
     minIntervalMs: Math.max(0, ...optedIn.map(({ minIntervalMs = 0 }) => minIntervalMs)),
   };
 }

@@ -1,3 +1,5 @@
+import type { ConfigKind } from "../references.ts";
+
 /** A set of annotations by which people ask for rolls: Wave's own, SAP pod-reloader's, Stakater Reloader's. */
 export type Dialect = "wave" | "sap" | "stakater";
 
@@ -13,4 +15,13 @@ export interface DialectSettings {
   readonly reloadOnCreate: boolean;
   /** The same of its disappearance. */
   readonly reloadOnDelete: boolean;
+}
+
+/** Names of objects of one kind in the workload's own namespace, by a regular expression that must match all of a name. */
+export interface Pattern {
+  readonly kind: ConfigKind;
+  /** As it is written, in the syntax of RE2. */
+  readonly source: string;
+  /** Where it is written. */
+  readonly path: string;
 }

@@ -2,7 +2,7 @@ import { isDnsSubdomain } from "../dns-name.ts";
 import { parseDuration } from "../duration.ts";
 import type { ConfigKind, Reference } from "../references.ts";
 import type { Warning } from "../warning.ts";
-import { quoted } from "../wording.ts";
+import { enumerated, quoted } from "../wording.ts";
 import {
   type Asked,
   type DialectRow,
@@ -13,6 +13,7 @@ import {
   type Pattern,
   wholeObject,
 } from "./dialect.ts";
+import { readNamePattern } from "./name-pattern.ts";
 
 /** What every annotation of Stakater's Reloader ends with, before its slash. */
 const domain = "reloader.stakater.com";
@@ -80,7 +81,7 @@ export const stakaterRows: readonly DialectRow[] = [
     on: ["workload", "template"] as const,
     values: "names or regular expressions, separated by commas",
     means: `it is rolled when one of these ${row.kind}s of its namespace changes, whatever its pod spec reads; one that does not exist is not waited for`,
-    unlike: `an expression must match all of a name (there "a|b" also matches "ab"); at most ${most.patterns} of them, of ${most.characters} characters each; a name that is added rolls it once`,
+    unlike: `an expression must match all of a name (there "a|b" also matches "ab"); at most ${most.patterns} of them, of ${most.characters} characters each`,
   })),
   ...kinds.map((row) => ({
     name: excludeOf[row.kind],
@@ -129,17 +130,21 @@ export function askedByStakater(source: DialectSource, settings: DialectSettings
     fromPodSpec[row.kind] = countedOf(annotations, row, settings);
     const path = `${place}.annotations[${row.reload}]`;
     const left = new Set(excluded[row.kind]);
+    const refused: string[] = [];
     let tooMany = false;
     for (const entry of entriesOf(annotations[row.reload])) {
       if (isPlain(entry)) {
         if (!left.has(entry)) named.push(wholeObject(row.kind, source.namespace, entry, path));
       } else if (entry.length > most.characters || patterns.length >= most.patterns) {
         tooMany = true;
+      } else if (readNamePattern(entry).state === "refused") {
+        refused.push(entry);
       } else {
         patterns.push({ kind: row.kind, source: entry, path });
       }
     }
     if (tooMany) mistakes.push(tooMuch(row.reload));
+    if (refused.length > 0) mistakes.push(notRead(row.reload, refused));
   }
   const asks =
     named.length > 0 || patterns.length > 0 || Object.values(fromPodSpec).some((counted) => counted !== "none");
@@ -190,6 +195,18 @@ function isTrue(text: string): boolean {
 /** Whether an entry is a plain name: a dot in it matches itself, and nobody who writes a name means anything else by it. */
 function isPlain(entry: string): boolean {
   return isDnsSubdomain(entry);
+}
+
+/** The first few, each with the reason. */
+function notRead(annotation: string, refused: readonly string[]): Warning {
+  const which = enumerated(refused, 2, (entry) => {
+    const pattern = readNamePattern(entry);
+    return pattern.state === "refused" ? `${quoted(entry)} (${pattern.why})` : quoted(entry);
+  });
+  return {
+    reason: "InvalidAnnotation",
+    message: `annotation ${annotation} has what is no regular expression: ${which}`,
+  };
 }
 
 function tooMuch(annotation: string): Warning {

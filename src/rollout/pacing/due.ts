@@ -39,7 +39,10 @@ export function changedObjects({ workload, decision, lookup, policy }: Due): rea
     reference.reads !== "existence" &&
     (reference.namespace === workload.namespace || shown.has(configKey(reference))) &&
     !isExcluded(workload, policy, reference);
-  const objects = [...new Map(workload.references.filter(seen).map((each) => [configKey(each), each])).values()];
+  // What an expression matches is no reference of its own; only what is there is shown.
+  const matched = workload.foreign?.patterns.length ? decision.view.entries : [];
+  const all: readonly ConfigName[] = [...workload.references.filter(seen), ...matched];
+  const objects = [...new Map(all.map((each) => [configKey(each), each])).values()];
   const found = objects
     .map((object) => ({ object, config: lookup(object.kind, object.namespace, object.name) }))
     .filter(({ config }) => config?.asks !== "ignore");

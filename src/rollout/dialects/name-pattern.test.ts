@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readNamePattern } from "./name-pattern.ts";
+
+const matches = (source: string, name: string) => {
+  const pattern = readNamePattern(source);
+  if (pattern.state === "refused") throw new Error(pattern.why);
+  return pattern.matches(name);
+};
+
+describe("a regular expression over names", () => {
+  it.each([
+    ["app-.*", ["app-", "app-1"], ["app", "my-app-1"]],
+    ["a|b", ["a", "b"], ["ab", ""]],
+    ["^app(-v[0-9]+)?$", ["app", "app-v12"], ["app-v", "app-vx"]],
+    ["app.config", ["app.config", "app-config"], ["appconfig"]],
+    ["app\\.config", ["app.config"], ["app-config"]],
+    ["[^a-f]{2,3}", ["xy", "xyz"], ["x", "xya", "wxyz"]],
+    ["(?i)APP-[A-C]", ["app-a"], ["app-d"]],
+    ["(?i:A)B?", ["a"], ["ab"]],
+    ["(?P<name>x)\\d\\w", ["x1a"], ["xaa"]],
+    ["[[:alpha:]]+[\\d.-]", ["ab-", "a.", "a1"], ["1.", "aa"]],
+    ["(a*)*", ["", "aaaa"], ["b"]],
+    ["(|a)+", ["", "aa"], ["b"]],
+    ["a{0}", [""], ["a"]],
+    ["a{2,}?", ["aa", "aaa"], ["a"]],
+    ["a{,2}", [], ["aa"]],
+    ["\\Aa\\z", ["a"], ["b"]],
+    ["[]-]x", ["-x"], ["x"]],
+    ["(a|b$)c", ["ac"], ["bc"]],
+    ["\\x61", ["a"], ["x61"]],
+  ])("%s matches all of a name", (source, those, others) => {
+    expect(those.filter((name) => !matches(source, name))).toEqual([]);
+    expect(others.filter((name) => matches(source, name))).toEqual([]);
+  });
+
+  it.each([
+    "(",
+    ")",
+    "a**",
+    "*a",
+    "[a",
+    "a{1001}",
+    "a{3,2}",
+    "(?=a)",
+    "(?<!a)",
+    "\\1",
+    "\\pL",
+    "a\\",
+    "[z-a]",
+    "[[:no:]]",
+  ])("%s is refused", (source) => expect(readNamePattern(source).state).toBe("refused"));
+
+  it.each(["(a{100}){100}", "(((a{9}){9}){9}){9}", "(a?){999}"])("%s is refused as too large", (source) => {
+    expect(readNamePattern(source)).toEqual({ state: "refused", why: "it is too large" });
+  });
+
+  it("is read at once where it repeats nothing in repetitions", () => {
+    expect(matches(`${"(".repeat(60)}${"){1000}".repeat(30)}${")".repeat(30)}`, "")).toBe(true);
+  });
+
+  it("matches what JavaScript's own does", () => {
+    const piece = fc.constantFrom(
+      "a",
+      "b",
+      ".",
+      "[ab]",
+      "[^a]",
+      "(a|b)",
+      "(?:ab)?",
+      "a*",
+      "(b+a)*",
+      "a{1,3}",
+      "-",
+      "|",
+    );
+    const source = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
+    const name = fc.string({ unit: fc.constantFrom("a", "b", "-"), maxLength: 10 });
+    fc.assert(
+      fc.property(source, name, (text, of) => {
+        expect(matches(text, of)).toBe(new RegExp(`^(?:${text})$`).test(of));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("costs no more than its length times that of the name, whatever it is", () => {
+    expect(matches(`${"(a|a)*".repeat(30)}c`, "a".repeat(253))).toBe(false);
+  });
+});

@@ -1,0 +1,36 @@
+import { budgets, type Excess } from "./budgets.ts";
+import { wholeObject } from "./dialects/dialect.ts";
+import type { Policy } from "./policy/policy.ts";
+import { configKey, type Reference } from "./references.ts";
+import type { Workload } from "./workload.ts";
+
+/** The references of a workload with those to what its regular expressions match, or that they are too much. */
+export interface Matched {
+  readonly references: readonly Reference[];
+  readonly excess: Excess | undefined;
+}
+
+/** What a workload refers to, also by regular expressions: of these what exists in its namespace now, as the policy knows it. */
+export function matchedReferences(workload: Workload, { namesMatching }: Policy): Matched {
+  const { references, foreign, namespace } = workload;
+  if (foreign === undefined || foreign.patterns.length === 0 || namesMatching === undefined) {
+    return { references, excess: undefined };
+  }
+  const found: Reference[] = [];
+  const objects = new Set(references.map(configKey));
+  for (const pattern of foreign.patterns) {
+    const { kind, path } = pattern;
+    const names = namesMatching(namespace, pattern);
+    if (names === undefined) return { references, excess: { budget: "patterns", count: budgets.patterns.most + 1 } };
+    const excluded = new Set(foreign.excluded[kind]);
+    for (const name of names) {
+      if (excluded.has(name)) continue;
+      const reference = wholeObject(kind, namespace, name, path);
+      objects.add(configKey(reference));
+      found.push(reference);
+      if (objects.size > budgets.objects.most)
+        return { references, excess: { budget: "objects", count: objects.size } };
+    }
+  }
+  return { references: found.length === 0 ? references : [...references, ...found], excess: undefined };
+}
