@@ -3,6 +3,7 @@ import { type Wanted, workload } from "./test-objects.ts";
 
 const progress = (wanted: Wanted) => workload(wanted).progress;
 const complete = { state: "complete", since: undefined };
+const idle = { state: "idle" };
 const observedGeneration = 3;
 
 describe("the progress of a Deployment", () => {
@@ -17,7 +18,13 @@ describe("the progress of a Deployment", () => {
     expect(deployment()).toEqual(complete);
     const since = Date.UTC(2026, 0, 1, 0, 0, 10) / 1000;
     expect(deployment(condition("NewReplicaSetAvailable"))).toEqual({ state: "complete", since });
-    expect(deployment({ replicas: 0, updatedReplicas: 0, availableReplicas: 0 }, { replicas: 0 })).toEqual(complete);
+  });
+
+  it("is idle where it has no Pods, and none that are still to end", () => {
+    const none = { replicas: 0, updatedReplicas: 0, availableReplicas: 0 };
+    expect(deployment(none, { replicas: 0 })).toEqual(idle);
+    expect(deployment({ ...none, observedGeneration: 2 }, { replicas: 0 }).state).toBe("progressing");
+    expect(deployment({ ...none, replicas: 1 }, { replicas: 0 }).state).toBe("progressing");
   });
 
   it.each([
@@ -51,8 +58,8 @@ describe("the progress of a Deployment", () => {
     expect(steps).toEqual([-3, -2, -1, -1, 0]);
   });
 
-  it("is as good as complete while it is paused", () => {
-    expect(deployment({ updatedReplicas: 0, observedGeneration: 2 }, { paused: true })).toEqual(complete);
+  it("is idle while it is paused", () => {
+    expect(deployment({ updatedReplicas: 0, observedGeneration: 2 }, { paused: true })).toEqual(idle);
   });
 });
 
@@ -79,11 +86,13 @@ describe("the progress of a StatefulSet", () => {
   it("is complete when all from its partition on are updated", () => {
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 1 }, partition(2))).toEqual(complete);
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 0 }, partition(2)).state).toBe("progressing");
-    expect(statefulSet({ currentRevision: "a", updatedReplicas: 0 }, partition(5))).toEqual(complete);
+    expect(statefulSet({ currentRevision: "a", updatedReplicas: 0 }, partition(3))).toEqual(idle);
+    expect(statefulSet({ currentRevision: "a", updatedReplicas: 0 }, partition(5))).toEqual(idle);
   });
 
-  it("is as good as complete where somebody must delete its Pods", () => {
-    expect(statefulSet({ currentRevision: "a" }, { updateStrategy: { type: "OnDelete" } })).toEqual(complete);
+  it("is idle where it has no Pods, or somebody must delete them", () => {
+    expect(statefulSet({ updatedReplicas: 0, availableReplicas: 0 }, { replicas: 0 })).toEqual(idle);
+    expect(statefulSet({ currentRevision: "a" }, { updateStrategy: { type: "OnDelete" } })).toEqual(idle);
   });
 });
 
@@ -97,10 +106,10 @@ describe("the progress of a DaemonSet", () => {
     expect(daemonSet({ updatedNumberScheduled: 2 })).toEqual({ state: "progressing", step: 7, available: 3 });
     expect(daemonSet({ numberAvailable: 2 })).toEqual({ state: "progressing", step: 8, available: 2 });
     expect(daemonSet({ observedGeneration: 2 }).state).toBe("progressing");
-    expect(daemonSet({ desiredNumberScheduled: 0, updatedNumberScheduled: 0, numberAvailable: 0 })).toEqual(complete);
   });
 
-  it("is as good as complete where somebody must delete its Pods", () => {
-    expect(daemonSet({ updatedNumberScheduled: 0 }, { updateStrategy: { type: "OnDelete" } })).toEqual(complete);
+  it("is idle where no node is for it, or somebody must delete its Pods", () => {
+    expect(daemonSet({ desiredNumberScheduled: 0, updatedNumberScheduled: 0, numberAvailable: 0 })).toEqual(idle);
+    expect(daemonSet({ updatedNumberScheduled: 0 }, { updateStrategy: { type: "OnDelete" } })).toEqual(idle);
   });
 });

@@ -166,9 +166,9 @@ describe("of waves, the judge sees", () => {
 
   it("nothing wrong with one after the other, the second after a while", async () => {
     await create(false);
-    await play.roll("B");
+    await play.rollOne("w0", "B");
     await play.stage.clock.advance(5_000);
-    for (const name of others) {
+    for (const name of ["w1", "w2", "web"]) {
       await play.rollOne(name, "B");
       await play.stage.clock.advance(1_000);
     }
@@ -184,6 +184,18 @@ describe("of waves, the judge sees", () => {
       await play.stage.clock.advance(5_000);
       await play.rollOne(name, "B");
     }
+    expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
+  });
+
+  it("nothing wrong with one that has no Pods, whenever it goes, and that it is no first wave", async () => {
+    await create(false);
+    await play.roll("B");
+    await play.stage.clock.advance(5_000);
+    await play.rollOne("w0", "B");
+    await play.stage.clock.advance(200);
+    await play.rollOne("w1", "B");
+    await play.stage.clock.advance(5_000);
+    await play.rollOne("w2", "B");
     expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
   });
 

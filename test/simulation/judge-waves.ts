@@ -1,7 +1,7 @@
 import { type Holding, holdingsOf } from "./judge-terms.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
-import { isComplete } from "./model-progress.ts";
+import { isComplete, isIdle } from "./model-progress.ts";
 import { type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { search } from "./model-search.ts";
 import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
@@ -79,6 +79,8 @@ class WaveJudge {
 
   #judge(write: WaveWrite): readonly string[] {
     const { replica, at, before, what, kind } = write;
+    // It may go at any time, and shows nothing.
+    if (isIdle(before)) return [];
     const { uid, namespace } = before.metadata;
     const alone = this.#mayBeAlone(before, at);
     const reads = namedBy(before, this.#run.settings).map(({ key }) => key);

@@ -36,3 +36,13 @@ export function isComplete(workload: StoredObject): boolean {
     }
   }
 }
+
+/** Whether a roll replaces no Pod of a workload: there are none, or somebody must do it. */
+export function isIdle(workload: StoredObject): boolean {
+  const spec = (workload.spec ?? {}) as Spec;
+  if (spec.paused === true || spec.updateStrategy?.type === "OnDelete") return true;
+  if (workload.kind === "DaemonSet") {
+    return isComplete(workload) && Number(((workload.status ?? {}) as Status).desiredNumberScheduled ?? 0) === 0;
+  }
+  return (spec.updateStrategy?.rollingUpdate?.partition ?? 0) >= (spec.replicas ?? 1);
+}

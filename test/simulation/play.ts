@@ -33,13 +33,13 @@ export class Play {
     return this.stage.api.request("POST", deployments, { body: this.deployment("web") });
   }
 
-  /** Another Deployment that reads the same. One that is `broken` has a Pod that nobody starts. */
-  deployment(name: string, broken = false): object {
+  /** A Deployment without Pods; where it is said whether it is `broken`, with one, which nobody starts then. */
+  deployment(name: string, broken?: boolean): object {
     const env = [{ name: "V", valueFrom: { configMapKeyRef: { name: "c", key: "k" } } }];
     const labels = { app: name };
     const pod = { containers: [{ name: "app", image: "app:1", env }], ...(broken && { schedulerName: "nobody" }) };
     const template = { metadata: { labels }, spec: pod };
-    const spec = { replicas: broken ? 1 : 0, selector: { matchLabels: labels }, template };
+    const spec = { replicas: broken === undefined ? 0 : 1, selector: { matchLabels: labels }, template };
     return { metadata: { name, annotations: optIn }, spec };
   }
 

@@ -94,7 +94,8 @@ function rolloutStanding(facts: StandingFacts): Standing {
   }
   const wanted = podsWanted(object);
   if (podCount.current === podCount.total && podCount.total >= wanted) {
-    const at = progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
+    const at =
+      progress.state === "idle" || progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
     return { state: "current", because: "", message: "", since: at };
   }
   const [because, why] = whatHoldsPods(object);

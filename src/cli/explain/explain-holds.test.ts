@@ -97,8 +97,9 @@ describe("wave explain of what is held", () => {
   });
 
   it("goes on without the others that the same change concerns where they may not be listed, and says so", async () => {
-    const { explained, merge, namespace } = await scene({ spec: { replicas: 0 } });
-    await merge("deployments/web/status", { status: { observedGeneration: 1_000 } });
+    const { explained, merge, namespace } = await scene();
+    const pods = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+    await merge("deployments/web/status", { status: { observedGeneration: 1_000, ...pods } });
     const match = ({ path }: { readonly path: string }) =>
       /^\/apis\/apps\/v1\/namespaces\/[^/]+\/[a-z]+(\?|$)/.test(path) && path.includes(namespace);
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });

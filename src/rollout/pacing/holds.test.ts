@@ -207,4 +207,10 @@ describe("what replaces no running Pods is not held", () => {
     expect(first({ state: "progressing", step: 3, available: 3 })).toThrow("asked for its wave");
     expect(first({ state: "complete", since: undefined })).toThrow("asked for its wave");
   });
+
+  it("and a roll that replaces no Pod waits for no other workload", () => {
+    const roll = (progress: Workload["progress"]) => () => planned({ progress }, momentAt(noon, { wave }));
+    expect(roll({ state: "idle" })().outcome).toBe("roll");
+    expect(roll({ state: "complete", since: undefined })).toThrow("asked for its wave");
+  });
 });

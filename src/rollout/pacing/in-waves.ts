@@ -4,11 +4,13 @@ import type { Hold } from "./hold.ts";
 
 /**
  * Others that the same change concerns go first, or too many of them failed. The first hash of a workload whose first Pods
- * are still being made waits for nobody: they would only run for longer before they are replaced.
+ * are still being made waits for nobody: they would only run for longer before they are replaced. Nor does one of which no
+ * Pod is replaced: as a canary it would prove nothing.
  */
 export function inWaves(due: Due): Hold | undefined {
   const { workload, decision, policy, flags, moment } = due;
   if (moment.wave === undefined || flags.maxConcurrent === 0 || !policy.waves.value) return undefined;
+  if (workload.progress.state === "idle") return undefined;
   if (decision.outcome === "baseline" && isNew(workload)) return undefined;
   return moment.wave(workload, changedObjects(due));
 }

@@ -1,6 +1,8 @@
 /** How far the rollout of a workload's pod template is, as its status says it. */
 export type Progress =
-  /** Every Pod that is to be replaced is, or it is not to roll by itself (paused, `OnDelete`). */
+  /** A roll replaces no Pod: there are none, or it is not to roll by itself (paused, `OnDelete`, a partition of all). */
+  | { readonly state: "idle" }
+  /** Every Pod that is to be replaced is. */
   | {
       readonly state: "complete";
       /** Since when, seconds since the epoch, where its status says so. */

@@ -22,6 +22,11 @@ describe("a workload and a change", () => {
     expect(stage(progressing, 5_000, { workload: { ...workload, rolledAt: 0 } })).toBeUndefined();
   });
 
+  it("nor where no Pod of it is replaced: that it went well says nothing", () => {
+    expect(stage({ state: "idle" }, 60_000)).toBeUndefined();
+    expect(stage({ state: "idle" }, 60_000, { due: true })).toBeUndefined();
+  });
+
   it("nor where it was rolled in a future that somebody wrote, and so would hold the others until then", () => {
     const workload = { rolledAt: second + 86_400, progress: progressing };
     expect(stage(progressing, 5_000, { workload })).toBeUndefined();

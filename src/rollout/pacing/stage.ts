@@ -41,7 +41,8 @@ const clocksDifferMs = 60_000;
 
 /**
  * How far a workload is with the last change of an object; undefined where that change does not concern it: it was not
- * rolled since, and need not be. Derived from the API alone but for the time of a completion that no status tells.
+ * rolled since, and need not be, or no Pod of it is replaced. Derived from the API alone but for the time of a completion
+ * that no status tells.
  *
  * Times of the API are whole seconds, so of a roll in the second of the change nobody can tell whether it was for that, but the
  * process that saw both. It is taken for none: else it would be a canary that never saw the change.
@@ -49,6 +50,7 @@ const clocksDifferMs = 60_000;
 export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Stage | undefined {
   const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;
   const { progress } = workload;
+  if (progress.state === "idle") return undefined;
   if (due) return { state: "due", resumedAt: resumedSince(facts, changedAt, now) ? facts.resumed : undefined };
   const stored = storedRollAt(workload, now);
   const isRolled = stored / 1000 > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? changedAt + 1_000);
