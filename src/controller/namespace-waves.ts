@@ -41,6 +41,8 @@ export class NamespaceWaves {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   /** How many members were looked at the last time. */
   #looked = 0;
+  /** The keys of the objects whose change was found to be halted. */
+  readonly #halted = new Set<string>();
 
   constructor(namespace: string, options: NamespaceWavesOptions) {
     this.#namespace = namespace;
@@ -94,6 +96,11 @@ export class NamespaceWaves {
   close(): void {
     this.#timer?.cancel();
     this.#places.clear();
+  }
+
+  /** The keys of the objects whose change is halted because this workload, among others, failed: it may read them no longer. */
+  haltedBy(key: string): readonly string[] {
+    return [...this.#halted].filter((config) => this.#places.groups.get(config)?.failed.includes(key));
   }
 
   #makeStale(configs: Iterable<string>): boolean {
@@ -162,6 +169,8 @@ export class NamespaceWaves {
     else if (group.isHalted !== wasHalted) {
       for (const key of group.due) if (!group.go.has(key)) onChange(key, "low");
     }
+    if (group.isHalted) this.#halted.add(config);
+    else this.#halted.delete(config);
     if (!group.isHalted) group.isHaltTold = false;
     else if (!group.isStale) this.#tellOfHalt(group);
   }

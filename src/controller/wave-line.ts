@@ -122,7 +122,7 @@ export class WaveLine {
     const workload = this.#options.caches.workload(key);
     // What its regular expressions name is not known here.
     if (workload === undefined || workload.foreign?.patterns.length) waves.touchAll();
-    else waves.touch(workload.references.map(configKey));
+    else waves.touch([...workload.references.map(configKey), ...waves.haltedBy(key)]);
     if (waves.isOver) this.#over(namespace, waves);
   }
 

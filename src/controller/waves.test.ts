@@ -344,6 +344,21 @@ describe("a bad change", () => {
   });
 });
 
+describe("a change that is halted", () => {
+  it("goes on when the one that failed reads the object no longer", async () => {
+    const { cluster, editConfig, pass, rolled, breakRollouts, halted } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(650_000, 10_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 1]);
+    await cluster.edit(deployments, "web-0", {
+      spec: { template: { spec: { containers: [{ name: "app", image: "app" }] } } },
+    });
+    await pass(60_000);
+    expect([new Set(rolled).size, halted()]).toEqual([6, 0]);
+  });
+});
+
 describe("a wave whose leader ends", () => {
   it("goes on with the next one where it was", async () => {
     const { start, replicas, editConfig, pass, rolled, takeMostUnderWay } = await steady(30);
