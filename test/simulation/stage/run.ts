@@ -81,7 +81,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     world.rest();
     /** Lets everything become right, for so long at most; only what is paced may need more than the least. */
     const becomeRight = async (leastMs: number) => {
-      const end = scheduler.now + pacedCalmMs + longestWallOff(director.lives);
+      // By such a clock a soak time, a wait and a timeout may each be as much longer, one after the other.
+      const end = scheduler.now + pacedCalmMs + 3 * longestWallOff(director.lives);
       await scheduler.runUntil(scheduler.now + leastMs);
       while (pacing !== undefined && scheduler.now < end && !isRight())
         await scheduler.runUntil(scheduler.now + 30_000);
