@@ -48,6 +48,13 @@ describe("a workload and a change", () => {
     expect(at(noon + 900, noon + 950)).toMatchObject({ state: "underWay" });
   });
 
+  it("soaks for no longer where the API server's clock is minutes ahead", () => {
+    const ahead = { rolledAt: second + 300, progress: complete(second + 303) };
+    const at = (ms: number) => stage(complete(), ms, { workload: ahead, completeSince: noon + 3_000 });
+    expect(at(5_000)).toEqual({ state: "soaking", until: noon + 3_000 + defaultFlags.soakMs });
+    expect(at(3_000 + defaultFlags.soakMs)).toEqual({ state: "passed" });
+  });
+
   it("where this process wrote it and no cache has heard", () => {
     const workload = { rolledAt: 0, progress: progressing };
     const unheard = { workload, seenAt: noon + 100, writtenAt: noon + 2_000 };

@@ -58,7 +58,9 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const rolledAt = Math.max(stored, writtenAt);
   if (progress.state === "complete") {
     if (facts.undone) return undefined;
-    const since = Math.max(rolledAt, progress.since === undefined ? completeSince : progress.since * 1000);
+    const told = progress.since === undefined ? completeSince : progress.since * 1000;
+    // Where the API server's clock is ahead of this one, others would wait for as long: this process saw when it was complete.
+    const since = Math.max(rolledAt, told) > now ? completeSince : Math.max(rolledAt, told);
     const until = since + flags.soakMs;
     return until <= now ? { state: "passed" } : { state: "soaking", until };
   }
