@@ -45,6 +45,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "go on with what was halted because workloads failed",
     load: async () => (await import("./annotate/resume.ts")).resume,
   },
+  migrate: {
+    summary: "tell what would roll if Wave took over from another controller: wave migrate --dry-run -A",
+    load: async () => (await import("./migrate/migrate.ts")).migrate,
+  },
   help: { summary: "show what a command does and its flags: wave help run", load: async () => help },
   version: {
     summary: "show Wave's version",

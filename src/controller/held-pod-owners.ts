@@ -1,5 +1,6 @@
 import type { DaemonSet, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
 import type { Caches } from "../cache/caches.ts";
+import { workloadPath } from "../cache/workload-resource.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
@@ -9,7 +10,6 @@ import { policyAnnotationsOf } from "../rollout/policy/policy-annotations.ts";
 import { rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
 import { type WorkloadKind, type WorkloadName, workloadKey } from "../rollout/workload.ts";
-import { workloadPath } from "./workload-resource.ts";
 
 /**
  * What is to be done with a Pod that a gate holds: "replaceable" once its controller would make another one without the

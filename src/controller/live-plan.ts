@@ -1,3 +1,4 @@
+import type { LegacyRead } from "../cache/legacy-reads.ts";
 import { withoutReferences } from "../rollout/cached-workload.ts";
 import { findingOf, isTold, isUntold, withFinding } from "../rollout/legacy/finding.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
@@ -6,7 +7,6 @@ import type { Policy } from "../rollout/policy/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Leadership } from "./leadership.ts";
-import type { LegacyRead } from "./legacy-reads.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WorkloadRecord } from "./workload-record.ts";

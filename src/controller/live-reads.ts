@@ -1,5 +1,7 @@
+import { type LegacyRead, readLegacy } from "../cache/legacy-reads.ts";
 import { readConfig } from "../cache/live-configs.ts";
 import { sharedReads } from "../cache/shared-reads.ts";
+import { workloadPath } from "../cache/workload-resource.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isForbidden, isNotFound } from "../kube/errors.ts";
@@ -9,8 +11,6 @@ import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
-import { type LegacyRead, readLegacy } from "./legacy-reads.ts";
-import { workloadPath } from "./workload-resource.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
 /** Reads what is stored at this moment, for workloads of which the caches may be behind. Throws what requests throw. */

@@ -1,3 +1,4 @@
+import { workloadPath } from "../cache/workload-resource.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { Asking } from "../rollout/dialects/asked.ts";
@@ -6,7 +7,6 @@ import type { JsonPatch } from "../rollout/patch.ts";
 import { sameJson } from "../rollout/same-json.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
-import { workloadPath } from "./workload-resource.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
 /** What came of an attempt to write. */

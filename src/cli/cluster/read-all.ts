@@ -4,6 +4,7 @@ import type { Cluster } from "../cluster-command.ts";
 import type { Asked } from "../explain/explanation.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
 import { inLane } from "./in-lane.ts";
+import { tellLegacyHash } from "./legacy-hash.ts";
 import { type ReadPods, readPods } from "./pods.ts";
 import { readManyConfigs } from "./read-configs.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
@@ -27,10 +28,10 @@ export async function readAll(
   { client }: Cluster,
   namespace: string | undefined,
   labelSelector: string | undefined,
-  told: KnownPolicy,
+  flags: KnownPolicy,
 ): Promise<ReadAll> {
   const namespaces = await readNamespaces(client, namespace);
-  const policy = { ...told, ofNamespace: namespaces.of };
+  const policy = { ...flags, ofNamespace: namespaces.of };
   const all = listWorkloads(client, { namespace }, policy);
   const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, policy);
   const [{ found, failures }, asksFor] = await Promise.all([all, shown]);
@@ -46,8 +47,8 @@ export async function readAll(
   const keys = new Set(asksFor.found.map(({ workload }) => workloadKey(workload)));
   const asked = found.filter(({ workload }) => keys.has(workloadKey(workload)));
   const none: ReadPods = { state: "unread", why: "not asked for" };
-  return {
-    asked: asked.map((each) => ({
+  const told = await inLane(asked, (each) =>
+    tellLegacyHash(client, {
       found: each,
       read,
       policy,
@@ -55,7 +56,10 @@ export async function readAll(
       now,
       wave: holdOf,
       gaps: [],
-    })),
+    }),
+  );
+  return {
+    asked: told,
     failures: [...new Set([...failures, ...asksFor.failures])],
     gaps: gapsOf(namespaces),
   };

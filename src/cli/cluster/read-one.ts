@@ -5,6 +5,7 @@ import type { Cluster } from "../cluster-command.ts";
 import { type Asked, withAllReferences } from "../explain/explanation.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
 import type { WorkloadArgument } from "../workload-argument.ts";
+import { tellLegacyHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
 import { podSelector, readPods } from "./pods.ts";
 import { readConfigs, readManyConfigs } from "./read-configs.ts";
@@ -33,7 +34,8 @@ export async function readOne(
     readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy)), policy.dialects),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
   ]);
-  const asked = { found, read, policy, pods, now: Date.now(), wave: undefined, gaps: gapsOf(namespaces) };
+  const stored = { found, read, policy, pods, now: Date.now(), wave: undefined, gaps: gapsOf(namespaces) };
+  const asked = await tellLegacyHash(client, stored);
   return isInWave(asked) ? withOthers(cluster, asked) : asked;
 }
 

@@ -1,4 +1,3 @@
-import { configResources, readConfig } from "../cache/live-configs.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
@@ -11,6 +10,7 @@ import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { configResources, readConfig } from "./live-configs.ts";
 import { workloadPath } from "./workload-resource.ts";
 
 /** A workload as it is stored, what it reads, and what another controller would record for the very same. */

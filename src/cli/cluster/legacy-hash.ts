@@ -1,0 +1,31 @@
+import { readLegacy } from "../../cache/legacy-reads.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { findingOf, isUntold, withFinding } from "../../rollout/legacy/finding.ts";
+import { planRollout } from "../../rollout/plan.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import type { Asked } from "../explain/explanation.ts";
+import { policyOf } from "../flags/told-flags.ts";
+import { lookupIn } from "./live-plan.ts";
+
+/**
+ * Finds out what a hash stands for that another controller recorded, as Wave does when it starts: by making it again from what
+ * is stored, each value of which is dropped at once. Where that cannot be read a line of the gaps says why.
+ */
+export async function tellLegacyHash(client: Pick<ApiClient, "request">, asked: Asked): Promise<Asked> {
+  const { found, read, gaps } = asked;
+  const { workload } = found;
+  if (!isUntold(workload)) return asked;
+  const policy = policyOf(asked.policy);
+  const signal = new AbortController().signal;
+  try {
+    const legacy = await readLegacy(workload, { client, policy, cached: lookupIn(read), signal });
+    const plan = legacy && planRollout(legacy.workload, legacy.lookup, policy);
+    if (legacy === undefined || plan === undefined || !("view" in plan)) return asked;
+    const finding = findingOf(workload, plan.view, legacy.hash === workload.recordedHash);
+    return { ...asked, found: { ...found, workload: withFinding(workload, finding) } };
+  } catch (error) {
+    return { ...asked, gaps: [...gaps, `${untold}: ${errorText(error)}`] };
+  }
+}
+
+const untold = "it cannot be told what its hash was made from";

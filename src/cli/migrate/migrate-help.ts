@@ -1,0 +1,24 @@
+import { renderHelp } from "../help.ts";
+import { migrateFlags } from "./migrate-flags.ts";
+import { effects } from "./verdict.ts";
+
+/** What `wave migrate --help` prints. */
+export function migrateHelp(): string {
+  return renderHelp(
+    {
+      usage: "wave migrate --dry-run [flags]",
+      summary:
+        "Tells what Wave would do with each workload if it took over now from Wave in Go, SAP's pod-reloader or Stakater's " +
+        "Reloader, whose annotations it understands here unless --dialects says otherwise. It writes nothing.",
+      examples: [
+        ["wave migrate --dry-run -A", "the whole cluster"],
+        ["wave migrate --dry-run -A --dialects=wave,stakater -o json", "for a program, as that Wave would be told"],
+      ],
+      words: { heading: "What becomes of a workload", meanings: effects },
+      notes: [
+        "Exit codes: 0 when nothing would roll, 1 when something would, or could not be read, 2 for a mistake in the arguments.",
+      ],
+    },
+    migrateFlags,
+  );
+}

@@ -1,0 +1,55 @@
+import { printable, printableJson } from "../output/printable.ts";
+import { tableLines } from "../output/table.ts";
+import type { OtherController } from "./other-controllers.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** What `wave migrate -o json` prints. */
+export interface Migration {
+  readonly workloads: readonly Verdict[];
+  /** Who else rolls workloads in this cluster; null where that could not be read. */
+  readonly controllers: readonly OtherController[] | null;
+}
+
+/** For a person, or for a program. */
+export async function renderMigration(migration: Migration, output: "json" | "yaml" | undefined): Promise<string> {
+  const versioned = { version: 1, ...migration };
+  switch (output) {
+    case "json":
+      return `${printableJson(versioned)}\n`;
+    case "yaml": {
+      const { stringify } = await import("yaml");
+      return stringify(JSON.parse(JSON.stringify(versioned)), { lineWidth: 0 });
+    }
+    case undefined:
+      return [...table(migration), ...summary(migration)].map((line) => `${line}\n`).join("");
+  }
+}
+
+function table({ workloads }: Migration): readonly string[] {
+  if (workloads.length === 0) return ["No workload that asks for rolls was found."];
+  const heading = ["NAMESPACE", "NAME", "ASKS AS", "EFFECT", "WHY"];
+  const rows = workloads.map(({ namespace, kind, name, dialects, effect, reason }) => [
+    namespace,
+    `${kind.toLowerCase()}/${name}`,
+    dialects.join(","),
+    effect,
+    reason,
+  ]);
+  return tableLines([heading, ...rows], 3);
+}
+
+function summary({ workloads, controllers }: Migration): readonly string[] {
+  const rolls = workloads.filter(({ effect }) => effect === "roll").length;
+  const unknown = workloads.filter(({ effect }) => effect === "unknown").length;
+  const leftovers = workloads.filter((each) => each.leftovers.length > 0).length;
+  return [
+    "",
+    `${rolls} of ${workloads.length} would roll${unknown === 0 ? "" : `; ${unknown} could not be told`}.`,
+    ...(leftovers === 0 ? [] : [`${leftovers} have a finalizer of an old Wave: --migrate-legacy takes it away.`]),
+    ...(controllers ?? []).map(({ controller, namespace, name, replicas }) =>
+      printable(
+        `${controller} runs as deployment/${name} in ${namespace} with ${replicas === 1 ? "1 replica" : `${replicas} replicas`}: scale it to 0 before Wave understands its annotations.`,
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { afterAll, describe, expect, it } from "vitest";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { commandScene } from "../test-commands.ts";
+
+const sandbox = await startSandbox();
+afterAll(() => sandbox.close());
+
+let scenes = 0;
+async function scene() {
+  const namespace = `migrate-${++scenes}`;
+  const cluster = commandScene(sandbox, namespace);
+  await cluster.createNamespace(namespace);
+  await cluster.createConfigMap("page", "1");
+  return {
+    ...cluster,
+    namespace,
+    migrate: (...args: readonly string[]) => cluster.run("migrate", "--dry-run", ...args),
+  };
+}
+
+/** What Wave in Go records for the ConfigMap `page` with this value. */
+function hashInGo(value: string): string {
+  const text = `{"configMaps":{"page":{"key":"${Buffer.from(value).toString("base64")}"}},"secrets":{}}`;
+  return createHash("sha256").update(text).digest("hex");
+}
+
+const recorded = (hash: string) => ({
+  spec: { template: { metadata: { annotations: { "wave.pusher.com/config-hash": hash } } } },
+});
+
+describe("wave migrate --dry-run", () => {
+  it("tells who would roll and why, and ends with 1 only where somebody would", async () => {
+    const { createWorkload, merge, migrate } = await scene();
+    await createWorkload("deployments/current");
+    await merge("deployments/current", recorded(hashInGo("1")), "wave");
+    expect(await migrate()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("0 of 1 would roll.") });
+    await createWorkload("deployments/stale");
+    await merge("deployments/stale", recorded(hashInGo("0")), "wave");
+    const { code, out } = await migrate("-o", "json");
+    expect(code).toBe(1);
+    expect(JSON.parse(out).workloads).toMatchObject([
+      { name: "current", dialects: ["wave"], effect: "none" },
+      { name: "stale", dialects: ["wave"], effect: "roll" },
+    ]);
+  });
+
+  it("understands all dialects unless it is told which, and names the controllers that run", async () => {
+    const { createWorkload, migrate, namespace } = await scene();
+    await createWorkload("deployments/sap", {
+      annotations: {
+        "wave.pusher.com/update-on-config-change": undefined,
+        "pod-reloader.cs.sap.com/configmaps": "page",
+      },
+    });
+    const controller = { containers: [{ name: "reloader", image: "ghcr.io/stakater/reloader:v1.4.0@sha256:00" }] };
+    await createWorkload("deployments/tool", {
+      annotations: { "wave.pusher.com/update-on-config-change": "false" },
+      spec: {
+        selector: { matchLabels: { app: "tool" } },
+        template: { metadata: { labels: { app: "tool" } }, spec: controller },
+      },
+    });
+    const { out } = await migrate("-o", "json");
+    const { workloads, controllers } = JSON.parse(out);
+    expect(workloads).toMatchObject([{ name: "sap", dialects: ["sap"], effect: "roll" }]);
+    expect(controllers).toContainEqual({ controller: "Stakater's Reloader", namespace, name: "tool", replicas: 2 });
+    expect(JSON.parse((await migrate("--dialects=wave", "-o", "json")).out).workloads).toEqual([]);
+  });
+
+  it("writes nothing and says so to whoever wants it to", async () => {
+    const { run } = await scene();
+    const { code, err } = await run("migrate");
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: "wave migrate: it only looks: call it with --dry-run. To migrate, start Wave\n",
+    });
+  });
+});

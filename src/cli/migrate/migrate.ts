@@ -1,0 +1,47 @@
+import { dialects } from "../../rollout/dialects/settings.ts";
+import { quoted } from "../../rollout/wording.ts";
+import { readAll } from "../cluster/read-all.ts";
+import { clusterCommand } from "../cluster-command.ts";
+import { readPolicy } from "../flags/told-flags.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { printable } from "../output/printable.ts";
+import { migrateFlags } from "./migrate-flags.ts";
+import { type Migration, renderMigration } from "./migrate-output.ts";
+import { otherControllers } from "./other-controllers.ts";
+import { verdictOn } from "./verdict.ts";
+
+/**
+ * `wave migrate --dry-run`: what would become of each workload if Wave took over now. Resolves with 0 where nothing would
+ * roll, with 1 where something would, or where that could not be read.
+ */
+export const migrate = clusterCommand({
+  name: "migrate",
+  flags: migrateFlags,
+  help: async () => (await import("./migrate-help.ts")).migrateHelp(),
+  read: ({ positionals, values, terminal }) => {
+    const [surplus] = positionals;
+    if (surplus !== undefined) throw new UsageError(`${quoted(surplus)} is not a flag; -n and -A say where to look`);
+    if (!values["dry-run"]) throw new UsageError("it only looks: call it with --dry-run. To migrate, start Wave");
+    return async (cluster) => {
+      const { client } = cluster;
+      const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
+      const policy = await readPolicy(client, { ...values, dialects: values.dialects ?? dialects });
+      const [{ asked, failures, gaps }, others] = await Promise.all([
+        readAll(cluster, namespace, undefined, policy),
+        otherControllers(client, undefined),
+      ]);
+      const workloads = asked.map(verdictOn).sort(inOrder);
+      const unread = "unread" in others ? [`could not look for other controllers: ${others.unread}`] : [];
+      for (const line of [...failures, ...gaps, ...unread]) terminal.writeError(`wave migrate: ${printable(line)}\n`);
+      const migration: Migration = { workloads, controllers: "unread" in others ? null : others };
+      terminal.write(await renderMigration(migration, values.output));
+      const harmless = workloads.every(({ effect }) => effect !== "roll" && effect !== "unknown");
+      return failures.length === 0 && harmless ? 0 : 1;
+    };
+  },
+});
+
+function inOrder(a: Migration["workloads"][number], b: Migration["workloads"][number]): number {
+  const [first = "", second = ""] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));
+  return first < second ? -1 : 1;
+}

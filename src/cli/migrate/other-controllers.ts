@@ -1,0 +1,55 @@
+import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { resources } from "../../kube/resources.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import { listAll } from "../list/list-all.ts";
+
+/** A controller that rolls workloads for their configuration too: beside it, both would. */
+export interface OtherController {
+  readonly controller: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** How many replicas it is to have. */
+  readonly replicas: number;
+}
+
+/** By the last part of the name of its image. */
+const images: Readonly<Record<string, string>> = {
+  reloader: "Stakater's Reloader",
+  "pod-reloader": "SAP's pod-reloader",
+  wave: "Wave",
+};
+
+/**
+ * The controllers in the cluster, or in one namespace, that roll workloads for their configuration: Deployments by the name of
+ * their image. Why it is not known instead, where they may not be listed.
+ */
+export async function otherControllers(
+  client: ApiClient,
+  namespace: string | undefined,
+): Promise<readonly OtherController[] | { readonly unread: string }> {
+  try {
+    return await listAll<KubeObject & Deployment, OtherController>(
+      client,
+      resources.deployments,
+      { namespace },
+      (object) => {
+        const controller = controllerOf(object);
+        const { namespace: where = "", name } = object.metadata;
+        if (controller === undefined) return undefined;
+        return { controller, namespace: where, name, replicas: object.spec?.replicas ?? 1 };
+      },
+    );
+  } catch (error) {
+    return { unread: errorText(error) };
+  }
+}
+
+function controllerOf({ spec }: Deployment): string | undefined {
+  for (const { image = "" } of spec?.template.spec?.containers ?? []) {
+    const name = image.replace(/@.*$/, "").replace(/^.*\//, "").replace(/:.*$/, "");
+    if (Object.hasOwn(images, name)) return images[name];
+  }
+  return undefined;
+}

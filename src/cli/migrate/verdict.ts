@@ -1,0 +1,66 @@
+import { describeMissing } from "../../rollout/messages.ts";
+import { type DuePlan, planRollout } from "../../rollout/plan.ts";
+import { configKey } from "../../rollout/references.ts";
+import type { Workload } from "../../rollout/workload.ts";
+import { isUnread, lookupIn, readableReferences } from "../cluster/live-plan.ts";
+import type { Asked } from "../explain/explanation.ts";
+import { policyOf } from "../flags/told-flags.ts";
+
+/** What becomes of a workload when Wave takes over. */
+export const effects = {
+  none: "nothing is written before something that it reads changes",
+  note: "what its Pods see is noted beside it; no Pod is replaced",
+  roll: "its Pods are replaced once",
+  waits: "something that its Pods require is missing: it keeps what it has",
+  unknown: "it hangs on what you may not read",
+} as const;
+
+/** One of them. */
+export type Effect = keyof typeof effects;
+
+/** What `wave migrate -o json` prints of one workload; docs/commands.md promises its fields. */
+export interface Verdict {
+  readonly kind: Workload["kind"];
+  readonly namespace: string;
+  readonly name: string;
+  /** In whose annotations it asks for rolls. */
+  readonly dialects: readonly string[];
+  readonly effect: Effect;
+  /** One line for a person. */
+  readonly reason: string;
+  /** What an old version of Wave left on it. */
+  readonly leftovers: readonly string[];
+}
+
+/** What Wave would do with a workload that it sees for the first time, whatever may hold that for a while. */
+export function verdictOn({ found, read, policy, gaps }: Asked): Verdict {
+  const { object, workload } = found;
+  const { kind, namespace, name } = workload;
+  const readable = { ...workload, references: readableReferences(workload.references, read) };
+  const plan = planRollout(readable, lookupIn(read), policyOf(policy));
+  const unread = workload.references.filter((reference) => isUnread(read.get(configKey(reference))));
+  const unknown = unread.length > 0 ? `could not read ${describeMissing(unread, namespace)}` : gaps[0];
+  const told =
+    unknown === undefined
+      ? { effect: effectOf(plan), reason: plan.reason }
+      : { effect: "unknown" as const, reason: unknown };
+  const leftovers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer.startsWith("wave.pusher.com/"));
+  return { kind, namespace, name, dialects: workload.foreign?.dialects ?? ["wave"], ...told, leftovers };
+}
+
+function effectOf({ outcome }: DuePlan): Effect {
+  switch (outcome) {
+    case "ignore":
+    case "unchanged":
+    case "overBudget":
+    case "cleanUp":
+      return "none";
+    case "adopt":
+      return "note";
+    case "baseline":
+    case "roll":
+      return "roll";
+    case "waiting":
+      return "waits";
+  }
+}
