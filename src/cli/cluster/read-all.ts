@@ -7,6 +7,7 @@ import { inLane } from "./in-lane.ts";
 import { tellLegacyHash } from "./legacy-hash.ts";
 import { type ReadPods, readPods } from "./pods.ts";
 import { readManyConfigs } from "./read-configs.ts";
+import { readNames } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads } from "./read-workloads.ts";
 import { wavesNow } from "./waves-now.ts";
@@ -31,10 +32,15 @@ export async function readAll(
   flags: KnownPolicy,
 ): Promise<ReadAll> {
   const namespaces = await readNamespaces(client, namespace);
-  const policy = { ...flags, ofNamespace: namespaces.of };
-  const all = listWorkloads(client, { namespace }, policy);
-  const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, policy);
+  const asking = { ...flags, ofNamespace: namespaces.of };
+  const all = listWorkloads(client, { namespace }, asking);
+  const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);
   const [{ found, failures }, asksFor] = await Promise.all([all, shown]);
+  const names = await readNames(
+    client,
+    found.map(({ workload }) => workload),
+  );
+  const policy = { ...asking, namesMatching: names.namesMatching };
   const used = [...new Set(found.map(({ workload }) => workload.namespace))];
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods] = await Promise.all([
@@ -61,6 +67,6 @@ export async function readAll(
   return {
     asked: told,
     failures: [...new Set([...failures, ...asksFor.failures])],
-    gaps: gapsOf(namespaces),
+    gaps: [...gapsOf(namespaces), ...names.failures],
   };
 }

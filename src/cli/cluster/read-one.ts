@@ -9,6 +9,7 @@ import { tellLegacyHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
 import { podSelector, readPods } from "./pods.ts";
 import { readConfigs, readManyConfigs } from "./read-configs.ts";
+import { readNames } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads, readWorkload } from "./read-workloads.ts";
 import { wavesNow } from "./waves-now.ts";
@@ -28,13 +29,23 @@ export async function readOne(
     readWorkload(cluster, argument, namespace),
     readNamespaces(client, namespace),
   ]);
-  const policy = { ...told, ofNamespace: namespaces.of };
-  const found = { object, workload: toWorkload(argument.kind, object, policy) };
+  const asking = { ...told, ofNamespace: namespaces.of };
+  const found = { object, workload: toWorkload(argument.kind, object, asking) };
+  const { namesMatching, failures } = await readNames(client, [found.workload]);
+  const policy = { ...asking, namesMatching };
   const [read, pods] = await Promise.all([
     readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy)), policy.dialects),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
   ]);
-  const stored = { found, read, policy, pods, now: Date.now(), wave: undefined, gaps: gapsOf(namespaces) };
+  const stored = {
+    found,
+    read,
+    policy,
+    pods,
+    now: Date.now(),
+    wave: undefined,
+    gaps: [...gapsOf(namespaces), ...failures],
+  };
   const asked = await tellLegacyHash(client, stored);
   return isInWave(asked) ? withOthers(cluster, asked) : asked;
 }
@@ -51,10 +62,15 @@ function isInWave({ found, read, policy, now }: Asked): boolean {
 
 /** With the workloads of its namespace that may go first, as far as they can be listed. */
 async function withOthers({ client }: Cluster, asked: Asked): Promise<Asked> {
-  const { policy, now } = asked;
+  const { now } = asked;
   const { namespace } = asked.found.workload;
   try {
-    const { found, failures } = await listWorkloads(client, { namespace }, policy);
+    const { found, failures } = await listWorkloads(client, { namespace }, asked.policy);
+    const { namesMatching } = await readNames(
+      client,
+      found.map(({ workload }) => workload),
+    );
+    const policy = { ...asked.policy, namesMatching };
     const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
     const read = await readManyConfigs(client, objects, policy.dialects);
     const { holdOf } = wavesNow({ found, read, policy, now });

@@ -1,0 +1,47 @@
+import { configResources } from "../../cache/live-configs.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { readNamePattern } from "../../rollout/dialects/name-pattern.ts";
+import type { ConfigObject } from "../../rollout/digest.ts";
+import type { Policy } from "../../rollout/policy/policy.ts";
+import type { ConfigKind } from "../../rollout/references.ts";
+import type { Workload } from "../../rollout/workload.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import { listAll } from "../list/list-all.ts";
+import { inLane } from "./in-lane.ts";
+
+/** What regular expressions match in the namespaces of some workloads, and why that is not known of others. */
+export interface ReadNames {
+  readonly namesMatching: NonNullable<Policy["namesMatching"]>;
+  readonly failures: readonly string[];
+}
+
+/** Lists the names that the regular expressions of workloads may match: none where they have none. Never rejects. */
+export async function readNames(client: ApiClient, workloads: readonly Workload[]): Promise<ReadNames> {
+  const wanted = new Map<string, { readonly kind: ConfigKind; readonly namespace: string }>();
+  for (const { namespace, foreign } of workloads) {
+    for (const { kind } of foreign?.patterns ?? []) wanted.set(`${kind}/${namespace}`, { kind, namespace });
+  }
+  const names = new Map<string, readonly string[]>();
+  const failures: string[] = [];
+  await inLane([...wanted], async ([id, { kind, namespace }]) => {
+    try {
+      names.set(id, await listAll(client, configResources[kind], { namespace }, nameOf));
+    } catch (error) {
+      failures.push(`what regular expressions name is not known here: ${errorText(error)}`);
+    }
+  });
+  return {
+    failures,
+    namesMatching: (namespace, { kind, source }) => {
+      const pattern = readNamePattern(source);
+      const all = names.get(`${kind}/${namespace}`) ?? [];
+      return pattern.state === "read" ? all.filter((name) => pattern.matches(name)) : [];
+    },
+  };
+}
+
+/** Releases of Helm are no configuration of anybody, and Wave never sees them. */
+function nameOf(object: KubeObject & ConfigObject): string | undefined {
+  return "type" in object && object.type === "helm.sh/release.v1" ? undefined : object.metadata.name;
+}
