@@ -3,6 +3,7 @@ import type {
   WebhookClientConfig,
 } from "kubernetes-types/admissionregistration/v1.d.ts";
 import { annotationPrefix, configHash, schedulingDisabled, updateOnConfigChange } from "../rollout/annotations.ts";
+import type { Dialect, DialectSettings } from "../rollout/dialects/settings.ts";
 
 /** Which requests a webhook is called for; kubernetes-types leaves out half of it. */
 export interface WebhookRule {
@@ -34,6 +35,8 @@ export interface ConfigurationOptions {
   readonly clientConfig: WebhookClientConfig;
   /** Only these namespaces; undefined means all. */
   readonly namespaces: readonly string[] | undefined;
+  /** Whose annotations are understood; undefined: Wave's alone. */
+  readonly dialects?: DialectSettings | undefined;
 }
 
 /** Of the only webhook in the configuration; users see it in errors of the API server. */
@@ -47,8 +50,8 @@ const webhookName = "workloads.wave.pusher.com";
  *
  * All others cost nothing: the API server does not call Wave for them.
  */
-const concernsWave = [
-  "[object, oldObject].exists(o, o != null && (has(o.metadata.annotations)",
+const saysToWave = [
+  "has(o.metadata.annotations)",
   ` && (${quoted(schedulingDisabled)} in o.metadata.annotations`,
   ` || ${quoted(updateOnConfigChange)} in o.metadata.annotations)`,
   ` ? ${quoted(schedulingDisabled)} in o.metadata.annotations`,
@@ -57,8 +60,28 @@ const concernsWave = [
   " || (has(o.metadata.annotations)",
   ` && o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))`,
   " || (has(o.spec.template.metadata.annotations)",
-  ` && ${quoted(configHash)} in o.spec.template.metadata.annotations)))`,
+  ` && ${quoted(configHash)} in o.spec.template.metadata.annotations)`,
 ].join("");
+
+/** The same for a workload that says anything in another dialect which is understood, or need not. */
+function concernsWave(dialects: DialectSettings | undefined): string {
+  const others = dialects?.understood.flatMap((dialect) => saysTo[dialect]) ?? [];
+  const all = dialects?.understood.includes("stakater") && dialects.autoReloadAll ? ["true"] : others;
+  const says = all.length === 0 ? `(${saysToWave})` : `(${all.join(" || ")} || (${saysToWave}))`;
+  return `[object, oldObject].exists(o, o != null && ${says})`;
+}
+
+const saysTo: Readonly<Record<Dialect, readonly string[]>> = {
+  wave: [],
+  sap: [hasOne("o.metadata", `key.startsWith(${quoted("pod-reloader.cs.sap.com/")})`)],
+  stakater: ["o.metadata", "o.spec.template.metadata"].map((metadata) =>
+    hasOne(metadata, `key.contains(${quoted("reloader.stakater.com/")})`),
+  ),
+};
+
+function hasOne(metadata: string, condition: string): string {
+  return `(has(${metadata}.annotations) && ${metadata}.annotations.exists(key, ${condition}))`;
+}
 
 /** False for what the controller writes: it has just decided, so asking again would only cost time. */
 const notByWave = "!has(request.options.fieldManager) || request.options.fieldManager != 'wave'";
@@ -71,7 +94,12 @@ function quoted(text: string): string {
  * The registration of Wave's webhook. Every field is there, also where it is the API server's default, so that what is
  * stored can be compared with it.
  */
-export function webhookConfiguration({ name, clientConfig, namespaces }: ConfigurationOptions): NewConfiguration {
+export function webhookConfiguration({
+  name,
+  clientConfig,
+  namespaces,
+  dialects,
+}: ConfigurationOptions): NewConfiguration {
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
@@ -92,7 +120,7 @@ export function webhookConfiguration({ name, clientConfig, namespaces }: Configu
           },
         ],
         matchConditions: [
-          { name: "concerns-wave", expression: concernsWave },
+          { name: "concerns-wave", expression: concernsWave(dialects) },
           { name: "not-by-wave", expression: notByWave },
         ],
         matchPolicy: "Equivalent",

@@ -114,7 +114,7 @@ describe("an installed registration", () => {
 
 describe("a registration of Wave's own", () => {
   const registration = (url = "https://127.0.0.1:9443", namespaces?: readonly string[]) =>
-    ownRegistration(api, new URL(url), namespaces);
+    ownRegistration(api, new URL(url), { namespaces });
 
   it.each([
     ["https://127.0.0.1:9443", "wave-127.0.0.1-9443"],

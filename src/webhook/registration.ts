@@ -3,6 +3,7 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
 import { pathWith, tokenIn } from "./path-token.ts";
 import { type Certificate, readBundle, writeBundle } from "./pem.ts";
@@ -89,7 +90,11 @@ export function installedRegistration(client: ApiClient, service: ServiceName): 
 }
 
 /** A configuration that Wave registers itself, to be called at this URL, and takes back when it ends. */
-export function ownRegistration(client: ApiClient, url: URL, namespaces: readonly string[] | undefined): Registration {
+export function ownRegistration(
+  client: ApiClient,
+  url: URL,
+  { namespaces, dialects }: Pick<Policy, "namespaces" | "dialects">,
+): Registration {
   // Named after the URL: replicas with URLs of their own do not overwrite each other, nor what is installed in the cluster.
   const name = `wave-${url.host
     .toLowerCase()
@@ -103,7 +108,7 @@ export function ownRegistration(client: ApiClient, url: URL, namespaces: readonl
     async publish(before, { trusted, token }, signal) {
       const caBundle = trusted ? encode(trusted) : before?.object.webhooks?.[0]?.clientConfig.caBundle;
       const clientConfig = { url: new URL(pathWith(token), url).href, ...(caBundle ? { caBundle } : {}) };
-      const wanted = webhookConfiguration({ name, clientConfig, namespaces });
+      const wanted = webhookConfiguration({ name, clientConfig, namespaces, dialects });
       if (before !== undefined && isDeepStrictEqual(before.object.webhooks, wanted.webhooks)) return before;
       const object = await client.request<StoredConfiguration>({
         method: before ? "PUT" : "POST",

@@ -74,7 +74,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
   const { client, namespace, serviceName, url, clock, log, random = Math.random } = options;
   const service = { namespace, name: serviceName };
   const registration = url
-    ? ownRegistration(client, url, options.policy.namespaces)
+    ? ownRegistration(client, url, options.policy)
     : warnWhereNotCalled(installedRegistration(client, service), service, log);
   const secretName = `${serviceName}-authority`;
   const source = sourceOf(options, registration, secretName);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
+import { dialects as everyDialect } from "../../src/rollout/dialects/settings.ts";
 import { silentLogger } from "../../src/telemetry/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
 import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
@@ -14,6 +15,7 @@ import { configurations } from "./admitted.ts";
 
 const ns = "match-conditions";
 const optIn = "wave.pusher.com/update-on-config-change";
+const dialects = { understood: everyDialect, autoReloadAll: false, reloadOnCreate: false, reloadOnDelete: false };
 const patchType = "application/strategic-merge-patch+json";
 
 describeOnControlPlane("the webhook configuration", (cluster) => {
@@ -41,7 +43,7 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     });
     const caBundle = Buffer.from(authority.certificate.pem).toString("base64");
     const clientConfig = { url: `https://127.0.0.1:${server.port}${pathWith(tokenOf(authority))}`, caBundle };
-    const body = webhookConfiguration({ name: ns, clientConfig, namespaces: [ns] });
+    const body = webhookConfiguration({ name: ns, clientConfig, namespaces: [ns], dialects });
     await cluster.api("POST", configurations, body);
     // The API server takes a moment to learn of it.
     await until("the API server to ask", async () => (await create({ [optIn]: "true" })) || undefined);
@@ -73,6 +75,12 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     ["declines and is still gated", { [optIn]: "false", "wave.pusher.com/scheduling-disabled": "" }, true],
     ["has annotations of others, and may be opted in by its Namespace", { "example.com/a": "true" }, true],
     ["has no annotations at all, likewise", {}, true],
+    [
+      "declines, and names objects in SAP's dialect",
+      { [optIn]: "false", "pod-reloader.cs.sap.com/secrets": "a" },
+      true,
+    ],
+    ["declines, and asks in Stakater's", { [optIn]: "false", "secret.reloader.stakater.com/auto": "true" }, true],
   ])("lets Wave see a workload that %s: %j", async (_what, annotations, seen) => {
     expect(await create(annotations)).toBe(seen);
   });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import type { Dialect, DialectSettings } from "../../src/rollout/dialects/settings.ts";
 import { webhookConfiguration } from "../../src/webhook/configuration.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -9,6 +10,10 @@ import { grantsOf, objectsOf } from "./grants.ts";
 import { chart, deploy, deploymentIn, type Manifest, ofKind, only, rendered, renderedAs } from "./rendered.ts";
 
 const { version } = JSON.parse(readFileSync(join(deploy, "../package.json"), "utf8"));
+
+function settings(understood: readonly Dialect[], autoReloadAll = false): DialectSettings {
+  return { understood, autoReloadAll, reloadOnCreate: false, reloadOnDelete: false };
+}
 
 describe("the chart", () => {
   it("has the version of Wave, and so has its image", () => {
@@ -58,14 +63,17 @@ describeOnControlPlane("the chart", (cluster) => {
   it.for([
     ["in all namespaces", [], undefined],
     ["in two", ["namespaces={shop,payments}"], ["shop", "payments"]],
-  ] as const)("registers the webhook as Wave does itself, %s", async ([, values, namespaces]) => {
+    ["of SAP's dialect", ["dialects={wave,sap}"], undefined, settings(["wave", "sap"])],
+    ["of all three", ["dialects={wave,sap,stakater}"], undefined, settings(["wave", "sap", "stakater"])],
+    ["of everybody", ["dialects={stakater},autoReloadAll=true"], undefined, settings(["stakater"], true)],
+  ] as const)("registers the webhook as Wave does itself, %s", async ([, values, namespaces, dialects]) => {
     const [configuration] = ofKind(
       "MutatingWebhookConfiguration",
       await rendered(cluster, "webhooks.enabled=true", ...values),
     );
     const name = "wave-webhook";
     const clientConfig = { service: { name, namespace: "wave-system", port: 443 } };
-    const own = webhookConfiguration({ name, clientConfig, namespaces });
+    const own = webhookConfiguration({ name, clientConfig, namespaces, dialects });
     expect(configuration).toMatchObject({ apiVersion: own.apiVersion, metadata: { name } });
     expect(configuration?.webhooks).toEqual(own.webhooks);
   });
