@@ -5,7 +5,7 @@ import { resourcePath } from "../kube/resources.ts";
 import { objectsGranted } from "../rollout/cross-namespace.ts";
 import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
-import { digestOfWaveInGo } from "../rollout/legacy/wave-in-go.ts";
+import { legacyDigest } from "../rollout/legacy/legacy-hash.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey } from "../rollout/references.ts";
@@ -63,7 +63,7 @@ export async function readLegacy(
     return config;
   }
 
-  const digest = digestOfWaveInGo(object);
+  const digest = legacyDigest(workload, object);
   let step = digest.next();
   while (!step.done) step = digest.next(await read(step.value));
   for (const [key, each] of granted) {

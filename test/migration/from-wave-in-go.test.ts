@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
-import { readAuditLog } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
-import { container, makeNamespace, workload, workloadKinds } from "../end-to-end/objects.ts";
+import { container, makeNamespace, optIn, workloadKinds } from "../end-to-end/objects.ts";
 import { newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
+import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./migrated.ts";
 
 const ns = "from-wave-in-go";
 const settings = { "10": "ten", "9": "nine", colour: "blue" };
@@ -31,38 +30,18 @@ function hashInGo(configMaps: Values, secrets: Values): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Waits until the log says that nothing is to be done about the workload "current". */
-function untilUnchanged(wave: WaveProcess, kind: string) {
-  const is = (line: string) =>
-    [`"kind":"${kind}"`, '"name":"current"', '"outcome":"unchanged"'].every((part) => line.includes(part));
-  return until(`${kind} current to be planned`, async () => (wave.log().split("\n").some(is) ? true : undefined));
-}
-
 describeOnControlPlane("Wave where Wave in Go was", (cluster) => {
-  const start = () =>
-    startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, "--log-level=debug", "--log-format=json"]);
-  const writes = () =>
-    readAuditLog(cluster.auditLog)
-      .filter(({ userAgent, objectRef }) => userAgent?.startsWith("wave/") && objectRef?.namespace === ns)
-      .filter(({ verb }) => !["get", "list", "watch"].includes(verb))
-      .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}`);
+  const start = () => startFor(cluster, ns);
 
   it("writes nothing, rolls once what an edit concerns, and once what changed while no controller ran", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("settings", settings);
     await namespace.secret("login", login);
-    const left = (name: string, hash: string, kind: (typeof workloadKinds)[number]["kind"] = "Deployment") => {
-      const object = workload(
-        name,
-        {
-          containers: [
-            { ...container, envFrom: [{ configMapRef: { name: "settings" } }, { secretRef: { name: "login" } }] },
-          ],
-        },
-        { kind },
-      );
-      Object.assign(object.spec.template.metadata, { annotations: { "wave.pusher.com/config-hash": hash } });
-      return namespace.create(object);
+    const envFrom = [{ configMapRef: { name: "settings" } }, { secretRef: { name: "login" } }];
+    const left = (name: string, hash: string, kind?: (typeof workloadKinds)[number]["kind"]) => {
+      const template = { "wave.pusher.com/config-hash": hash };
+      const podSpec = { containers: [{ ...container, envFrom }] };
+      return namespace.create(leftBehind(name, podSpec, { annotations: optIn, template, ...(kind && { kind }) }));
     };
     const current = hashInGo({ settings }, { login });
     for (const { kind } of workloadKinds) await left("current", current, kind);
@@ -80,10 +59,9 @@ describeOnControlPlane("Wave where Wave in Go was", (cluster) => {
         hashInGo({ settings: { ...settings, colour: "red" } }, { login }),
       ),
     ).toMatch(/^v2:/);
-    // The log tells that each was planned; the audit log that only the stale one was written.
-    for (const { kind } of workloadKinds) await untilUnchanged(wave, kind);
-    await until("the audit log to be written", async () => (writes().includes("create events") ? true : undefined));
-    expect(writes().filter((write) => !write.endsWith("events"))).toEqual(["patch deployments"]);
+    for (const { kind } of workloadKinds) await untilUnchanged(wave, kind, "current");
+    await auditWritten(cluster);
+    expect(writesIn(cluster, ns)).toEqual(["patch deployments stale"]);
     for (const { kind } of workloadKinds) expect(await recordedHash(cluster, ns, kind, "current")).toBe(current);
 
     await namespace.edit("ConfigMap", "settings", { colour: "green" });
@@ -109,7 +87,7 @@ describeOnControlPlane("Wave where Wave in Go was", (cluster) => {
     const before = await settledRevisions(cluster, ns, "Deployment", name);
     const wave = await start();
     onTestFinished(async () => void (await wave.stop("SIGKILL")));
-    await untilUnchanged(wave, "Deployment");
+    await untilUnchanged(wave, "Deployment", "current");
     expect(await wave.stop()).toBe(0);
     expect(await recordedHash(cluster, ns, "Deployment", name)).toBe(hash);
     expect(await settledRevisions(cluster, ns, "Deployment", name)).toBe(before);

@@ -21,14 +21,15 @@ const prefix = "pod-reloader.cs.sap.com/";
  */
 export const sapConfigHash = `${prefix}config-hash`;
 
-const lists: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
+/** Its annotations that name objects, in the order in which its hash has them. */
+export const sapLists: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: `${prefix}configmaps` },
   { kind: "Secret", annotation: `${prefix}secrets` },
 ];
 
 /** The annotations of SAP's pod-reloader. */
 export const sapRows: readonly DialectRow[] = [
-  ...lists.map(({ kind, annotation }) => ({
+  ...sapLists.map(({ kind, annotation }) => ({
     name: annotation,
     on: ["workload"] as const,
     values: "names, separated by commas",
@@ -60,7 +61,7 @@ export const sapRows: readonly DialectRow[] = [
 export function askedBySap({ namespace, annotations }: DialectSource): Asked {
   const named: Reference[] = [];
   const mistakes: Warning[] = [];
-  for (const { kind, annotation } of lists) {
+  for (const { kind, annotation } of sapLists) {
     const path = `metadata.annotations[${annotation}]`;
     const noNames: string[] = [];
     for (const name of entriesOf(annotations[annotation])) {
@@ -74,7 +75,7 @@ export function askedBySap({ namespace, annotations }: DialectSource): Asked {
   }
   return {
     dialect: "sap",
-    optIn: lists.some(({ annotation }) => annotations[annotation]) ? optIns.in : optIns.out,
+    optIn: sapLists.some(({ annotation }) => annotations[annotation]) ? optIns.in : optIns.out,
     fromPodSpec: { ConfigMap: "none", Secret: "none" },
     named,
     patterns: [],
