@@ -47,6 +47,7 @@ export function readRunRequest(
       namespaces: values.namespaces ?? namespacesOfReloader(dialects, env),
       dialects,
       crossNamespace: values["cross-namespace"],
+      firstSight: values["first-sight"],
       updateRate: values["update-rate"],
       updateBurst: values["update-burst"],
       syncPeriodMs: values["sync-period"],

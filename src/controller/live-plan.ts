@@ -56,7 +56,8 @@ export async function planLive(
     const lookup = told?.lookup ?? (await live.lookup(newest));
     const replan = () => planRollout(withFinding(newest, record.legacy), lookup, policy, record.view, momentOf(newest));
     const plan = replan();
-    if (plan.outcome !== "adopt" || readHashKeys === undefined) return { type: "planned", workload: newest, plan };
+    if (plan.outcome !== "adopt" || plan.because === "first" || readHashKeys === undefined)
+      return { type: "planned", workload: newest, plan };
     // The hash may be under a key that another replica has just made.
     const failure = await readHashKeys(leadership.abort).catch(errorText);
     if (failure !== undefined) return { type: "unavailable", workload, message: failure, retryAfterMs: 0 };

@@ -54,11 +54,12 @@ export async function assemble(
   const client = createApiClient({ config, clock, metrics, userAgent, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random };
   const recorder = createEventRecorder({ client, clock, log, metrics, component: "wave", instance: identity });
-  const { crossNamespace, namespaces, schedulingGate, pacing, dialects } = settings;
+  const { crossNamespace, firstSight, namespaces, schedulingGate, pacing, dialects } = settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
   const policy: Policy = {
     crossNamespace,
+    firstSight,
     namespaces,
     schedulingGate,
     pacing,

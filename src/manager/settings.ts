@@ -30,6 +30,8 @@ export interface Settings {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly crossNamespace: "granted" | "any" | "none";
+  /** Undefined: as in the dialect that a workload opted in by. */
+  readonly firstSight?: "roll" | "baseline" | undefined;
   /** Rollouts a second; Infinity is no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;

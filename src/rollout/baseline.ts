@@ -1,9 +1,10 @@
 /**
  * What the Pods of a workload are taken to see where the hash in their template does not tell it, in an annotation of the
- * workload's own metadata, which makes no new Pods. Written as `<recorded> <hash>`, or `<recorded> <hash> <everything>`.
+ * workload's own metadata, which makes no new Pods. Written as `<recorded> <hash>`, or `<recorded> <hash> <everything>`;
+ * where no hash is recorded it begins with the space.
  */
 export interface Baseline {
-  /** The hash in the pod template that it stands for: with another one there, as `rollout undo` restores it, it is void. */
+  /** The hash in the pod template that it stands for, "" where there is none: with another one there, as `rollout undo` restores it, it is void. */
   readonly recorded: string;
   /** The hash of what they are taken to see, of all that counts. */
   readonly hash: string;

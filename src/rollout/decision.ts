@@ -13,11 +13,16 @@ export type Decision =
   /** No hash of this algorithm is recorded, or only the scheduling gate must be lifted: record the hash. */
   | ({ readonly outcome: "baseline"; readonly hash: string; readonly view: ConfigView } & Streak)
   /**
-   * Its recorded hash cannot be told, or soon not any more, because of its `key`, and the current configuration is taken to be
+   * It is seen `first` and has none, or its recorded hash cannot be told, or soon not any more, because of its `key`, and the current configuration is taken to be
    * what its Pods see; or it is of other objects than those that `count` by now, and its Pods see the same of these. `hash`,
    * which stands for that, is noted as the baseline beside the recorded one, without new Pods.
    */
-  | { readonly outcome: "adopt"; readonly because: "key" | "count"; readonly hash: string; readonly view: ConfigView }
+  | {
+      readonly outcome: "adopt";
+      readonly because: "key" | "count" | "first";
+      readonly hash: string;
+      readonly view: ConfigView;
+    }
   /** Its Pods see other configuration than new ones would; `changed` is undefined where nobody watched it change. */
   | ({
       readonly outcome: "roll";

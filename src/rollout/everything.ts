@@ -68,9 +68,8 @@ interface Noted {
 
 /** The hash of all that its Pods are taken to see. */
 function notedOfEverything({ recordedHash, baseline }: Workload): Noted | undefined {
-  if (recordedHash === undefined) return undefined;
-  const noted = baselineFor(recordedHash, baseline);
-  if (noted === undefined) return { hash: recordedHash, in: "template" };
+  const noted = baselineFor(recordedHash ?? "", baseline);
+  if (noted === undefined) return recordedHash === undefined ? undefined : { hash: recordedHash, in: "template" };
   if (noted.everything === undefined) return { hash: noted.hash, in: "baseline" };
   return { hash: noted.everything, in: "everything" };
 }

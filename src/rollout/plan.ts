@@ -5,6 +5,7 @@ import { countedReferences } from "./counted-references.ts";
 import type { Decision, DueDecision, Held } from "./decision.ts";
 import { merelyCameOrWent } from "./dialects/came-or-went.ts";
 import { notedAnew, toggled, type Views, viewsThrough } from "./everything.ts";
+import { firstSightOf } from "./first-sight.ts";
 import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { matchedReferences } from "./matched-references.ts";
@@ -157,7 +158,7 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
 function planComplete(
   workload: Workload,
   views: Views,
-  { dialects }: Policy,
+  policy: Policy,
   keys: HashKeys | undefined,
   previous: ConfigView | undefined,
 ): Reasoned {
@@ -169,6 +170,10 @@ function planComplete(
   const recorded = readRecorded(workload, view, keys);
   switch (recorded.tells) {
     case "nothing": {
+      if (!gated && firstSightOf(workload, policy) === "baseline") {
+        const reason = "it is seen for the first time";
+        return { outcome: "adopt", because: "first", hash, view, reason };
+      }
       const reason = gated ? restored : "no hash is recorded yet";
       return { outcome: "baseline", hash, view, reason };
     }
@@ -194,6 +199,8 @@ function planComplete(
         };
       }
       if (!gated) return { outcome: "unchanged", view, reason };
+      // To write a hash where there is none would replace Pods.
+      if (workload.recordedHash === undefined) return { outcome: "cleanUp", reason };
       return { outcome: "baseline", hash: workload.recordedHash ?? hash, view, reason };
     }
     case "other": {
@@ -205,7 +212,7 @@ function planComplete(
       }
       const counted = (change: Change) => !views.leftOut.has(configKey(change));
       const changes = seen && changesBetween(seen, view).filter(counted);
-      if (changes !== undefined && !isGated(workload) && merelyCameOrWent(workload, changes, dialects)) {
+      if (changes !== undefined && !isGated(workload) && merelyCameOrWent(workload, changes, policy.dialects)) {
         const reason = `${lifted}${describeChanges(changes, workload.namespace)}, which alone replaces none of its Pods`;
         return { outcome: "adopt", because: "count", hash, view, reason };
       }

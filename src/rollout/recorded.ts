@@ -25,10 +25,11 @@ export function readRecorded(
   view: ConfigView,
   keys: HashKeys | undefined,
 ): Recorded {
-  if (recordedHash === undefined) return { tells: "nothing" };
-  const noted = baselineFor(recordedHash, baseline);
+  const noted = baselineFor(recordedHash ?? "", baseline);
   const told = noted === undefined ? undefined : verified(noted.hash, view, keys);
-  return told?.tells === "same" || told?.tells === "other" ? told : verified(recordedHash, view, keys);
+  if (told?.tells === "same" || told?.tells === "other") return told;
+  if (recordedHash !== undefined) return verified(recordedHash, view, keys);
+  return told?.tells === "unknown" ? told : { tells: "nothing" };
 }
 
 /** Whether a hash that was read as `recorded` is the one of `view`; false where it cannot be told. */

@@ -9,6 +9,7 @@
   (list "context" "" (.Values.context))
   (list "namespaces" "" (.Values.namespaces))
   (list "cross-namespace" "granted" (.Values.crossNamespace))
+  (list "first-sight" "" (.Values.firstSight))
   (list "update-rate" "10" (.Values.updateRate | toString | eq "0" | ternary "unlimited" .Values.updateRate))
   (list "update-burst" "100" (.Values.updateBurst))
   (list "hash-key-secret" "" (.Values.hashKeySecret | empty | ternary "" (printf "%s/%s" .Release.Namespace .Values.hashKeySecret)))

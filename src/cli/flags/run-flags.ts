@@ -43,6 +43,13 @@ export const runFlags = {
     default: "granted",
     help: "Which extra ConfigMaps and Secrets of other namespaces count: those whose wave.pusher.com/shared-with names the workload's namespace, any, or none.",
   }),
+  "first-sight": choice({
+    group: rollouts,
+    of: ["roll", "baseline"],
+    default: undefined,
+    shownDefault: "roll, or baseline where Reloader's annotations ask for it",
+    help: "What becomes of a running workload that has no hash yet: its Pods are replaced once, or what is there is taken for what they see.",
+  }),
   "update-rate": rate({
     group: rollouts,
     default: 10,

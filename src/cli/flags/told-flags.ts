@@ -18,6 +18,7 @@ export const toldFlags = {
     "The namespaces that it watches: of others it rolls nothing and reads nothing.",
   ),
   "cross-namespace": told(runFlags["cross-namespace"]),
+  "first-sight": told(runFlags["first-sight"]),
   "hash-key-secret": told(
     runFlags["hash-key-secret"],
     "The Secret with the key of its hashes. Without it, or where you may not read it, it cannot be told what a hash under a key stands for.",
@@ -54,6 +55,7 @@ export async function readPolicy(
 ): Promise<KnownPolicy> {
   return {
     crossNamespace: values["cross-namespace"],
+    firstSight: values["first-sight"],
     namespaces: values.namespaces,
     schedulingGate: values["scheduling-gate"],
     dialects: dialectSettings(values),

@@ -118,6 +118,15 @@ export const policyRows = {
     parse: (text) =>
       /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? timeOf(text) : undefined,
   }),
+  "first-sight": row({
+    places: ["workload"],
+    allowed: '"roll" or "baseline"',
+    means:
+      "when Wave sees it first and it runs already: `roll` replaces its Pods once, `baseline` takes what is there for what they see",
+    most: 20,
+    holdsUnread: true,
+    parse: oneOf("roll", "baseline"),
+  }),
   "exclude-configmaps": row({
     places: onBoth,
     allowed: "name or namespace/name, separated by commas",

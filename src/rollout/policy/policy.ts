@@ -18,6 +18,8 @@ export interface Policy {
   readonly hashKeys?: HashKeys | undefined;
   /** When what is due may happen; undefined: at once. */
   readonly pacing?: PacingFlags | undefined;
+  /** What becomes of a workload that is seen for the first time; undefined: as in the dialect that it opted in by. */
+  readonly firstSight?: "roll" | "baseline" | undefined;
   /** What a Namespace decides for all workloads in it; undefined: nothing. */
   readonly ofNamespace?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */

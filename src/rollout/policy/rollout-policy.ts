@@ -43,6 +43,8 @@ export interface RolloutPolicy {
   readonly priority: Said<number>;
   /** Milliseconds since the epoch. */
   readonly resumedAt: number | undefined;
+  /** Undefined where it does not say so. */
+  readonly firstSight: ValueOf<"first-sight"> | undefined;
   readonly excludeConfigMaps: Said<Names>;
   readonly excludeSecrets: Said<Names>;
 }
@@ -83,6 +85,7 @@ export function rolloutPolicyOf(
     waves: say("waves", true),
     priority: say("priority", 0),
     resumedAt: say("resumed", undefined).value,
+    firstSight: say("first-sight", undefined).value,
     excludeConfigMaps: say("exclude-configmaps", noNames),
     excludeSecrets: say("exclude-secrets", noNames),
     unreadable,

@@ -1,0 +1,64 @@
+import { expect, it, onTestFinished } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { container, makeNamespace, workloadKinds } from "../end-to-end/objects.ts";
+import { newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
+import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./migrated.ts";
+
+const ns = "from-reloader";
+
+/** What Reloader has written into the pod template of whom it has rolled: by env vars, or by its annotation. */
+const left = {
+  env: [{ name: "STAKATER_SETTINGS_CONFIGMAP", value: "0c0ffee" }],
+  template: { "reloader.stakater.com/last-reloaded-from": '{"type":"CONFIGMAP","name":"settings","namespace":"x"}' },
+};
+
+describeOnControlPlane("Wave where Stakater's Reloader was", (cluster) => {
+  it("restarts nobody, notes what Pods see beside their templates, and rolls once what an edit concerns", async () => {
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("settings", { colour: "red" });
+    await namespace.configMap("other", { colour: "red" });
+    const reads = (name: string) => ({
+      containers: [{ ...container, env: left.env, envFrom: [{ configMapRef: { name } }] }],
+    });
+    const auto = { "reloader.stakater.com/auto": "true" };
+    const named = { "configmap.reloader.stakater.com/reload": "settings" };
+    for (const { kind } of workloadKinds) {
+      await namespace.create(
+        leftBehind("auto", reads("settings"), { kind, annotations: auto, template: left.template }),
+      );
+    }
+    await namespace.create(leftBehind("named", { containers: [container] }, { annotations: named }));
+    await namespace.create(leftBehind("other", reads("other"), { annotations: auto, template: left.template }));
+    const those = [
+      ...workloadKinds.map(({ kind }) => ({ kind, name: "auto" })),
+      { kind: "Deployment", name: "named" } as const,
+    ];
+    const starts = await Promise.all(those.map(({ kind, name }) => settledRevisions(cluster, ns, kind, name)));
+
+    const first = await startFor(cluster, ns, "--dialects=stakater");
+    onTestFinished(async () => void (await first.stop("SIGKILL")));
+    const every = [...those, { kind: "Deployment", name: "other" } as const];
+    for (const { kind, name } of every) await untilUnchanged(first, kind, name);
+    expect(await first.stop()).toBe(0);
+    for (const { kind, name } of every) expect(await recordedHash(cluster, ns, kind, name)).toBeUndefined();
+    for (const [index, { kind, name }] of those.entries()) {
+      expect(await settledRevisions(cluster, ns, kind, name)).toBe(starts[index]);
+    }
+    await auditWritten(cluster);
+    const noted = writesIn(cluster, ns);
+    expect(noted).toHaveLength(every.length);
+
+    const second = await startFor(cluster, ns, "--dialects=stakater");
+    onTestFinished(async () => void (await second.stop("SIGKILL")));
+    for (const { kind, name } of every) await untilUnchanged(second, kind, name);
+    await namespace.edit("ConfigMap", "settings", { colour: "blue" });
+    for (const { kind, name } of those) expect(await newHash(cluster, ns, kind, name)).toMatch(/^v2:/);
+    expect(await second.stop()).toBe(0);
+    for (const [index, { kind, name }] of those.entries()) {
+      await revisionsToBe(cluster, ns, kind, name, (starts[index] ?? 0) + 1);
+    }
+    await auditWritten(cluster);
+    expect(writesIn(cluster, ns)).toHaveLength(noted.length + those.length);
+    expect(await recordedHash(cluster, ns, "Deployment", "other")).toBeUndefined();
+  });
+});
