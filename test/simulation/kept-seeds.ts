@@ -11,4 +11,6 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 80043, name: "watches that waited after resets" },
   { seed: 80119, name: "a Retry-After of a day" },
   { seed: 6000548, name: "a write without an answer, of what the leader before had written" },
+  { seed: 80049, name: "held Pods of a workload that was observed no longer" },
+  { seed: 91087, name: "a change that was halted by a workload that read its object no longer" },
 ];
