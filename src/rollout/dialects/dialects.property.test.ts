@@ -5,6 +5,7 @@ import { extraConfigMaps, extraSecrets, updateOnConfigChange } from "../annotati
 import type { Config } from "../digest.ts";
 import { patchFor } from "../patch.ts";
 import { type DuePlan, planRollout } from "../plan.ts";
+import type { Policy } from "../policy/policy.ts";
 import { configMap, lookupOf, secret } from "../test-objects.ts";
 import { toWorkload, type WorkloadObject } from "../workload.ts";
 import type { Dialect } from "./settings.ts";
@@ -12,7 +13,11 @@ import { everybody, objectOf, settingsWith } from "./test-dialects.ts";
 
 const kinds = ["Deployment", "StatefulSet", "DaemonSet"] as const;
 const names = ["a", "b", "c"] as const;
-const policy = { ...everybody, dialects: settingsWith({ reloadOnCreate: true, reloadOnDelete: true }) };
+const policy: Policy = {
+  ...everybody,
+  dialects: settingsWith({ reloadOnCreate: true, reloadOnDelete: true }),
+  firstSight: "roll",
+};
 
 /** What asks in a dialect for whole objects of these names. */
 const asking: Readonly<Record<Dialect, (configMaps: string, secrets: string) => Readonly<Record<string, string>>>> = {

@@ -103,7 +103,7 @@ describe("Stakater's annotations", () => {
       const lookup = config ? lookupOf(config) : lookupOf();
       return planRollout(toWorkload("Deployment", object, everybody), lookup, everybody).outcome;
     };
-    expect(outcome(marked("match", "true"))).toBe("baseline");
+    expect(outcome(marked("match", "true"))).toBe("adopt");
     expect([outcome(marked("match", "yes")), outcome(marked("ignore", "true")), outcome()]).toEqual(
       Array(3).fill("unchanged"),
     );
@@ -194,7 +194,8 @@ describe("an object that merely comes or goes", () => {
   });
 
   it("counts from then on", () => {
-    const object = carriedOut(objectOf({ annotations: both }), [web]);
+    const hashing: Policy = { ...everybody, firstSight: "roll" };
+    const object = carriedOut(objectOf({ annotations: both }), [web], hashing);
     const seen = planRollout(toWorkload("Deployment", object, everybody), lookupOf(web), everybody);
     const adopting = toWorkload("Deployment", object, everybody);
     const adopt = planRollout(adopting, lookupOf(web, db), everybody, "view" in seen ? seen.view : undefined);
