@@ -39,7 +39,7 @@ export function planLive(
   const { object, workload } = found;
   const moment: Moment = {
     now,
-    changes: changesSince(found, read),
+    changes: changesSince(found, read, now),
     written: undefined,
     standsSince: standsSince(object, workload),
     wave: policy.pacing.maxConcurrent === 0 ? undefined : wave,
@@ -48,9 +48,17 @@ export function planLive(
   return planRollout(readable, lookupIn(read), policyOf(policy), undefined, moment);
 }
 
-/** When what a workload reads changed since its last roll, as the API tells it: to the second. */
-function changesSince({ workload }: FoundWorkload, read: ReadConfigs): Moment["changes"] {
-  const times = changeTimes(workload.references, read).filter((time) => time >= workload.rolledAt * 1000);
+/** How far the clock of the API server may be ahead of this one. */
+const clocksDifferMs = 60_000;
+
+/**
+ * When what a workload reads changed since its last roll, as the API tells it: to the second. A time in the future tells nothing, as
+ * whoever may edit the object can write it: else it would settle until then here, and not for Wave.
+ */
+function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: number): Moment["changes"] {
+  const times = changeTimes(workload.references, read).filter(
+    (time) => time >= workload.rolledAt * 1000 && time <= now + clocksDifferMs,
+  );
   return times.length === 0 ? undefined : { first: Math.min(...times), last: Math.max(...times) };
 }
 

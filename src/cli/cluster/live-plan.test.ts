@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { changedAt, defaultFlags, noon, outdated } from "../../rollout/pacing/test-due.ts";
+import { configKey } from "../../rollout/references.ts";
+import { configMap, defaultPolicy, workloadObject } from "../../rollout/test-objects.ts";
+import { planLive } from "./live-plan.ts";
+
+const keys = { state: "not asked for", why: "" } as const;
+
+/** The plan at noon of a workload that reads a ConfigMap which says that it changed so many seconds later. */
+function planned(seconds: number) {
+  const config = changedAt(configMap("web", { a: "new" }), noon / 1000 + seconds);
+  const policy = { ...defaultPolicy, pacing: { ...defaultFlags, maxConcurrent: 0 }, keys } as const;
+  const read = new Map([[configKey(config), { state: "present", config } as const]]);
+  return planLive({ object: workloadObject(), workload: outdated() }, read, policy, noon, undefined);
+}
+
+it("settles by the times that the API tells, but by none in a future that somebody wrote", () => {
+  expect(planned(0)).toMatchObject({ outcome: "held", hold: { reason: "settling", until: noon + 1_000 } });
+  expect(planned(2)).toMatchObject({ outcome: "held", hold: { reason: "settling" } });
+  expect(planned(3_600)).toMatchObject({ outcome: "roll" });
+});
