@@ -95,6 +95,7 @@ export class TestCluster {
     const { metrics } = this;
     const caches = cachesOver(this.#watch, {
       namespaces: undefined,
+      dialects: options.policy?.dialects,
       clock,
       log: silentLogger,
       metrics,
@@ -122,6 +123,7 @@ export class TestCluster {
       webhooks: false,
       random: () => 1,
       ...options,
+      ...(options.policy?.dialects && { policy: { ...options.policy, namesMatching: caches.namesMatching } }),
     });
     void caches.run(this.#caching.signal);
   }

@@ -1,0 +1,99 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
+import { dialects as everyDialect } from "../rollout/dialects/settings.ts";
+import { unpaced } from "../rollout/policy/pacing-flags.ts";
+import type { WorkloadObject } from "../rollout/workload.ts";
+import { startSandbox } from "../sandbox/sandbox.ts";
+import { soleLeadership } from "./leadership.ts";
+import { TestCluster, workload } from "./test-cluster.ts";
+
+const dialects = { understood: everyDialect, autoReloadAll: false, reloadOnCreate: true, reloadOnDelete: true };
+
+/** A controller that leads and understands all dialects, and workloads that it has seen, by their names and annotations. */
+async function scene(workloads: Readonly<Record<string, Readonly<Record<string, string>>>>) {
+  const clock = new FakeClock();
+  const sandbox = await startSandbox({ controllers: false, clock });
+  const policy = {
+    crossNamespace: "granted",
+    namespaces: undefined,
+    schedulingGate: true,
+    pacing: unpaced,
+    dialects,
+  } as const;
+  const cluster = new TestCluster(sandbox.url, { policy }, clock);
+  const stop = new AbortController();
+  for (const name of ["web", "app-1"]) await cluster.create("ConfigMap", { metadata: { name }, data: { a: "1" } });
+  const container = { name: "main", image: "nginx" };
+  const names = Object.keys(workloads);
+  for (const [name, annotations] of Object.entries(workloads)) {
+    const optedOut = { "wave.pusher.com/update-on-config-change": "" };
+    await cluster.create("StatefulSet", workload(name, { containers: [container] }, { ...optedOut, ...annotations }));
+  }
+  await cluster.list();
+  const done = cluster.controller.run(soleLeadership(stop.signal));
+  onTestFinished(async () => {
+    stop.abort();
+    await done;
+    cluster.close();
+    await sandbox.close();
+  });
+  const see = async () => {
+    for (let turn = 0; turn < 5; turn++) await cluster.get("StatefulSet", "web");
+    for (const name of names) await cluster.show("StatefulSet", name);
+  };
+  const told = (reason?: string) => cluster.events.filter((event) => reason === undefined || event.reason === reason);
+  const rolled = () =>
+    told("ConfigChanged")
+      .map(({ regarding }) => regarding.name)
+      .sort();
+  const change = async (name: string, value: string | undefined, isNew = false) => {
+    if (value === undefined) await cluster.remove("ConfigMap", name);
+    else if (isNew) await cluster.create("ConfigMap", { metadata: { name }, data: { a: value } });
+    else await cluster.edit("ConfigMap", name, { data: { a: value } });
+    cluster.events.length = 0;
+    await cluster.show("ConfigMap", name);
+    await see();
+  };
+  const annotationsOf = async (name: string) => {
+    const object = (await cluster.get("StatefulSet", name)) as WorkloadObject | undefined;
+    return { ...object?.metadata?.annotations, ...object?.spec?.template?.metadata?.annotations };
+  };
+  await eventually(async () => {
+    for (const name of names) expect(Object.values(await annotationsOf(name)).join()).toContain("v2:");
+  });
+  await see();
+  return { rolled, change, annotationsOf };
+}
+
+describe("a controller that understands all dialects", () => {
+  it("rolls those for whom a change counts, and keeps SAP's hash where SAP has it", async () => {
+    const { rolled, change, annotationsOf } = await scene({
+      sap: { "pod-reloader.cs.sap.com/configmaps": "web" },
+      stakater: { "configmap.reloader.stakater.com/reload": "web" },
+      other: { "configmap.reloader.stakater.com/reload": "app-1" },
+    });
+    expect(Object.keys(await annotationsOf("sap"))).not.toContain("wave.pusher.com/config-hash");
+    await change("web", "2");
+    await eventually(() => expect(rolled()).toEqual(["sap", "stakater"]));
+    expect((await annotationsOf("sap"))["pod-reloader.cs.sap.com/config-hash"]).toMatch(/^v2:/);
+  });
+
+  it("rolls for what a regular expression matches, also when it comes, changes and goes", async () => {
+    const { rolled, change } = await scene({
+      stakater: { "configmap.reloader.stakater.com/reload": "app-.*" },
+      other: { "pod-reloader.cs.sap.com/configmaps": "web" },
+    });
+    for (const [name, value, isNew] of [
+      ["app-1", "2", false],
+      ["app-2", "1", true],
+      ["app-2", "2", false],
+      ["app-2", undefined, false],
+    ] as const) {
+      await change(name, value, isNew);
+      await eventually(() => expect(rolled()).toEqual(["stakater"]));
+    }
+    await change("web", "2");
+    await eventually(() => expect(rolled()).toEqual(["other"]));
+  });
+});
