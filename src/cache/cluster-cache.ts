@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import type { DialectSettings, Pattern } from "../rollout/dialects/settings.ts";
+import type { DialectSettings, NamesMatching } from "../rollout/dialects/settings.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { NamespacePolicy } from "../rollout/policy/policy.ts";
@@ -39,8 +39,8 @@ export interface Caches {
   readonly namespace: (name: string) => NamespacePolicy | undefined;
   /** The keys of the workloads that read an object, which need not exist; `configKey` makes its key. */
   readonly workloadsReading: (configKey: string) => Iterable<string>;
-  /** The names in a namespace that a regular expression matches; undefined where that is too much to find out. */
-  readonly namesMatching: (namespace: string, pattern: Pattern) => Iterable<string> | undefined;
+  /** What regular expressions name. */
+  readonly namesMatching: NamesMatching;
   /**
    * Whether every kind was listed once, in each namespace that can be listed. Before that, what is missing here may exist
    * all the same: decide nothing.
@@ -183,7 +183,7 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
       const { kind, namespace, name } = parseConfigKey(key);
       return new Set([...byName, ...patterns.workloadsOf(key, configs[kind].get(namespace, name) !== undefined)]);
     },
-    namesMatching: (namespace, pattern) => patterns.namesMatching(namespace, pattern),
+    namesMatching: patterns.namesMatching,
     get synced() {
       return gate.isOpen;
     },

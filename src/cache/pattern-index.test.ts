@@ -12,7 +12,7 @@ function indexOver(...existing: readonly string[]) {
   return {
     index,
     readers: (name: string, isThere = true) => [...index.workloadsOf(`ConfigMap/shop/${name}`, isThere)].sort(),
-    names: (source: string) => [...(index.namesMatching("shop", pattern(source)) ?? ["too much"])].sort(),
+    names: (source: string) => [...(index.namesMatching("shop", [pattern(source)])?.[0] ?? ["too much"])].sort(),
     added: (name: string) => index.added(object(name)),
     removed: (name: string) => index.removed(object(name)),
   };
@@ -60,8 +60,10 @@ describe("PatternIndex", () => {
 
   it("gives up on an expression that takes too much in its namespace, and on no other", () => {
     const long = Array.from({ length: 3_000 }, (_, n) => `${"a".repeat(200)}${n}`);
-    const { names } = indexOver(...long);
+    const { index, names } = indexOver(...long);
     expect(names(`${"(a|a)*".repeat(30)}b`)).toEqual(["too much"]);
     expect(names("a+7")).toHaveLength(1);
+    const many = Array.from({ length: 100 }, (_, n) => pattern(`(a|a)*${n}x`));
+    expect(index.namesMatching("shop", many)).toBeUndefined();
   });
 });

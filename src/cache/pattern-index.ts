@@ -1,6 +1,6 @@
 import { budgets } from "../rollout/budgets.ts";
-import type { Pattern } from "../rollout/dialects/dialect.ts";
 import { type Effort, readNamePattern } from "../rollout/dialects/name-pattern.ts";
+import type { NamesMatching, Pattern } from "../rollout/dialects/settings.ts";
 import type { Config } from "../rollout/digest.ts";
 import { type ConfigKind, type ConfigName, parseConfigKey } from "../rollout/references.ts";
 import type { StoreChange } from "./store.ts";
@@ -15,7 +15,7 @@ interface Entry {
   readonly readers: Set<string>;
 }
 
-/** How much matching all names of a namespace may take, for one expression: a tenth of a second. */
+/** How much matching all names of a namespace may take, for all new expressions of one workload: a tenth of a second. */
 const mostEffort = 5_000_000;
 
 /**
@@ -41,8 +41,9 @@ export class PatternIndex {
     if (before === undefined && patterns.length === 0) return;
     const ids = new Set(patterns.map(idOf));
     for (const id of before?.ids ?? []) if (!ids.has(id)) this.#leave(namespace, id, workloadKey);
+    const effort: Effort = { spent: 0 };
     for (const pattern of patterns) {
-      const entry = this.#entries.get(namespace)?.get(idOf(pattern)) ?? this.#made(namespace, pattern);
+      const entry = this.#entries.get(namespace)?.get(idOf(pattern)) ?? this.#made(namespace, pattern, effort);
       if (entry === undefined) continue;
       entry.readers.add(workloadKey);
       const ofNamespace = this.#entries.get(namespace) ?? new Map<string, Entry>();
@@ -62,10 +63,18 @@ export class PatternIndex {
     for (const entry of this.#of(namespace)) if (entry.kind === kind) entry.names?.delete(name);
   }
 
-  /** What a pattern matches; undefined where that is too much to find out. */
-  namesMatching(namespace: string, pattern: Pattern): Iterable<string> | undefined {
-    return (this.#entries.get(namespace)?.get(idOf(pattern)) ?? this.#made(namespace, pattern))?.names;
-  }
+  /** See {@link NamesMatching}. What no workload in the caches has is matched for the occasion. */
+  readonly namesMatching: NamesMatching = (namespace, patterns) => {
+    const known = this.#entries.get(namespace);
+    const effort: Effort = { spent: 0 };
+    const all: Iterable<string>[] = [];
+    for (const pattern of patterns) {
+      const names = (known?.get(idOf(pattern)) ?? this.#made(namespace, pattern, effort))?.names;
+      if (names === undefined) return undefined;
+      all.push(names);
+    }
+    return all;
+  };
 
   /** The keys of the workloads that have an expression which matches the object of a key; what is gone is matched anew. */
   *workloadsOf(configKey: string, isThere: boolean): Iterable<string> {
@@ -91,7 +100,7 @@ export class PatternIndex {
   }
 
   /** What is known of a pattern that is new in its namespace; undefined where there is no room for it. */
-  #made(namespace: string, { kind, source }: Pattern): Entry | undefined {
+  #made(namespace: string, { kind, source }: Pattern, effort: Effort): Entry | undefined {
     const pattern = readNamePattern(source);
     if (pattern.state === "refused") return undefined;
     const { size, matches } = pattern;
@@ -99,7 +108,6 @@ export class PatternIndex {
     for (const entry of this.#of(namespace)) all += entry.size;
     if (all > budgets.patterns.most) return undefined;
     const names = new Set<string>();
-    const effort: Effort = { spent: 0 };
     for (const name of this.#names(kind, namespace)) {
       if (matches(name, effort)) names.add(name);
       if (effort.spent > mostEffort) return { kind, size, matches, names: undefined, readers: new Set() };

@@ -65,7 +65,7 @@ export async function assemble(
     pacing,
     dialects,
     ofNamespace: (namespace) => controlled.caches.namespace(namespace),
-    namesMatching: (namespace, pattern) => controlled.caches.namesMatching(namespace, pattern),
+    namesMatching: (namespace, patterns) => controlled.caches.namesMatching(namespace, patterns),
     get hashKeys() {
       return hashKeys?.known();
     },

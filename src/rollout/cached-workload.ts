@@ -6,7 +6,7 @@ import { progressOf } from "./kinds.ts";
 import { type OptIn, readOptIn } from "./opt-in.ts";
 import { noPolicy } from "./policy/policy-annotations.ts";
 import { sameJson } from "./same-json.ts";
-import { fingerprint } from "./wave-annotations.ts";
+import { type Annotations, fingerprint } from "./wave-annotations.ts";
 import { isDeleting, mostKept, type Workload, type WorkloadObject } from "./workload.ts";
 
 /**
@@ -26,8 +26,14 @@ export function isMadeOf(workload: Workload, { metadata }: WorkloadObject, askin
     isDeleting(metadata) === workload.deleting &&
     (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
     fingerprint(annotations ?? {}, foreignNames(asking.dialects?.understood)) === workload.annotations &&
-    stillOptedIn(readOptIn(annotations ?? {}, workload.namespace, asking.ofNamespace), workload.optIn)
+    stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, asking), workload.optIn)
   );
+}
+
+/** In Wave's own dialect, where that is understood. */
+function ownOptIn(annotations: Annotations, namespace: string, { dialects, ofNamespace }: Asking): OptIn {
+  if (dialects?.understood.includes("wave") === false) return { state: "out" };
+  return readOptIn(annotations, namespace, ofNamespace);
 }
 
 /** Where another dialect opted it in, that still does: its annotations are the same. */

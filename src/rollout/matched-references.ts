@@ -18,12 +18,11 @@ export function matchedReferences(workload: Workload, { namesMatching }: Policy)
   }
   const found: Reference[] = [];
   const objects = new Set(references.map(configKey));
-  for (const pattern of foreign.patterns) {
-    const { kind, path } = pattern;
-    const names = namesMatching(namespace, pattern);
-    if (names === undefined) return { references, excess: { budget: "patterns", count: budgets.patterns.most + 1 } };
+  const matched = namesMatching(namespace, foreign.patterns);
+  if (matched === undefined) return { references, excess: { budget: "patterns", count: budgets.patterns.most + 1 } };
+  for (const [index, { kind, path }] of foreign.patterns.entries()) {
     const excluded = new Set(foreign.excluded[kind]);
-    for (const name of names) {
+    for (const name of matched[index] ?? []) {
       if (excluded.has(name)) continue;
       const reference = wholeObject(kind, namespace, name, path);
       objects.add(configKey(reference));

@@ -33,11 +33,12 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
   });
   return {
     failures,
-    namesMatching: (namespace, { kind, source }) => {
-      const pattern = readNamePattern(source);
-      const all = names.get(`${kind}/${namespace}`) ?? [];
-      return pattern.state === "read" ? all.filter((name) => pattern.matches(name)) : [];
-    },
+    namesMatching: (namespace, patterns) =>
+      patterns.map(({ kind, source }) => {
+        const pattern = readNamePattern(source);
+        const all = names.get(`${kind}/${namespace}`) ?? [];
+        return pattern.state === "read" ? all.filter((name) => pattern.matches(name)) : [];
+      }),
   };
 }
 

@@ -99,6 +99,13 @@ describe("SAP's annotations", () => {
     ).toBe(false);
   });
 
+  it("are so, too, where Wave's own are not understood", () => {
+    const alone = understanding("sap");
+    const wanted = { annotations: { ...both, [updateOnConfigChange]: "true" } };
+    expect(workloadOf(wanted, alone).optIn).toEqual({ state: "in", by: "dialect" });
+    expect(isMadeOf(workloadOf(wanted, alone), objectOf(wanted), alone)).toBe(true);
+  });
+
   it.each<[string, Readonly<Record<string, string>>]>([
     ["names others", { [configmaps]: "other" }],
     ["is opted in by Wave's own", { ...both, [updateOnConfigChange]: "true" }],

@@ -25,3 +25,12 @@ export interface Pattern {
   /** Where it is written. */
   readonly path: string;
 }
+
+/**
+ * The names in a namespace that each of some patterns matches, as far as they are known, in the order of the patterns; undefined
+ * where that is too much to find out.
+ */
+export type NamesMatching = (
+  namespace: string,
+  patterns: readonly Pattern[],
+) => readonly Iterable<string>[] | undefined;

@@ -140,7 +140,10 @@ describe("Stakater's annotations", () => {
 
 describe("regular expressions", () => {
   const names = ["app-a", "app-b", "other"];
-  const policy: Policy = { ...everybody, namesMatching: (_, { kind }) => (kind === "Secret" ? names.slice(0, 2) : []) };
+  const policy: Policy = {
+    ...everybody,
+    namesMatching: (_, patterns) => patterns.map(({ kind }) => (kind === "Secret" ? names.slice(0, 2) : [])),
+  };
   const wanted = {
     annotations: {
       "secret.reloader.stakater.com/reload": "app-.*",
@@ -162,7 +165,7 @@ describe("regular expressions", () => {
   it("are too much where they match too many, or nobody can tell", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `app-${index}`);
     for (const found of [many, undefined]) {
-      const plan = planRollout(workloadOf(wanted), lookupOf(), { ...policy, namesMatching: () => found });
+      const plan = planRollout(workloadOf(wanted), lookupOf(), { ...policy, namesMatching: () => found && [found] });
       expect(plan.outcome).toBe("overBudget");
     }
   });

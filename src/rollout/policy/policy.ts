@@ -1,4 +1,4 @@
-import type { DialectSettings, Pattern } from "../dialects/settings.ts";
+import type { DialectSettings, NamesMatching } from "../dialects/settings.ts";
 import type { HashKeys } from "../hash-key.ts";
 import type { PacingFlags } from "./pacing-flags.ts";
 import type { PolicyAnnotations } from "./policy-annotations.ts";
@@ -24,11 +24,8 @@ export interface Policy {
   readonly ofNamespace?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
   readonly dialects?: DialectSettings | undefined;
-  /**
-   * The names in a namespace that a regular expression matches, as far as they are known; undefined where that is too much to
-   * find out. Only asked where a dialect that has them is understood.
-   */
-  readonly namesMatching?: ((namespace: string, pattern: Pattern) => Iterable<string> | undefined) | undefined;
+  /** What regular expressions name. Only asked where a dialect that has them is understood. */
+  readonly namesMatching?: NamesMatching | undefined;
 }
 
 /** What the annotations of a Namespace decide for the workloads in it that do not say otherwise. */
