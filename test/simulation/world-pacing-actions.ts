@@ -56,9 +56,7 @@ function approve(scene: Scene): Promise<string | undefined> {
   const { hash } = standsFor(namedBy(workload.object, settings), (key) => configs.get(key));
   if (hash === undefined) return Promise.resolve(undefined);
   const digits = hash.slice(hash.indexOf(":") + 1);
-  const approved = dice.chance(0.15)
-    ? dice.pick(digits.slice(0, 7), `0000000${digits}`)
-    : digits.slice(0, dice.pick(8, 12));
+  const approved = dice.chance(0.15) ? dice.pick(digits.slice(0, 7), "00000000") : digits.slice(0, dice.pick(8, 12));
   return say(scene, workload, { approved });
 }
 
