@@ -60,5 +60,5 @@ export function workloadCaches(
 }
 
 function concernsWave(workload: Workload): boolean {
-  return workload.optIn.state !== "out" || hasGate(workload) || workload.mistakes.length > 0;
+  return workload.optIn.state !== "out" || hasGate(workload) || workload.mistakes.length > 0 || workload.oldFinalizer;
 }

@@ -3,6 +3,7 @@ import { excludesNothing } from "./dialects/dialect.ts";
 import { foreignNames } from "./dialects/foreign.ts";
 import { noExtras } from "./extra-references.ts";
 import { progressOf } from "./kinds.ts";
+import { hasOldFinalizer } from "./old-finalizer.ts";
 import { type OptIn, readOptIn } from "./opt-in.ts";
 import { noPolicy } from "./policy/policy-annotations.ts";
 import { sameJson } from "./same-json.ts";
@@ -24,6 +25,7 @@ export function isMadeOf(workload: Workload, { metadata }: WorkloadObject, askin
     metadata.generation === workload.generation &&
     metadata.uid === workload.uid &&
     isDeleting(metadata) === workload.deleting &&
+    hasOldFinalizer(metadata) === workload.oldFinalizer &&
     (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
     fingerprint(annotations ?? {}, foreignNames(asking.dialects?.understood)) === workload.annotations &&
     stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, asking), workload.optIn)

@@ -10,6 +10,7 @@ import type { ConfigView } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
 import { matchedReferences } from "./matched-references.ts";
 import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
+import { oldFinalizerWarning } from "./old-finalizer.ts";
 import { isIn } from "./opt-in.ts";
 import { isRoll } from "./pacing/due.ts";
 import { nextStreak } from "./pacing/interval.ts";
@@ -65,12 +66,17 @@ export function planRollout(
   previous?: ConfigView,
   moment?: Moment,
 ): RolloutPlan {
-  const plan = decide(workload, lookup, policy, previous);
+  const plan = withOldFinalizer(workload, decide(workload, lookup, policy, previous));
   if (moment === undefined || !isDue(plan)) return plan;
   const hold = holdOf(workload, plan, lookup, policy, moment);
   if (hold === undefined) return withStreak(plan, workload, moment);
   const { reason, warnings, ...due } = plan;
   return { outcome: "held", due, hold, reason: `${reason}; ${hold.message}`, warnings };
+}
+
+/** Also where it is being deleted: then it matters most. */
+function withOldFinalizer({ oldFinalizer }: Workload, plan: DuePlan): DuePlan {
+  return oldFinalizer ? { ...plan, warnings: [...plan.warnings, oldFinalizerWarning] } : plan;
 }
 
 function withStreak(plan: DueDecision & Told, workload: Workload, moment: Moment): DuePlan {

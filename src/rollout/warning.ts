@@ -3,7 +3,12 @@ import { counted } from "./wording.ts";
 /** Something that a person should know about a workload and can put right. */
 export interface Warning {
   /** The reason of the Event, in CamelCase. */
-  readonly reason: "InvalidAnnotation" | "CrossNamespaceRefused" | "ConfigurationMissing" | "BudgetExceeded";
+  readonly reason:
+    | "InvalidAnnotation"
+    | "CrossNamespaceRefused"
+    | "ConfigurationMissing"
+    | "BudgetExceeded"
+    | "OldFinalizer";
   /** One line: what is wrong, where, and what to do. Never a value of a ConfigMap or Secret. */
   readonly message: string;
 }

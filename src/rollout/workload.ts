@@ -8,6 +8,7 @@ import { type Extras, extrasOf, noExtras } from "./extra-references.ts";
 import { writersOf } from "./field-managers.ts";
 import { progressOf, type WorkloadKind, workloadKinds } from "./kinds.ts";
 import { annotationMistakes } from "./mistakes.ts";
+import { hasOldFinalizer } from "./old-finalizer.ts";
 import type { OptIn } from "./opt-in.ts";
 import type { Progress } from "./pacing/progress.ts";
 import { type PolicyAnnotations, policyAnnotationsOf } from "./policy/policy-annotations.ts";
@@ -66,6 +67,8 @@ export interface Workload extends WorkloadName {
   readonly schedulerName: string | undefined;
   /** The scheduler to restore, from the annotation of the scheduling gate; undefined where there is none. */
   readonly disabledScheduler: string | undefined;
+  /** Whether a finalizer of an old Wave is on it. */
+  readonly oldFinalizer: boolean;
   /** What of its annotations was not understood. */
   readonly mistakes: readonly Warning[];
   /** What its annotations say of when it is rolled, as they are written. */
@@ -165,6 +168,7 @@ function slim(kind: WorkloadKind, object: WorkloadObject, asking: Asking): Workl
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),
+    oldFinalizer: hasOldFinalizer(metadata),
     mistakes: tooLong ? [] : mistakesOf(source, asked),
     policy: policyAnnotationsOf(annotations, "workload"),
     progress: progressOf(kind, object),

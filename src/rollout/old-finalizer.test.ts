@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { isMadeOf } from "./cached-workload.ts";
+import { planRollout } from "./plan.ts";
+import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
+import { toWorkload } from "./workload.ts";
+
+const finalizers = ["example.com/other", "wave.pusher.com/finalizer"];
+const pod = readsAll("ConfigMap", "web");
+
+function plan(wanted: Wanted) {
+  const workload = toWorkload("Deployment", workloadObject({ pod, ...wanted }));
+  return planRollout(workload, lookupOf(configMap("web", { a: "1" })), defaultPolicy);
+}
+
+it.each<[string, Wanted]>([
+  ["that is rolled", { metadata: { finalizers, annotations: { "wave.pusher.com/update-on-config-change": "true" } } }],
+  ["that has not opted in", { metadata: { finalizers, annotations: {} } }],
+  ["that is being deleted", { metadata: { finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" } }],
+])("a finalizer of an old Wave is told of on a workload %s", (_, wanted) => {
+  expect(plan(wanted).warnings).toMatchObject([
+    {
+      reason: "OldFinalizer",
+      message: expect.stringMatching(/^finalizer wave.pusher.com\/finalizer .*ownerReferences/),
+    },
+  ]);
+});
+
+it("another's finalizer is nobody's business", () => {
+  expect(plan({ metadata: { finalizers: ["example.com/other"] } }).warnings).toEqual([]);
+});
+
+it("is heard of when it goes, though that raises no generation", () => {
+  const before = toWorkload("Deployment", workloadObject({ pod, metadata: { finalizers } }));
+  expect(isMadeOf(before, workloadObject({ pod, metadata: { finalizers } }))).toBe(true);
+  expect(isMadeOf(before, workloadObject({ pod }))).toBe(false);
+});
