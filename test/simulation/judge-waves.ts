@@ -40,7 +40,7 @@ interface Change {
  * Of one change of an object, in one namespace, in one term: no more rollouts are under way at once than may be, and
  * nobody follows the first wave before it is complete and has been for a while. Whatever a cache shows was stored before,
  * and a process knows what it wrote itself, so both hold however late its caches are; of what the leader before it
- * wrote it may know too little, as of changes before its term that the API does not date.
+ * wrote it may know too little, and of changes before its term: the API does not date all of them.
  */
 export function judgeWaves(run: Recording): readonly string[] {
   const { pacing } = run.settings;
@@ -151,21 +151,12 @@ class WaveJudge {
       const [shownSince = Number.NEGATIVE_INFINITY, since = Number.NEGATIVE_INFINITY] = [versions[first], now].map(
         (version) => this.#times.get(version?.rv ?? -1),
       );
-      const isKnown = since > termFrom || this.#isDated(versions[first]?.object, shownSince);
-      return isKnown ? [{ key, since, shownSince }] : [];
+      return shownSince > termFrom ? [{ key, since, shownSince }] : [];
     });
   }
 
   #termFrom(at: number): number {
     return this.#holdings.findLast(({ from }) => from <= at)?.from ?? 0;
-  }
-
-  /** Whether managedFields tell of a change: of a deletion, and of an edit that only takes something away, they do not. */
-  #isDated(object: StoredObject | undefined, at: number): boolean {
-    const { managedFields = [] } = (object?.metadata ?? {}) as {
-      readonly managedFields?: readonly { readonly time?: string }[];
-    };
-    return managedFields.some(({ time = "" }) => Date.parse(time) + 1_000 > this.#run.epoch + at);
   }
 
   #see({ at, before, after, by }: HistoryEntry): void {
