@@ -1,6 +1,7 @@
 import { meaningless } from "../../src/cli/flags/dialect-flags.ts";
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
+import { dialects } from "../../src/rollout/dialects/settings.ts";
 import { namespace, optionalDuration, optionalLabel, optionalName } from "./schemas.ts";
 import type { Json, JsonSchema, Value } from "./value.ts";
 
@@ -29,6 +30,10 @@ const placements: Readonly<Record<string, Placement>> = {
       ],
     },
     expression: `.Values.updateRate | toString | eq "0" | ternary "unlimited" .Values.updateRate`,
+  },
+  dialects: {
+    schema: { type: "array", uniqueItems: true, items: { enum: dialects } },
+    help: "Whose annotations are understood: `wave`, its own; `sap`, pod-reloader's; `stakater`, Reloader's. Not while that one still runs: both would roll. Empty: wave.",
   },
   "hash-key-secret": {
     schema: optionalName,

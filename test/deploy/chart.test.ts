@@ -51,6 +51,8 @@ describeOnControlPlane("the chart", (cluster) => {
     ["extraArgs={--health-probe-bind-address=:1}", "/extraArgs/0"],
     ["resource.limits.memory=1Gi", "resource"],
     ["metrics.service.enabled=true,metricsBindAddress=0", "metricsBindAddress is 0"],
+    ["dialects={reloader}", "/dialects/0"],
+    ["leaderElection.enabled=false", "set replicas to 1"],
     ["webhooks.enabled=true,webhooks.certManager.enabled=true", "kubectl create secret generic wave-webhook-token"],
   ] as const)("refuses the value %s and says where it is wrong", async ([value, where]) => {
     await expect(rendered(cluster, value)).rejects.toThrow(where);
@@ -150,7 +152,7 @@ describeOnControlPlane("the chart", (cluster) => {
     const role = only<Manifest & { rules: readonly { resourceNames?: readonly string[] }[] }>("Role", elsewhere);
     expect(role.metadata).toMatchObject({ name: "wave-leader-election", namespace: "elections" });
     expect(role.rules[0]?.resourceNames).toEqual(["wave-eu"]);
-    const off = await rendered(cluster, "leaderElection.enabled=false");
+    const off = await rendered(cluster, "leaderElection.enabled=false,replicas=1");
     expect([...ofKind("Role", off), ...ofKind("Lease", off)]).toEqual([]);
   });
 

@@ -18,7 +18,7 @@ describeOnControlPlane("the chart", (cluster) => {
 
   it("gives Wave what differs from what it does by itself, and nothing else", async () => {
     expect(await args()).toEqual(["--leader-election=true"]);
-    expect(await args("leaderElection.enabled=false")).toEqual([]);
+    expect(await args("leaderElection.enabled=false,replicas=1")).toEqual([]);
   });
 
   const set: Readonly<Record<string, [value: unknown, argument: string]>> = {
@@ -45,7 +45,9 @@ describeOnControlPlane("the chart", (cluster) => {
   });
 
   it("leaves out flags of webhooks and election that are off, which Wave refuses", async () => {
-    const given = await args("webhooks.clientCaFile=/ca,leaderElection.retryPeriod=1s,leaderElection.enabled=false");
+    const given = await args(
+      "webhooks.clientCaFile=/ca,leaderElection.retryPeriod=1s,leaderElection.enabled=false,replicas=1",
+    );
     expect(given).toEqual([]);
   });
 });

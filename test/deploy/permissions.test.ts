@@ -52,7 +52,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
 
   describe.for<Mode>([
     { name: "everywhere" },
-    { name: "unelected", leaderElection: { enabled: false } },
+    { name: "unelected", replicas: 1, leaderElection: { enabled: false } },
     { name: "some", namespaces: ["some-shop"] },
     { name: "asked", webhooks },
     { name: "some-asked", webhooks, namespaces: ["some-asked-shop"] },
