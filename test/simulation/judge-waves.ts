@@ -8,6 +8,8 @@ import { namedBy, optedIn, recordedHash, workloadResources } from "./model-workl
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
 const drift = 0.96;
+/** A term is over that is not renewed for a little longer. */
+const renewMs = 9_000;
 /** Of times of the API, which have seconds. */
 const slackMs = 1_200;
 
@@ -55,6 +57,7 @@ class WaveJudge {
   readonly #namespaces: NamespaceTimeline;
   readonly #times: ReadonlyMap<number, number>;
   readonly #holdings: readonly Holding[];
+  readonly #leases: readonly HistoryEntry[];
   readonly #workloads = new Map<string, StoredObject>();
   readonly #begun: Begun[] = [];
 
@@ -65,6 +68,7 @@ class WaveJudge {
     this.#namespaces = new NamespaceTimeline(run.history);
     this.#times = new Map(run.history.map(({ rv, at }) => [rv, at]));
     this.#holdings = holdingsOf(run.history);
+    this.#leases = run.history.filter(({ resource }) => resource === "leases");
   }
 
   judge(): readonly string[] {
@@ -109,7 +113,7 @@ class WaveJudge {
     if (this.#readersOf(key, before.metadata.namespace) <= firstWave) return [];
     // Who begins a term can tell of a roll in the second of the change neither.
     const second = (at: number) => Math.floor((this.#run.epoch + at) / 1_000);
-    const termFrom = this.#termFrom(sentAt);
+    const termFrom = this.#termFrom(sentAt, replica);
     const isOwn = (one: Begun) => one.replica === replica && one.at > termFrom && second(one.at) > second(since);
     // One that was rolled later may have been for what was there before, where that showed it the same.
     const isForThis = (one: Begun) => (one.changed.get(key) ?? 0) >= shownSince;
@@ -132,7 +136,7 @@ class WaveJudge {
   }
 
   /** The objects whose change this roll is for, and since when each is as the new hash says. */
-  #changesOf({ before, after, rv, sentAt }: WaveWrite): readonly Change[] {
+  #changesOf({ before, after, rv, sentAt, replica }: WaveWrite): readonly Change[] {
     const named = namedBy(before, this.#run.settings);
     const range = { from: () => 0, to: (key: string) => this.#timeline.at(key, rv) };
     const options = { wanted: "latest", incomplete: true } as const;
@@ -140,7 +144,7 @@ class WaveJudge {
       search(recordedHash(object) ?? "", named, this.#timeline, range, options),
     );
     if (was === undefined || is === undefined || was === "too many" || is === "too many") return [];
-    const termFrom = this.#termFrom(sentAt);
+    const termFrom = this.#termFrom(sentAt, replica);
     return named.flatMap(({ key, partOf }) => {
       const versions = this.#timeline.versions(key);
       const [old, now] = [versions[was.get(key) ?? 0], versions[is.get(key) ?? 0]];
@@ -155,8 +159,16 @@ class WaveJudge {
     });
   }
 
-  #termFrom(at: number): number {
-    return this.#holdings.findLast(({ from }) => from <= at)?.from ?? 0;
+  /** When the term began in which a process wrote: one that has not renewed the Lease in time begins another. */
+  #termFrom(at: number, replica: string): number {
+    let from = this.#holdings.findLast((holding) => holding.from <= at)?.from ?? 0;
+    let renewed = from;
+    for (const entry of this.#leases) {
+      if (entry.by.replica !== replica || entry.at > at) continue;
+      if (entry.at - renewed > renewMs) from = Math.max(from, entry.at);
+      renewed = entry.at;
+    }
+    return from;
   }
 
   #see({ at, before, after, by }: HistoryEntry): void {
