@@ -88,6 +88,7 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
   const allotments = new Allotments();
   const namespaces = new NamespaceCache({
     namespaces: options.namespaces,
+    dialects: options.dialects,
     log,
     onOptInChange: (name) => lists.ask(name),
     onChange: options.onNamespaceChange,

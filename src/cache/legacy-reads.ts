@@ -59,7 +59,7 @@ export async function readLegacy(
     const isOwn = namespace === workload.namespace && isDnsSubdomain(name);
     if (!isOwn && !granted.has(key)) return undefined;
     const config = await get<ConfigObject>(resourcePath(configResources[kind], { namespace, name }));
-    found.set(key, config && toConfig(kind, config));
+    found.set(key, config && toConfig(kind, config, policy.dialects));
     return config;
   }
 
@@ -67,7 +67,7 @@ export async function readLegacy(
   let step = digest.next();
   while (!step.done) step = digest.next(await read(step.value));
   for (const [key, each] of granted) {
-    if (!found.has(key)) found.set(key, await readConfig(client, each, timeoutMs, signal));
+    if (!found.has(key)) found.set(key, await readConfig(client, each, timeoutMs, signal, policy.dialects));
   }
   return {
     workload,

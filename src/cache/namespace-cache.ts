@@ -1,5 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { resources } from "../kube/resources.ts";
+import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import { type NamespaceObject, sameNamespacePolicy, toNamespacePolicy } from "../rollout/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../rollout/policy/policy.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -21,12 +22,14 @@ interface Watched {
 export class NamespaceCache {
   readonly kind = resources.namespaces.kind;
   readonly #log: Logger;
+  readonly #dialects: DialectSettings | undefined;
   /** By name; under "" the one for all. */
   readonly #watched: ReadonlyMap<string, Watched>;
 
   constructor(options: {
     /** Undefined for all. */
     readonly namespaces: readonly string[] | undefined;
+    readonly dialects?: DialectSettings | undefined;
     readonly log: Logger;
     /** Told after it holds what a Namespace decides. */
     readonly onChange: (name: string) => void;
@@ -35,6 +38,7 @@ export class NamespaceCache {
   }) {
     const { namespaces = [""], log, onChange, onOptInChange } = options;
     this.#log = log;
+    this.#dialects = options.dialects;
     const watched = (): Watched => {
       const listed = new SyncGate();
       const tell = ({ key, before, after }: StoreChange<NamespacePolicy>) => {
@@ -70,7 +74,7 @@ export class NamespaceCache {
         kind: this.kind,
         events: watch<KubeObject & NamespaceObject>({ resource: resources.namespaces, ...selector }, signal),
         store: watched.store,
-        transform: toNamespacePolicy,
+        transform: (object) => toNamespacePolicy(object, this.#dialects),
         log: this.#log,
         onSynced: () => {
           watched.listed.open();

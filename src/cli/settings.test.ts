@@ -69,6 +69,30 @@ describe("the settings of wave run", () => {
     expect(settings([], { KUBERNETES_NAMESPACE: "shop" }).namespaces).toBeUndefined();
   });
 
+  it("of another controller that leave something out hold in every dialect", () => {
+    expect(settings(["--namespaces-to-ignore=b,a", "--resources-to-ignore=configMaps"]).dialects).toMatchObject({
+      understood: ["wave"],
+      filters: {
+        ignoredNamespaces: ["a", "b"],
+        namespaces: undefined,
+        configs: undefined,
+        ignoredKinds: ["ConfigMap"],
+      },
+    });
+    const labels = ["--namespace-selector=team:a", "--resource-label-selector=reload:*"];
+    expect(settings(labels).dialects?.filters).toMatchObject({
+      namespaces: [{ key: "team", operator: "in", values: ["a"] }],
+      configs: [{ key: "reload", operator: "exists" }],
+    });
+    expect(settings([]).dialects).toBeUndefined();
+  });
+
+  it.each([
+    "--namespace-selector=a b",
+    "--resources-to-ignore=constructor",
+    "--resources-to-ignore=secrets,configmaps",
+  ])("refuses %s", (flag) => expect(() => settings([flag])).toThrow(UsageError));
+
   it.each<{ args: string[]; part: Partial<Settings> }>([
     { args: ["--kubeconfig", "/a b"], part: { kubeconfig: "/a b" } },
     { args: ["--kubeconfig=/a=b"], part: { kubeconfig: "/a=b" } },

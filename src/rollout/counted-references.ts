@@ -1,4 +1,5 @@
 import { type Granted, grantedReferences } from "./cross-namespace.ts";
+import { ignoresKind } from "./dialects/filters.ts";
 import { isListed } from "./policy/names.ts";
 import type { Policy } from "./policy/policy.ts";
 import { type RolloutPolicy, rolloutPolicyOf } from "./policy/rollout-policy.ts";
@@ -6,8 +7,11 @@ import { type ConfigName, configKey, type Reference } from "./references.ts";
 import type { Lookup } from "./view.ts";
 import type { Workload } from "./workload.ts";
 
-/** Everybody is to ignore it, the workload excludes it, or it is not marked and the workload searches for what is. */
-export type LeftOut = "ignored" | "excluded" | "unmarked";
+/**
+ * Everybody is to ignore it, the workload excludes it, it is not marked and the workload searches for what is, or flags leave
+ * it out.
+ */
+export type LeftOut = "ignored" | "excluded" | "unmarked" | "unselected";
 
 /** The references of a workload whose objects count for its hash. */
 export interface Counted extends Granted {
@@ -30,9 +34,11 @@ export function countedReferences(workload: Workload, lookup: Lookup, policy: Po
   for (const reference of granted.references) {
     const { kind, namespace, name } = reference;
     if (isExcluded?.(reference)) leftOut.set(configKey(reference), "excluded");
+    else if (ignoresKind(policy.dialects, kind)) leftOut.set(configKey(reference), "unselected");
     else {
       const config = granted.lookup(kind, namespace, name);
       if (config?.asks === "ignore") leftOut.set(configKey(reference), "ignored");
+      else if (config?.asks === "unselected") leftOut.set(configKey(reference), "unselected");
       else if (reference.ifMarked && !config?.matches) leftOut.set(configKey(reference), "unmarked");
     }
   }

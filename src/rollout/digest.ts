@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
 import { sharedWith } from "./annotations.ts";
 import { budgets, type Excess, mostSharedWithBytes } from "./budgets.ts";
+import { selectsConfig } from "./dialects/filters.ts";
 import type { DialectSettings } from "./dialects/settings.ts";
 import { isMarked, stakaterMatch } from "./dialects/stakater.ts";
 import { lastWrittenAt } from "./field-managers.ts";
@@ -69,7 +70,7 @@ function slim(kind: ConfigKind, object: ConfigObject, dialects: DialectSettings 
     name,
     sharedWith: listed(annotations?.[sharedWith]),
     changedAt: lastWrittenAt(metadata) || undefined,
-    asks: asksOf(annotations, dialects),
+    asks: selectsConfig(dialects, kind, metadata.labels) ? asksOf(annotations, dialects) : "unselected",
   };
   const count = countKeys(object.data) + countKeys(binary);
   if (count > budgets.keysOfObject.most) {

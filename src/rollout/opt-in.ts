@@ -1,4 +1,5 @@
 import { updateOnConfigChange } from "./annotations.ts";
+import { whyIgnored } from "./dialects/filters.ts";
 import type { Policy } from "./policy/policy.ts";
 import type { Annotations } from "./wave-annotations.ts";
 
@@ -41,11 +42,11 @@ export function readOptIn(annotations: Annotations, namespace: string, ofNamespa
   }
 }
 
-/** Whether a workload, which was read when its Namespace may have said otherwise, has still opted in. */
+/** Whether a workload, which was read when its Namespace may have said otherwise, has still opted in, where that counts. */
 export function isIn(
   { optIn, namespace }: { readonly optIn: OptIn; readonly namespace: string },
-  { ofNamespace }: Policy,
+  policy: Policy,
 ): boolean {
-  if (optIn.state !== "in") return false;
-  return optIn.by !== "namespace" || ofNamespace?.(namespace)?.optsIn === true;
+  if (optIn.state !== "in" || whyIgnored(namespace, policy) !== undefined) return false;
+  return optIn.by !== "namespace" || policy.ofNamespace?.(namespace)?.optsIn === true;
 }

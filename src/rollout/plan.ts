@@ -4,6 +4,7 @@ import { type Change, changesBetween } from "./changes.ts";
 import { countedReferences } from "./counted-references.ts";
 import type { Decision, DueDecision, Held } from "./decision.ts";
 import { merelyCameOrWent } from "./dialects/came-or-went.ts";
+import { whyIgnored } from "./dialects/filters.ts";
 import { notedAnew, toggled, type Views, viewsThrough } from "./everything.ts";
 import { firstSightOf } from "./first-sight.ts";
 import type { ConfigView } from "./hash.ts";
@@ -105,7 +106,7 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   if (policy.namespaces !== undefined && !policy.namespaces.includes(namespace)) {
     return { outcome: "ignore", reason: `is in namespace "${namespace}", which Wave does not watch`, warnings: [] };
   }
-  if (!isIn(workload, policy)) return planOptedOut(workload);
+  if (!isIn(workload, policy)) return planOptedOut(workload, whyIgnored(namespace, policy));
 
   if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
   const matched = matchedReferences(workload, policy);
@@ -128,13 +129,19 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
 
 type Reasoned = Decision & { readonly reason: string };
 
-function planOptedOut(workload: Workload): DuePlan {
+/** It opted out, or it is in a namespace in which that is of no account. */
+function planOptedOut(workload: Workload, ignored: string | undefined): DuePlan {
   const { optIn, mistakes } = workload;
   const unclear: readonly Warning[] = optIn.state === "unclear" ? [unclearOptIn(optIn.value)] : [];
   const warnings = oneForEachReason([...unclear, ...mistakes]);
   if (hasGate(workload)) {
-    return { outcome: "cleanUp", reason: "has opted out: its scheduler is restored", warnings };
+    return {
+      outcome: "cleanUp",
+      reason: `${ignored ? `is in ${ignored}` : "has opted out"}: its scheduler is restored`,
+      warnings,
+    };
   }
+  if (ignored !== undefined) return { outcome: "ignore", reason: `is in ${ignored}`, warnings: [] };
   return { outcome: "ignore", reason: unclear[0]?.message ?? "has not opted in", warnings };
 }
 

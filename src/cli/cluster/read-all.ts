@@ -31,7 +31,7 @@ export async function readAll(
   labelSelector: string | undefined,
   flags: KnownPolicy,
 ): Promise<ReadAll> {
-  const namespaces = await readNamespaces(client, namespace);
+  const namespaces = await readNamespaces(client, namespace, flags.dialects);
   const asking = { ...flags, ofNamespace: namespaces.of };
   const all = listWorkloads(client, { namespace }, asking);
   const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);

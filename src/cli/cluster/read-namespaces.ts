@@ -2,6 +2,7 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { isNotFound } from "../../kube/errors.ts";
 import { resourcePath, resources } from "../../kube/resources.ts";
+import type { DialectSettings } from "../../rollout/dialects/settings.ts";
 import { toNamespacePolicy } from "../../rollout/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../rollout/policy/policy.ts";
 import { errorText } from "../../telemetry/error-text.ts";
@@ -15,10 +16,14 @@ export interface ReadNamespaces {
 }
 
 /** Reads one Namespace, or all of them. Never rejects. */
-export async function readNamespaces(client: ApiClient, namespace: string | undefined): Promise<ReadNamespaces> {
+export async function readNamespaces(
+  client: ApiClient,
+  namespace: string | undefined,
+  dialects?: DialectSettings,
+): Promise<ReadNamespaces> {
   try {
     const read = namespace === undefined ? await readAll(client) : await readOne(client, namespace);
-    const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object)]));
+    const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object, dialects)]));
     return { of: (name) => byName.get(name), unread: undefined };
   } catch (error) {
     return { of: () => undefined, unread: errorText(error) };

@@ -27,7 +27,7 @@ export async function readOne(
   const { client } = cluster;
   const [object, namespaces] = await Promise.all([
     readWorkload(cluster, argument, namespace),
-    readNamespaces(client, namespace),
+    readNamespaces(client, namespace, told.dialects),
   ]);
   const asking = { ...told, ofNamespace: namespaces.of };
   const found = { object, workload: toWorkload(argument.kind, object, asking) };

@@ -25,7 +25,7 @@ import { workloadNotes } from "./workload-notes.ts";
 export interface ExplainedReference extends Reference {
   /**
    * "refused": of another namespace, and not granted; "ignored": itself says that it does not count; "excluded": the workload
-   * or its Namespace says so; "unmarked": it searches for what is marked, and this is not. Else as {@link ReadConfig}.
+   * or its Namespace says so; "unmarked": it searches for what is marked, and this is not; "unselected": flags leave it out. Else as {@link ReadConfig}.
    */
   readonly state: ReadConfig["state"] | "refused" | LeftOut;
   /** Which of its named keys the object lacks. */

@@ -1,5 +1,7 @@
-import { type DialectSettings, dialects } from "../../rollout/dialects/settings.ts";
-import { bool, type Flag, words } from "./flag-types.ts";
+import { type DialectSettings, dialects, type Filters } from "../../rollout/dialects/settings.ts";
+import { type LabelSelector, parseLabelSelector } from "../../rollout/label-selector.ts";
+import type { ConfigKind } from "../../rollout/references.ts";
+import { bool, type Flag, namespaces, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 
 const group = "Other controllers' annotations and flags";
@@ -40,24 +42,87 @@ export const dialectFlags = {
     default: false,
     help: "As in Reloader: the same where one disappears.",
   }),
+  "namespaces-to-ignore": {
+    ...namespaces({ group, help: "As in Reloader: nothing is rolled in these namespaces." }),
+    shownDefault: undefined,
+  },
+  "namespace-selector": selector(
+    "As in Reloader: nothing is rolled in namespaces but those with these labels. Also key:value and key:*.",
+  ),
+  "resource-label-selector": selector(
+    "As in Reloader: ConfigMaps and Secrets count only with these labels. Also key:value and key:*.",
+  ),
+  "resources-to-ignore": ignoredKind({
+    group,
+    help: "As in Reloader: objects of this kind do not count.",
+  }),
   "enable-ha": bool({ group, default: false, help: "As in Reloader: the same as --leader-election." }),
   ...withoutMeaning(),
 };
 
-/** What they were given; undefined where Wave's own annotations alone are understood. */
+/** What they were given; undefined where Wave's own annotations alone are understood and nothing is left out. */
 export function dialectSettings(
   values: Pick<
     FlagValues<typeof dialectFlags>,
-    "dialects" | "auto-reload-all" | "reload-on-create" | "reload-on-delete"
+    | "dialects"
+    | "auto-reload-all"
+    | "reload-on-create"
+    | "reload-on-delete"
+    | "namespaces-to-ignore"
+    | "namespace-selector"
+    | "resource-label-selector"
+    | "resources-to-ignore"
   >,
 ): DialectSettings | undefined {
   const understood = values.dialects ?? ["wave"];
-  if (understood.every((dialect) => dialect === "wave")) return undefined;
+  const filters = filtersOf({
+    ignoredNamespaces: values["namespaces-to-ignore"] ?? [],
+    namespaces: values["namespace-selector"],
+    configs: values["resource-label-selector"],
+    ignoredKinds: values["resources-to-ignore"] ?? [],
+  });
+  if (filters === undefined && understood.every((dialect) => dialect === "wave")) return undefined;
   return {
     understood,
     autoReloadAll: values["auto-reload-all"],
     reloadOnCreate: values["reload-on-create"],
     reloadOnDelete: values["reload-on-delete"],
+    ...(filters && { filters }),
+  };
+}
+
+/** Undefined where they leave nothing out: then nothing is asked of labels. */
+function filtersOf(filters: Filters): Filters | undefined {
+  const { ignoredNamespaces, namespaces: labels, configs, ignoredKinds } = filters;
+  const none = labels === undefined && configs === undefined && ignoredNamespaces.length + ignoredKinds.length === 0;
+  return none ? undefined : filters;
+}
+
+function selector(help: string): Flag<LabelSelector | undefined> {
+  return {
+    group,
+    help,
+    placeholder: "SELECTOR",
+    default: undefined,
+    shownDefault: undefined,
+    allowed: 'a label selector, such as "team=a,tier in (web,db),!old"',
+    parse: parseLabelSelector,
+  };
+}
+
+/** Both together would leave nothing to roll for; there, too, they are refused. */
+function ignoredKind(row: Pick<Flag<unknown>, "group" | "help">): Flag<readonly ConfigKind[] | undefined> {
+  const kinds = new Map<string, readonly ConfigKind[]>([
+    ["configmaps", ["ConfigMap"]],
+    ["secrets", ["Secret"]],
+  ]);
+  return {
+    ...row,
+    placeholder: "configmaps|secrets",
+    default: undefined,
+    shownDefault: undefined,
+    allowed: "one of configmaps, secrets",
+    parse: (value) => kinds.get(value.toLowerCase()),
   };
 }
 

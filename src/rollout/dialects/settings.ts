@@ -1,3 +1,4 @@
+import type { LabelSelector } from "../label-selector.ts";
 import type { ConfigKind } from "../references.ts";
 
 /** A set of annotations by which people ask for rolls: Wave's own, SAP pod-reloader's, Stakater Reloader's. */
@@ -15,6 +16,20 @@ export interface DialectSettings {
   readonly reloadOnCreate: boolean;
   /** The same of its disappearance. */
   readonly reloadOnDelete: boolean;
+  /** What is left out whoever asks for it; undefined: nothing. */
+  readonly filters?: Filters | undefined;
+}
+
+/** What Reloader's flags leave out of everything, whoever asks for it and in whichever dialect. */
+export interface Filters {
+  /** No workload in these is rolled. */
+  readonly ignoredNamespaces: readonly string[];
+  /** Of other Namespaces no workload is rolled; undefined: of none that. */
+  readonly namespaces: LabelSelector | undefined;
+  /** Other ConfigMaps and Secrets do not count; undefined: all do. */
+  readonly configs: LabelSelector | undefined;
+  /** No objects of these kinds count. */
+  readonly ignoredKinds: readonly ConfigKind[];
 }
 
 /** Names of objects of one kind in the workload's own namespace, by a regular expression that must match all of a name. */

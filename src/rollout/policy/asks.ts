@@ -4,9 +4,10 @@ import { isMarked, stakaterIgnore } from "../dialects/stakater.ts";
 
 /**
  * What a ConfigMap or Secret says of rolls for it: none for now, or none ever, because it does not count; "unclear" where
- * one of the two annotations says neither "true" nor "false", so that nobody is rolled for it until somebody mends that.
+ * one of the two annotations says neither "true" nor "false", so that nobody is rolled for it until somebody mends that;
+ * "unselected" where flags leave it out, whatever it says.
  */
-export type Asks = "hold" | "ignore" | "unclear";
+export type Asks = "hold" | "ignore" | "unclear" | "unselected";
 
 /**
  * What the annotations `ignore` and `hold` of a ConfigMap or Secret say, and those of other dialects that are understood;

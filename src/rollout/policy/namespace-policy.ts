@@ -1,5 +1,7 @@
 import type { Namespace } from "kubernetes-types/core/v1.d.ts";
 import { updateOnConfigChange } from "../annotations.ts";
+import { selectsNamespace } from "../dialects/filters.ts";
+import type { DialectSettings } from "../dialects/settings.ts";
 import { sameJson } from "../same-json.ts";
 import type { NamespacePolicy } from "./policy.ts";
 import { noPolicy, policyAnnotationsOf } from "./policy-annotations.ts";
@@ -10,11 +12,18 @@ export type NamespaceObject = Namespace;
 /** What nearly every Namespace decides: nothing. */
 export const decidesNothing: NamespacePolicy = { optsIn: false, annotations: noPolicy };
 
-/** What a Namespace decides for the workloads in it; {@link decidesNothing} where it has no annotation of Wave's. */
-export function toNamespacePolicy({ metadata }: Pick<NamespaceObject, "metadata">): NamespacePolicy {
+/**
+ * What a Namespace decides for the workloads in it; {@link decidesNothing} where it has no annotation of Wave's. Of its labels
+ * only whether a flag selects it is kept.
+ */
+export function toNamespacePolicy(
+  { metadata }: Pick<NamespaceObject, "metadata">,
+  dialects?: DialectSettings,
+): NamespacePolicy {
   const annotations = policyAnnotationsOf(metadata?.annotations, "namespace");
   // Only "true", as on a workload: what is unclear opts nobody in.
   const optsIn = metadata?.annotations?.[updateOnConfigChange] === "true";
+  if (!selectsNamespace(dialects, metadata?.labels)) return { optsIn, annotations, unselected: true };
   return optsIn || annotations !== noPolicy ? { optsIn, annotations } : decidesNothing;
 }
 

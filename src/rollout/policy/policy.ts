@@ -33,4 +33,6 @@ export interface NamespacePolicy {
   /** Whether `update-on-config-change` is "true" on it. */
   readonly optsIn: boolean;
   readonly annotations: PolicyAnnotations;
+  /** Its labels are not those that `--namespace-selector` asks for; absent: they are, or nobody asked. */
+  readonly unselected?: true;
 }

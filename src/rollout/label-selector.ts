@@ -1,0 +1,82 @@
+import { isDnsSubdomain } from "./dns-name.ts";
+
+/** What one requirement of a selector asks of a label; one that is absent is "not in" any values. */
+export interface Requirement {
+  readonly key: string;
+  readonly operator: "in" | "notIn" | "exists" | "absent";
+  readonly values: readonly string[];
+}
+
+/** Requirements all of which must be met; without any it selects everything. */
+export type LabelSelector = readonly Requirement[];
+
+/**
+ * Reads a selector in the grammar of Kubernetes
+ * (https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors), or in Reloader's forms
+ * `key:value`, `key:*` and `key=*`. Undefined where it is neither.
+ */
+export function parseLabelSelector(text: string): LabelSelector | undefined {
+  if (text.trim() === "") return [];
+  // Commas between parentheses separate values.
+  const clauses = text.split(/,(?![^()]*\))/);
+  const requirements = clauses.map((clause) => readRequirement(clause.trim()));
+  return requirements.every((each) => each !== undefined) ? requirements : undefined;
+}
+
+/** Whether labels meet all that a selector requires. */
+export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>> | null | undefined): boolean {
+  const labelled = (key: string) => (labels && Object.hasOwn(labels, key) ? labels[key] : undefined);
+  return selector.every((requirement) => meets(requirement, labelled(requirement.key)));
+}
+
+function meets({ operator, values }: Requirement, value: string | undefined): boolean {
+  switch (operator) {
+    case "in":
+      return value !== undefined && values.includes(value);
+    case "notIn":
+      return value === undefined || !values.includes(value);
+    case "exists":
+      return value !== undefined;
+    case "absent":
+      return value === undefined;
+  }
+}
+
+const setForm = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
+const equalForm = /^([^\s=!:]+)\s*(!=|==|=|:)\s*(\S*)$/;
+
+function readRequirement(clause: string): Requirement | undefined {
+  const set = setForm.exec(clause);
+  if (set !== null) {
+    const [, key = "", word, list = ""] = set;
+    return checked({
+      key,
+      operator: word === "in" ? "in" : "notIn",
+      values: list.split(",").map((each) => each.trim()),
+    });
+  }
+  const equal = equalForm.exec(clause);
+  if (equal !== null) {
+    const [, key = "", sign, value = ""] = equal;
+    if (value === "*" && sign !== "!=") return checked({ key, operator: "exists", values: [] });
+    return checked({ key, operator: sign === "!=" ? "notIn" : "in", values: [value] });
+  }
+  if (clause.startsWith("!")) return checked({ key: clause.slice(1).trim(), operator: "absent", values: [] });
+  return checked({ key: clause, operator: "exists", values: [] });
+}
+
+function checked(requirement: Requirement): Requirement | undefined {
+  return isKey(requirement.key) && requirement.values.every(isValue) ? requirement : undefined;
+}
+
+const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/** A name, perhaps after a DNS subdomain and a slash. */
+function isKey(text: string): boolean {
+  const [last = "", prefix, ...more] = text.split("/").reverse();
+  return more.length === 0 && name.test(last) && (prefix === undefined || isDnsSubdomain(prefix));
+}
+
+function isValue(text: string): boolean {
+  return text === "" || name.test(text);
+}
