@@ -11,7 +11,7 @@ export interface Matched {
 }
 
 /** What a workload refers to, also by regular expressions: of these what exists in its namespace now, as the policy knows it. */
-export function matchedReferences(workload: Workload, { namesMatching }: Policy): Matched {
+export function matchedReferences(workload: Workload, { namesMatching }: Pick<Policy, "namesMatching">): Matched {
   const { references, foreign, namespace } = workload;
   if (foreign === undefined || foreign.patterns.length === 0 || namesMatching === undefined) {
     return { references, excess: undefined };

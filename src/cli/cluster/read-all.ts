@@ -7,7 +7,7 @@ import { inLane } from "./in-lane.ts";
 import { tellLegacyHash } from "./legacy-hash.ts";
 import { type ReadPods, readPods } from "./pods.ts";
 import { readManyConfigs } from "./read-configs.ts";
-import { readNames } from "./read-names.ts";
+import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads } from "./read-workloads.ts";
 import { wavesNow } from "./waves-now.ts";
@@ -35,12 +35,13 @@ export async function readAll(
   const asking = { ...flags, ofNamespace: namespaces.of };
   const all = listWorkloads(client, { namespace }, asking);
   const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);
-  const [{ found, failures }, asksFor] = await Promise.all([all, shown]);
+  const [{ found: listed, failures }, asksFor] = await Promise.all([all, shown]);
   const names = await readNames(
     client,
-    found.map(({ workload }) => workload),
+    listed.map(({ workload }) => workload),
   );
   const policy = { ...asking, namesMatching: names.namesMatching };
+  const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
   const used = [...new Set(found.map(({ workload }) => workload.namespace))];
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods] = await Promise.all([

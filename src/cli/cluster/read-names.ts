@@ -3,6 +3,7 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { readNamePattern } from "../../rollout/dialects/name-pattern.ts";
 import type { ConfigObject } from "../../rollout/digest.ts";
+import { matchedReferences } from "../../rollout/matched-references.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import type { ConfigKind } from "../../rollout/references.ts";
 import type { Workload } from "../../rollout/workload.ts";
@@ -40,6 +41,13 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
         return pattern.state === "read" ? all.filter((name) => pattern.matches(name)) : [];
       }),
   };
+}
+
+/** A workload with references to what its regular expressions match, in their place; the same where it has none, or too many. */
+export function withMatches(workload: Workload, policy: Pick<Policy, "namesMatching">): Workload {
+  const { references, excess } = matchedReferences(workload, policy);
+  if (workload.foreign === undefined || references === workload.references || excess !== undefined) return workload;
+  return { ...workload, references, foreign: { ...workload.foreign, patterns: [] } };
 }
 
 /** Releases of Helm are no configuration of anybody, and Wave never sees them. */

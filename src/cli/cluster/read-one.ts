@@ -9,7 +9,7 @@ import { tellLegacyHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
 import { podSelector, readPods } from "./pods.ts";
 import { readConfigs, readManyConfigs } from "./read-configs.ts";
-import { readNames } from "./read-names.ts";
+import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads, readWorkload } from "./read-workloads.ts";
 import { wavesNow } from "./waves-now.ts";
@@ -30,9 +30,10 @@ export async function readOne(
     readNamespaces(client, namespace, told.dialects),
   ]);
   const asking = { ...told, ofNamespace: namespaces.of };
-  const found = { object, workload: toWorkload(argument.kind, object, asking) };
-  const { namesMatching, failures } = await readNames(client, [found.workload]);
+  const workload = toWorkload(argument.kind, object, asking);
+  const { namesMatching, failures } = await readNames(client, [workload]);
   const policy = { ...asking, namesMatching };
+  const found = { object, workload: withMatches(workload, policy) };
   const [read, pods] = await Promise.all([
     readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy)), policy.dialects),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
@@ -65,12 +66,13 @@ async function withOthers({ client }: Cluster, asked: Asked): Promise<Asked> {
   const { now } = asked;
   const { namespace } = asked.found.workload;
   try {
-    const { found, failures } = await listWorkloads(client, { namespace }, asked.policy);
+    const { found: listed, failures } = await listWorkloads(client, { namespace }, asked.policy);
     const { namesMatching } = await readNames(
       client,
-      found.map(({ workload }) => workload),
+      listed.map(({ workload }) => workload),
     );
     const policy = { ...asked.policy, namesMatching };
+    const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
     const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
     const read = await readManyConfigs(client, objects, policy.dialects);
     const { holdOf } = wavesNow({ found, read, policy, now });

@@ -104,7 +104,10 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const counted = countedReferences(readable, lookup, policyOf(policy));
   const plan = planLive(found, read, policy, now, wave);
   const { kind, namespace, name, optIn, recordedHash } = workload;
-  const places = reader.excess === undefined ? collectReferences(object, askersOf(sourceOf(object), policy)) : [];
+  const written = reader.excess === undefined ? collectReferences(object, askersOf(sourceOf(object), policy)) : [];
+  const named = new Set(written.map(configKey));
+  // What regular expressions match is written nowhere by its name.
+  const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))];
   const told = explainedOutcome(plan, unread, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
   const changes = changeTimes(readable.references, read);

@@ -12,7 +12,7 @@ import {
   excludesNothing,
 } from "./dialect.ts";
 import { askedBySap } from "./sap.ts";
-import { askedByStakater } from "./stakater.ts";
+import { askedByStakater, stakaterAuto } from "./stakater.ts";
 
 /** What decides besides the workload's own annotations what is asked for. */
 export interface Asking {
@@ -73,15 +73,27 @@ export function optInOf(asked: readonly Asked[]): OptIn {
 
 /** What a person should know who wrote one thing in one dialect and another in another. */
 export function contradictions({ annotations }: DialectSource, asked: readonly Asked[]): readonly Warning[] {
-  const others = asked.filter(({ dialect, optIn }) => dialect !== "wave" && optIn.state === "in");
-  const own = asked.find(({ dialect }) => dialect === "wave");
-  if (others.length === 0 || own === undefined || own.optIn.state === "in") return [];
-  const says = annotations[updateOnConfigChange];
-  if (says === undefined || says === "") return [];
-  const names = others.map(({ dialect }) => dialectTitles[dialect]).join(" and ");
-  const message = `annotation ${updateOnConfigChange}: ${quoted(says)} does not opt it in, and the annotations of ${names} do: it is rolled for what those ask for; remove one of them`;
-  return [{ reason: "InvalidAnnotation", message }];
+  const [those, others] = [
+    asked.filter(({ optIn }) => optIn.state === "in"),
+    asked.filter(({ optIn }) => optIn.state !== "in"),
+  ];
+  if (those.length === 0) return [];
+  const names = those.map(({ dialect }) => dialectTitles[dialect]).join(" and ");
+  return others.flatMap(({ dialect }) => {
+    const annotation = optingIn[dialect];
+    const says = annotation && annotations[annotation];
+    if (!annotation || !says) return [];
+    const message = `annotation ${annotation}: ${quoted(says)} does not opt it in, and the annotations of ${names} do: it is rolled for what those ask for; remove one of them`;
+    return [{ reason: "InvalidAnnotation", message }];
+  });
 }
+
+/** By which a dialect opts in or out by saying so, where it has such a one. */
+const optingIn: Readonly<Record<Dialect, string | undefined>> = {
+  wave: updateOnConfigChange,
+  sap: undefined,
+  stakater: stakaterAuto,
+};
 
 /** What a dialect is called in messages. */
 export const dialectTitles: Readonly<Record<Dialect, string>> = {

@@ -129,6 +129,16 @@ describe("Stakater's annotations", () => {
     ).toContain('"soon"');
   });
 
+  it("that decline where Wave's opt in are told of", () => {
+    const { mistakes, references } = workloadOf(
+      on({ [updateOnConfigChange]: "true", "reloader.stakater.com/auto": "false" }),
+    );
+    expect(references).toHaveLength(2);
+    expect(mistakes.map(({ message }) => message)).toEqual([
+      'annotation reloader.stakater.com/auto: "false" does not opt it in, and the annotations of Wave do: it is rolled for what those ask for; remove one of them',
+    ]);
+  });
+
   it("tell a person which expressions cannot be read", () => {
     const { mistakes, foreign } = workloadOf(on({ "secret.reloader.stakater.com/reload": "a.*,b(" }));
     expect(foreign?.patterns.map(({ source }) => source)).toEqual(["a.*"]);

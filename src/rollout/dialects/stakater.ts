@@ -24,7 +24,9 @@ export const stakaterMatch = "reloader.stakater.com/match";
 /** On a ConfigMap or Secret: "true" makes it count for nobody. */
 export const stakaterIgnore = "reloader.stakater.com/ignore";
 
-const auto = `${domain}/auto`;
+/** On a workload or its pod template: whether it opts in. */
+export const stakaterAuto = "reloader.stakater.com/auto";
+
 const search = `${domain}/search`;
 const pausePeriod = `deployment.${domain}/pause-period`;
 
@@ -58,7 +60,7 @@ const most = { patterns: 100, characters: 256 };
 /** The annotations of Stakater's Reloader that Wave reads. */
 export const stakaterRows: readonly DialectRow[] = [
   {
-    name: auto,
+    name: stakaterAuto,
     on: ["workload", "template"],
     values: '"true" or "false"',
     means: "it is rolled when a ConfigMap or Secret changes that its pod spec reads",
@@ -171,7 +173,7 @@ export function isMarked(
 
 /** The annotations that count for one kind of object, and where they stand. */
 function spokenFor({ annotations, templateAnnotations }: DialectSource, row: KindRow) {
-  const speaks = [row.reload, search, auto, row.auto].some((name) => annotations[name] !== undefined);
+  const speaks = [row.reload, search, stakaterAuto, row.auto].some((name) => annotations[name] !== undefined);
   if (speaks) return { annotations, place: "metadata" };
   return { annotations: templateAnnotations, place: "spec.template.metadata" };
 }
@@ -181,7 +183,7 @@ function countedOf(
   row: KindRow,
   { autoReloadAll }: DialectSettings,
 ): "all" | "marked" | "none" {
-  const all = annotations[auto] ?? "";
+  const all = annotations[stakaterAuto] ?? "";
   const typed = annotations[row.auto] ?? "";
   if (isTrue(all) || isTrue(typed) || (all === "" && typed === "" && autoReloadAll)) return "all";
   return annotations[search] === "true" ? "marked" : "none";
