@@ -15,11 +15,17 @@ async function get(path) {
 }
 
 async function aReplicaLeads() {
-  const { holderIdentity, renewTime, leaseDurationSeconds = 0 } = (await get(LEASE)).spec ?? {};
+  const { spec } = await get(LEASE);
+  const { holderIdentity, acquireTime, renewTime, leaseDurationSeconds = 0, leaseTransitions = 0 } = spec ?? {};
   if (!holderIdentity) throw new Error("nobody holds the Lease");
   // Clocks of nodes differ by seconds; a Wave that is gone has not renewed for longer.
   const seconds = (Date.now() - Date.parse(renewTime)) / 1000;
   if (seconds > 4 * leaseDurationSeconds) throw new Error(`${holderIdentity} has not renewed it for ${seconds} s`);
+  // Whoever made the Lease leads when it has existed for its duration: docs/adr/0006-leader-election.md.
+  const held = (Date.parse(renewTime) - Date.parse(acquireTime)) / 1000;
+  if (leaseTransitions === 0 && held < leaseDurationSeconds) {
+    throw new Error(`${holderIdentity} leads when the Lease is ${leaseDurationSeconds} s old`);
+  }
 }
 
 async function theWebhookIsRegistered() {
