@@ -9,8 +9,8 @@
 
 {{- /* What never changes of a Wave that is installed: a Deployment's selector cannot. */}}
 {{- define "wave.selector" -}}
-app.kubernetes.io/name: {{ .Values.nameOverride | default "wave" }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ .Values.nameOverride | default "wave" | toYaml }}
+app.kubernetes.io/instance: {{ toYaml .Release.Name }}
 {{- end }}
 
 {{- /* Labels of every object; those of the chart win. */}}
@@ -19,11 +19,14 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- mergeOverwrite (dict) (.Values.commonLabels | default dict) $own (include "wave.selector" . | fromYaml) | toYaml }}
 {{- end }}
 
-{{- /* The metadata of an object in the release's namespace. Takes the chart's context, or root and name. */}}
+{{- /*
+The metadata of an object in the release's namespace. Takes the chart's context, or root and name. Names are written by toYaml,
+here and elsewhere, which quotes `no` and `123`: those are names too.
+*/}}
 {{- define "wave.metadata" -}}
 {{- $root := .root | default . -}}
-name: {{ .name | default (include "wave.fullname" $root) }}
-namespace: {{ $root.Release.Namespace }}
+name: {{ .name | default (include "wave.fullname" $root) | toYaml }}
+namespace: {{ toYaml $root.Release.Namespace }}
 labels:
   {{- include "wave.labels" $root | nindent 2 }}
 {{- end }}

@@ -27,18 +27,18 @@ metadata:
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ $kind }}
-  name: {{ .name }}
+  name: {{ toYaml .name }}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "wave.account" .root }}
-    namespace: {{ .root.Release.Namespace }}
+    name: {{ include "wave.account" .root | toYaml }}
+    namespace: {{ toYaml .root.Release.Namespace }}
 {{- end }}
 {{- end }}
 
 {{- define "wave.roleMetadata" -}}
-name: {{ .name }}
+name: {{ toYaml .name }}
 {{- with .namespace }}
-namespace: {{ . }}
+namespace: {{ toYaml . }}
 {{- end }}
 labels:
   {{- include "wave.labels" .root | nindent 2 }}
@@ -48,7 +48,7 @@ labels:
 {{- define "wave.secretRules" -}}
 - apiGroups: [""]
   resources: [secrets]
-  resourceNames: [{{ . }}]
+  resourceNames: [{{ toYaml . }}]
   verbs: [get, list, watch, update]
 # A create cannot be limited to a name.
 - apiGroups: [""]
