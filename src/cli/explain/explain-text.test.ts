@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { askedOf } from "../../rollout/dialects/asked.ts";
+import { askersFor } from "../../rollout/dialects/askers.ts";
+import { everybody, objectOf, settingsWith, workloadOf } from "../../rollout/dialects/test-dialects.ts";
 import { unpaced } from "../../rollout/policy/pacing-flags.ts";
 import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
 import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../../rollout/test-objects.ts";
+import { sourceOf } from "../../rollout/workload-references.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
 import { printableJson } from "../output/printable.ts";
 import { renderExplanation } from "./explain-text.ts";
@@ -14,6 +18,19 @@ function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = 
     found: { object: workloadObject(wanted), workload: workload(wanted) },
     read: new Map(Object.entries(read)),
     policy: { ...defaultPolicy, schedulingGate, pacing: unpaced, keys: { state: "not asked for", why: "" } },
+    pods: { state: "read", of: () => new Map() },
+    now: 0,
+    wave: undefined,
+    gaps: [],
+  });
+}
+
+/** Under every dialect, of what their annotations alone ask for. */
+function explainedForeign(wanted: Wanted) {
+  return explainWorkload({
+    found: { object: objectOf(wanted), workload: workloadOf(wanted) },
+    read: new Map([["ConfigMap/default/page", page]]),
+    policy: { ...everybody, pacing: unpaced, keys: { state: "not asked for", why: "" } },
     pods: { state: "read", of: () => new Map() },
     now: 0,
     wave: undefined,
@@ -34,6 +51,41 @@ const gated: Wanted = {
 };
 
 describe("the text of an explanation", () => {
+  it("tells by which annotation of which dialect each reference counts, where one is not Wave's", () => {
+    const { pod } = gated;
+    const containers = pod?.containers ?? [];
+    const annotations = {
+      "reloader.stakater.com/search": "true",
+      "secret.reloader.stakater.com/auto": "true",
+      "secret.reloader.stakater.com/reload": "db",
+      "pod-reloader.cs.sap.com/secrets": "db",
+    };
+    const explanation = explainedForeign({ pod: { containers }, annotations });
+    expect(explanation.dialects).toEqual(["sap", "stakater"]);
+    expect(explanation.references.map(({ name, askedBy }) => ({ name, askedBy }))).toEqual([
+      { name: "page", askedBy: [{ dialect: "stakater", by: "reloader.stakater.com/search" }] },
+      { name: "db", askedBy: [{ dialect: "sap", by: "pod-reloader.cs.sap.com/secrets" }] },
+      { name: "db", askedBy: [{ dialect: "stakater", by: "secret.reloader.stakater.com/reload" }] },
+    ]);
+    expect(renderExplanation(explanation)).toMatch(/ASKED BY .*\n.*stakater \(reloader\.stakater\.com\/search\)/);
+    const own = explained({ pod: { containers } });
+    expect(own.references[0]?.askedBy).toEqual([{ dialect: "wave", by: "wave.pusher.com/update-on-config-change" }]);
+    expect(renderExplanation(own)).not.toContain("ASKED BY");
+  });
+
+  it("tells of a flag by which a reference counts, and of none where it does not", () => {
+    const { pod } = gated;
+    const wanted = { pod: { containers: pod?.containers ?? [] } };
+    expect(explainedForeign(wanted)).toMatchObject({ dialects: [], references: [{ askedBy: [] }] });
+    const flagged = { ...everybody, dialects: settingsWith({ autoReloadAll: true }) };
+    const source = sourceOf(objectOf(wanted));
+    const [reference] = workloadOf(wanted, flagged).references;
+    if (reference === undefined) throw new Error("refers to nothing");
+    expect(askersFor(reference, source, askedOf(source, flagged), flagged.dialects)).toEqual([
+      { dialect: "stakater", by: "--auto-reload-all" },
+    ]);
+  });
+
   it("tells of a gate that stays closed while something is missing", () => {
     const text = rendered(gated, { "ConfigMap/default/page": { state: "absent" } });
     expect(text).toContain("\nNow          Wave waits: its new Pods stay pending until nothing is missing\n");

@@ -135,15 +135,25 @@ function optInCommand({ workload: { kind, namespace, name } }: Explanation): str
 }
 
 function table(references: readonly ExplainedReference[], namespace: string): readonly string[] {
+  // Where nobody else is understood it is Wave's, and needs no words.
+  const others = references.some(({ askedBy }) => askedBy.some(({ dialect }) => dialect !== "wave"));
   const rows = references.map((reference) => [
     `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
     stateOf(reference),
     keysOf(reference),
     reference.reads === "existence" ? "-" : reference.reads,
     reference.optional ? "optional" : "required",
+    ...(others ? [askersIn(reference)] : []),
     reference.path,
   ]);
-  return tableLines([["READS", "STATE", "KEYS", "AS", "NEEDED", "THROUGH"], ...rows], 2);
+  return tableLines(
+    [["READS", "STATE", "KEYS", "AS", "NEEDED", ...(others ? ["ASKED BY"] : []), "THROUGH"], ...rows],
+    2,
+  );
+}
+
+function askersIn({ askedBy }: ExplainedReference): string {
+  return askedBy.map(({ dialect, by }) => `${dialect} (${by})`).join(", ") || "-";
 }
 
 function stateOf({ state, absentKeys }: ExplainedReference): string {

@@ -44,10 +44,12 @@ describe("wave explain", () => {
       name: "page",
       path: "spec.template.spec.volumes[0].configMap",
     };
+    const askedBy = [{ dialect: "wave", by: "wave.pusher.com/update-on-config-change" }];
     expect(await explainJson()).toEqual({
       version: 1,
       workload: { kind: "Deployment", namespace: "default", name: "web" },
       optIn: "in",
+      dialects: ["wave"],
       state: "due",
       because: "baseline",
       message: "no hash is recorded yet",
@@ -73,9 +75,18 @@ describe("wave explain", () => {
           optional: false,
           state: "present",
           absentKeys: [],
+          askedBy,
         },
-        { ...page, reads: "existence", keys: [], optional: false, state: "present", absentKeys: [] },
-        { ...page, reads: "files", keys: ["index.html"], optional: true, state: "present", absentKeys: ["index.html"] },
+        { ...page, reads: "existence", keys: [], optional: false, state: "present", absentKeys: [], askedBy },
+        {
+          ...page,
+          reads: "files",
+          keys: ["index.html"],
+          optional: true,
+          state: "present",
+          absentKeys: ["index.html"],
+          askedBy,
+        },
       ],
       tooLarge: null,
       missing: [],

@@ -1,6 +1,8 @@
 import { describeExcess } from "../../rollout/budgets.ts";
 import { type Counted, countedReferences, type LeftOut } from "../../rollout/counted-references.ts";
-import { askersOf } from "../../rollout/dialects/asked.ts";
+import { askedOf, askersOf } from "../../rollout/dialects/asked.ts";
+import { type Asker, askersFor } from "../../rollout/dialects/askers.ts";
+import type { Dialect } from "../../rollout/dialects/settings.ts";
 import { describeObject } from "../../rollout/messages.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import type { Missing, RolloutPlan, Warning } from "../../rollout/plan.ts";
@@ -28,6 +30,8 @@ export interface ExplainedReference extends Reference {
    * or its Namespace says so; "unmarked": it searches for what is marked, and this is not; "unselected": flags leave it out. Else as {@link ReadConfig}.
    */
   readonly state: ReadConfig["state"] | "refused" | LeftOut;
+  /** Which dialects lead to it, and by what; none where the workload has not opted in. */
+  readonly askedBy: readonly Asker[];
   /** Which of its named keys the object lacks. */
   readonly absentKeys: readonly string[];
 }
@@ -42,6 +46,8 @@ export interface Explanation extends ExplainedOutcome {
   readonly version: 1;
   readonly workload: WorkloadName;
   readonly optIn: OptIn["state"];
+  /** The dialects that opt it in. */
+  readonly dialects: readonly Dialect[];
   /** Where it stands, by what Wave would do and what became of its Pods. */
   readonly state: WorkloadState;
   /** Why it stands there, as one word; null where there is nothing to say. */
@@ -104,7 +110,9 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const counted = countedReferences(readable, lookup, policyOf(policy));
   const plan = planLive(found, read, policy, now, wave);
   const { kind, namespace, name, optIn, recordedHash } = workload;
-  const written = reader.excess === undefined ? collectReferences(object, askersOf(sourceOf(object), policy)) : [];
+  const source = sourceOf(object);
+  const asked = askedOf(source, policy);
+  const written = reader.excess === undefined ? collectReferences(object, askersOf(source, policy)) : [];
   const named = new Set(written.map(configKey));
   // What regular expressions match is written nowhere by its name.
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))];
@@ -127,6 +135,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
     version: 1,
     workload: { kind, namespace, name },
     optIn: optIn.state,
+    dialects: asked.filter((each) => each.optIn.state === "in").map(({ dialect }) => dialect),
     state,
     because: because || null,
     message: message || null,
@@ -140,7 +149,10 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
     references: places.map((reference) => {
       const key = configKey(reference);
       const state = counted.refused.has(key) ? "refused" : leftOut.get(key);
-      return explained(reference, state ?? read.get(key)?.state ?? "absent", lookup);
+      return {
+        ...explained(reference, state ?? read.get(key)?.state ?? "absent", lookup),
+        askedBy: askersFor(reference, source, asked, policy.dialects),
+      };
     }),
     tooLarge:
       reader.excess === undefined ? null : describeExcess(reader.excess, (one) => describeObject(one, namespace)),
@@ -181,7 +193,11 @@ function unreadObjects({ references }: Workload, read: ReadConfigs): readonly Un
   });
 }
 
-function explained(reference: Reference, state: ExplainedReference["state"], lookup: Lookup): ExplainedReference {
+function explained(
+  reference: Reference,
+  state: ExplainedReference["state"],
+  lookup: Lookup,
+): Omit<ExplainedReference, "askedBy"> {
   const { kind, namespace, name, path, reads, keys, optional } = reference;
   const lacking = state === "present" ? missingFrom([{ ...reference, optional: false }], lookup) : [];
   const absentKeys = lacking.flatMap(({ key }) => key ?? []);

@@ -9,6 +9,7 @@ export type ListedWorkload = ReturnType<typeof listed>;
 /** The fields of a list, each as in an {@link Explanation}. */
 export function listed({
   workload,
+  dialects,
   state,
   because,
   message,
@@ -20,6 +21,7 @@ export function listed({
 }: Explanation) {
   return {
     ...workload,
+    dialects,
     state,
     because,
     message,
@@ -61,7 +63,7 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
   const heading = [
     ...(allNamespaces ? ["NAMESPACE"] : []),
     ...["NAME", "STATE", "REASON", "PODS", "SINCE"],
-    ...(wide ? ["UNTIL", "HASH", "MESSAGE"] : []),
+    ...(wide ? ["DIALECTS", "UNTIL", "HASH", "MESSAGE"] : []),
   ];
   const rows = workloads.map((each) => [
     ...(allNamespaces ? [each.namespace] : []),
@@ -70,7 +72,9 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
     each.because ?? "-",
     each.pods === null ? "-" : `${each.pods.current}/${each.pods.total}`,
     ago(each.since),
-    ...(wide ? [each.until ?? "-", shortHash(each.currentHash), each.message ?? "-"] : []),
+    ...(wide
+      ? [each.dialects.join(",") || "-", each.until ?? "-", shortHash(each.currentHash), each.message ?? "-"]
+      : []),
   ]);
   return tableLines([heading, ...rows], 3)
     .map((line) => `${line}\n`)

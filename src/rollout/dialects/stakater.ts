@@ -189,6 +189,17 @@ function countedOf(
   return annotations[search] === "true" ? "marked" : "none";
 }
 
+/** By which annotation, or which flag, the objects of a kind count that the pod spec refers to. */
+export function stakaterSays(source: DialectSource, kind: ConfigKind, settings: DialectSettings): string {
+  for (const row of kinds.filter((each) => each.kind === kind)) {
+    const { annotations } = spokenFor(source, row);
+    const said = [stakaterAuto, row.auto].find((name) => isTrue(annotations[name] ?? ""));
+    if (said !== undefined) return said;
+    if (countedOf(annotations, row, settings) === "marked") return search;
+  }
+  return "--auto-reload-all";
+}
+
 /** As Go reads it (https://pkg.go.dev/strconv#ParseBool). */
 function isTrue(text: string): boolean {
   return ["1", "t", "T", "TRUE", "true", "True"].includes(text);
