@@ -42,6 +42,7 @@ export function warningAnnouncements({ warnings }: ToldPlan): readonly Announcem
 export function writtenAnnouncement(before: Workload, plan: ToldPlan, waitedFor: string | undefined): Announcement {
   const waited = waitedFor === undefined ? "" : `waited for ${waitedFor}; `;
   if (hasGate(before)) return { type: "Normal", reason: "SchedulingEnabled", message: waited + plan.reason };
+  if (plan.outcome === "cleanUp") return { type: "Normal", reason: "Resumed", message: plan.reason };
   if (plan.outcome === "roll") {
     return { type: "Normal", reason: "ConfigChanged", message: `rolled out because ${plan.reason}` };
   }

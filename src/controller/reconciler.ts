@@ -200,9 +200,9 @@ async function leftCaches(record: WorkloadRecord, { live, leadership }: Reconcil
   }
 }
 
-/** Whether the gate of `before` is no longer on it. */
+/** Whether what was to be lifted of `before` is no longer on it: its gate, or that it was left paused. */
 function isLifted(before: Workload, now: Workload): boolean {
-  return now.uid === before.uid && !hasGate(now);
+  return now.uid === before.uid && !hasGate(now) && !now.leftPaused;
 }
 
 function written(record: WorkloadRecord, before: Workload, plan: RolloutPlan, views: Views): Outcome {

@@ -37,7 +37,7 @@ export type Decision =
   | { readonly outcome: "waiting"; readonly missing: readonly Missing[]; readonly gate: "closed" | "open" }
   /** It exceeds a budget: nobody looks at what it reads, and it keeps what it has. */
   | { readonly outcome: "overBudget"; readonly excess: Excess }
-  /** The scheduling gate must be lifted although nothing is rolled. */
+  /** The scheduling gate must be lifted although nothing is rolled, or a Deployment resumed that Reloader left paused. */
   | { readonly outcome: "cleanUp" };
 
 interface Streak {

@@ -8,6 +8,7 @@ import {
 } from "./annotations.ts";
 import { type Baseline, writeBaseline } from "./baseline.ts";
 import { foreignNames } from "./dialects/foreign.ts";
+import { resume } from "./dialects/left-paused.ts";
 import type { ConfigView } from "./hash.ts";
 import { annotationPath, type JsonPatch, type JsonPatchOperation } from "./json-patch.ts";
 import type { RolloutPlan } from "./plan.ts";
@@ -38,7 +39,12 @@ function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undef
     case "held":
       return undefined;
     case "cleanUp":
-      return [...testIdentity(workload), ...testGate(workload), ...openGate(workload)];
+      return [
+        ...testIdentity(workload),
+        ...testGate(workload),
+        ...openGate(workload),
+        ...(workload.leftPaused ? resume : []),
+      ];
     case "adopt":
       return [
         ...testIdentity(workload),

@@ -67,12 +67,22 @@ export function planRollout(
   previous?: ConfigView,
   moment?: Moment,
 ): RolloutPlan {
-  const plan = withOldFinalizer(workload, decide(workload, lookup, policy, previous));
+  // Admission leaves a Deployment paused that was left so, and gives it its hash.
+  const resumes = moment !== undefined && workload.leftPaused && isIn(workload, policy) && !hasGate(workload);
+  const decided = resumes ? planResumed(workload) : decide(workload, lookup, policy, previous);
+  const plan = withOldFinalizer(workload, decided);
   if (moment === undefined || !isDue(plan)) return plan;
   const hold = holdOf(workload, plan, lookup, policy, moment);
   if (hold === undefined) return withStreak(plan, workload, moment);
   const { reason, warnings, ...due } = plan;
   return { outcome: "held", due, hold, reason: `${reason}; ${hold.message}`, warnings };
+}
+
+/** Before anything else: a paused Deployment makes no Pods, whatever is written to it. */
+function planResumed({ mistakes, deleting }: Workload): DuePlan {
+  if (deleting) return { outcome: "ignore", reason: "is being deleted", warnings: [] };
+  const reason = "Stakater's Reloader left it paused: it is resumed";
+  return { outcome: "cleanUp", reason, warnings: oneForEachReason(mistakes) };
 }
 
 /** Also where it is being deleted: then it matters most. */

@@ -4,6 +4,7 @@ import { budgets, type Excess } from "./budgets.ts";
 import { type Asking, askedOf, contradictions, optInOf } from "./dialects/asked.ts";
 import type { Asked, DialectSource } from "./dialects/dialect.ts";
 import { type Foreign, foreignHash, foreignNames, foreignOf } from "./dialects/foreign.ts";
+import { isLeftPaused } from "./dialects/left-paused.ts";
 import { type Extras, extrasOf, noExtras } from "./extra-references.ts";
 import { writersOf } from "./field-managers.ts";
 import { progressOf, type WorkloadKind, workloadKinds } from "./kinds.ts";
@@ -67,6 +68,8 @@ export interface Workload extends WorkloadName {
   readonly schedulerName: string | undefined;
   /** The scheduler to restore, from the annotation of the scheduling gate; undefined where there is none. */
   readonly disabledScheduler: string | undefined;
+  /** Whether Stakater's Reloader left it paused. */
+  readonly leftPaused: boolean;
   /** Whether a finalizer of an old Wave is on it. */
   readonly oldFinalizer: boolean;
   /** What of its annotations was not understood. */
@@ -168,6 +171,7 @@ function slim(kind: WorkloadKind, object: WorkloadObject, asking: Asking): Workl
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),
+    leftPaused: kind === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
     oldFinalizer: hasOldFinalizer(metadata),
     mistakes: tooLong ? [] : mistakesOf(source, asked),
     policy: policyAnnotationsOf(annotations, "workload"),

@@ -14,15 +14,20 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
   const asWave = (args: readonly string[], stdin?: string) => cluster.kubectl([`--token=${token}`, ...args], stdin);
   const patch = (resource: string, operations: readonly object[], namespace = ns) =>
     asWave(["-n", namespace, "patch", resource, "--type=json", "-p", JSON.stringify(operations)]);
+  const patchAsAdmin = (resource: string, operations: readonly object[]) =>
+    cluster.kubectl(["-n", ns, "patch", resource, "--type=json", "-p", JSON.stringify(operations)]);
 
   beforeAll(async () => {
     const namespace = await makeNamespace(cluster, ns);
-    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},dialects={wave,sap}`;
+    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},dialects={wave,sap,stakater}`;
     const system = `${release}-system`;
     await helm(cluster, ["install", release, chart, "-n", system, "--create-namespace", "--set", values]);
     token = (await cluster.kubectl(["-n", system, "create", "token", release])).trim();
     const annotations = { "wave.pusher.com/scheduling-disabled": "" };
     for (const { kind } of workloadKinds) await namespace.create(workload("app", reads("none", true), { kind }));
+    const paused = { annotations: { "deployment.reloader.stakater.com/paused-at": "2026-01-01T00:00:00Z" } };
+    await namespace.create(workload("paused", reads("none"), paused));
+    await patchAsAdmin("deployment/paused", [{ op: "add", path: "/spec/paused", value: true }]);
     await namespace.create(workload("gated", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }));
     // A policy is in force a moment after it is made.
     const image = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "evil" }];
@@ -59,6 +64,14 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     ["how many rolls came in a row", "deployment/app", [{ op: "add", path: annotation("streak"), value: "2" }]],
     ["a baseline", "deployment/app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
     [
+      "that a Deployment which Reloader left paused is resumed",
+      "deployment/paused",
+      [
+        { op: "remove", path: "/spec/paused" },
+        { op: "remove", path: "/metadata/annotations/deployment.reloader.stakater.com~1paused-at" },
+      ],
+    ],
+    [
       "a scheduling gate that is lifted",
       "deployment/gated",
       [
@@ -79,6 +92,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     ["host namespaces", [{ op: "add", path: `${spec}/hostPID`, value: true }], "pod's spec"],
     ["a field away", [{ op: "remove", path: `${spec}/containers/0/envFrom` }], "pod's spec"],
     ["a scheduler of its choice", [{ op: "replace", path: `${spec}/schedulerName`, value: "evil" }], "scheduler"],
+    ["a pause", [{ op: "add", path: "/spec/paused", value: true }], "pause"],
     ["replicas", [{ op: "replace", path: "/spec/replicas", value: 50 }], "spec but the pod template"],
     ["another annotation of the template", [{ op: "add", path: `${hash}/sidecar`, value: "evil" }], "config-hash"],
     ["a label of the template", [{ op: "add", path: "/spec/template/metadata/labels/x", value: "y" }], "metadata"],

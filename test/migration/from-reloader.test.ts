@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
+import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { container, makeNamespace, workloadKinds } from "../end-to-end/objects.ts";
 import { newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
@@ -60,5 +61,36 @@ describeOnControlPlane("Wave where Stakater's Reloader was", (cluster) => {
     await auditWritten(cluster);
     expect(writesIn(cluster, ns)).toHaveLength(noted.length + those.length);
     expect(await recordedHash(cluster, ns, "Deployment", "other")).toBeUndefined();
+  });
+
+  it("resumes a Deployment that it left paused, and leaves one paused that a person did", async () => {
+    const paused = "left-paused-by-reloader";
+    const namespace = await makeNamespace(cluster, paused);
+    const at = { "deployment.reloader.stakater.com/paused-at": "2026-01-01T00:00:00Z" };
+    const auto = { "reloader.stakater.com/auto": "true" };
+    for (const [name, annotations] of [
+      ["left", { ...auto, ...at }],
+      ["person", auto],
+    ] as const) {
+      const object = leftBehind(name, { containers: [container] }, { annotations });
+      Object.assign(object.spec, { paused: true });
+      await namespace.create(object);
+    }
+    const wave = await startFor(cluster, paused, "--dialects=stakater");
+    onTestFinished(async () => void (await wave.stop("SIGKILL")));
+    for (const name of ["left", "person"]) await untilUnchanged(wave, "Deployment", name);
+    expect(await wave.stop()).toBe(0);
+    const state = async (name: string) => {
+      const path = `/apis/apps/v1/namespaces/${paused}/deployments/${name}`;
+      const { metadata, spec } = await cluster.api<{ metadata: AnyObject["metadata"]; spec: { paused?: boolean } }>(
+        "GET",
+        path,
+      );
+      return [spec.paused ?? false, metadata.annotations];
+    };
+    expect(await state("left")).toEqual([false, expect.not.objectContaining(at)]);
+    expect((await state("person"))[0]).toBe(true);
+    await auditWritten(cluster);
+    expect(writesIn(cluster, paused)).toEqual(["patch deployments left"]);
   });
 });

@@ -96,7 +96,8 @@ export const stakaterRows: readonly DialectRow[] = [
     on: ["workload"],
     values: 'a duration such as "5m"',
     means: "so much time lies between two rolls at least",
-    unlike: "`spec.paused` is never touched; it counts for every kind of workload",
+    unlike:
+      "no Deployment is paused for it, and one that Reloader left paused is resumed; it counts for every kind of workload",
   },
   {
     name: stakaterMatch,
