@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { configurations, helm } from "../admission/admitted.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, optIn, workload, workloadPath } from "../end-to-end/objects.ts";
+import { chart, manifestsIn, only } from "./rendered.ts";
+
+const ns = "failure-policy";
+
+describeOnControlPlane("a Wave that does not answer, with the failurePolicy Fail", (cluster) => {
+  const create = (name: string, annotations = {}) => {
+    const object = workload(name, { containers: [container] });
+    const metadata = { ...object.metadata, annotations };
+    return cluster.api("POST", `${workloadPath(ns, "Deployment")}?dryRun=All`, { ...object, metadata });
+  };
+
+  beforeAll(async () => {
+    await makeNamespace(cluster, ns);
+    const values = `webhooks.enabled=true,webhooks.failurePolicy=Fail,dialects={stakater},autoReloadAll=true,namespaces={${ns}}`;
+    const args = ["template", ns, chart, "-n", ns, "--kube-version", "1.30.0", "--set", values];
+    // Without the Service, so that nobody answers and nothing is called.
+    const manifests = manifestsIn(await helm(cluster, [...args, "-s", "templates/webhooks.yaml"]));
+    await cluster.api("POST", configurations, only("MutatingWebhookConfiguration", manifests));
+    // The API server takes a moment to learn of it.
+    await until("a workload to be refused", () =>
+      create("asking", optIn).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+  });
+  afterAll(async () => {
+    await cluster.api("DELETE", `${configurations}/${ns}-webhook`);
+  });
+
+  it.for([optIn, { "reloader.stakater.com/auto": "true" }])("keeps out workloads that say %o", async (annotations) => {
+    await expect(create("app", annotations)).rejects.toThrow("workloads.wave.pusher.com");
+  });
+
+  it("lets workloads pass that say nothing, also where all are taken to have said auto", async () => {
+    await create("app");
+  });
+
+  it("lets its own Deployment pass, so that it can be mended", async () => {
+    await create(ns, optIn);
+  });
+});
