@@ -3,6 +3,7 @@ import { extraReferences } from "../extra-references.ts";
 import { type OfNamespace, type OptIn, readOptIn } from "../opt-in.ts";
 import type { Warning } from "../warning.ts";
 import { quoted } from "../wording.ts";
+import { askedByStakater } from "./asked-by-stakater.ts";
 import {
   type Asked,
   type Dialect,
@@ -12,7 +13,7 @@ import {
   excludesNothing,
 } from "./dialect.ts";
 import { askedBySap } from "./sap.ts";
-import { askedByStakater, stakaterAuto } from "./stakater.ts";
+import { stakaterAuto } from "./stakater.ts";
 
 /** What decides besides the workload's own annotations what is asked for. */
 export interface Asking {

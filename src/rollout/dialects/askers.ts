@@ -1,7 +1,7 @@
 import { updateOnConfigChange } from "../annotations.ts";
 import type { Reference } from "../references.ts";
+import { stakaterSays } from "./asked-by-stakater.ts";
 import type { Asked, Dialect, DialectSettings, DialectSource } from "./dialect.ts";
-import { stakaterSays } from "./stakater.ts";
 
 /** Who asks that a workload is rolled for what it refers to. */
 export interface Asker {
