@@ -5,7 +5,7 @@ import type { Dialect, Pattern } from "./settings.ts";
 
 export { type Dialect, type DialectSettings, dialects, type Pattern } from "./settings.ts";
 
-/** One annotation of a dialect: docs/dialects.md has these rows. */
+/** One annotation of a dialect: docs/dialects.md has these rows; a test compares. */
 export interface DialectRow {
   readonly name: string;
   /** Where it counts; "template" is the pod template of a workload, "config" a ConfigMap or Secret. */
