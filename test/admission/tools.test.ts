@@ -105,7 +105,13 @@ metadata:
 data: {a: "{{ .Values.value }}"}
 `,
       );
-      const deployment = JSON.stringify(workload("{{ .Release.Name }}", reads("{{ .Release.Name }}")));
+      // As workloads do that say nothing, where Wave is not told otherwise: the edit is not to be rolled before the template comes.
+      const settles = { "wave.pusher.com/settle": "1s" };
+      const app = workload("{{ .Release.Name }}", reads("{{ .Release.Name }}"));
+      const { metadata } = app;
+      const settling = { ...app, metadata: { ...metadata, annotations: { ...metadata.annotations, ...settles } } };
+      const deployment = JSON.stringify(settling);
+      await kubectl(["annotate", "deployment", "canary", ...Object.entries(settles).map((each) => each.join("="))]);
       await writeFile(join(chart, "templates", "web.yaml"), deployment.replace('"nginx"', '"{{ .Values.image }}"'));
     });
     afterAll(() => rm(chart, { recursive: true }));
