@@ -22,7 +22,7 @@ export class SimulatedProcess {
   #suspendedMs = 0;
   #wallOffset: number;
   readonly #epoch: number;
-  #wallOffMs = 0;
+  #wallOffMs: number;
   readonly #pauses: [number, number][] = [];
   #timers: (() => void)[] = [];
   #inbox: (() => void)[] = [];
@@ -36,6 +36,7 @@ export class SimulatedProcess {
     this.#rate = options.rate;
     this.#bornAt = scheduler.now;
     this.#wallOffset = options.wallMs;
+    this.#wallOffMs = Math.abs(options.wallMs);
     this.#epoch = options.epoch;
     this.clock = {
       wall: () => this.#epoch + this.#bornAt + this.#local() + this.#wallOffset,
