@@ -1,0 +1,48 @@
+import { expect, it, onTestFinished } from "vitest";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
+import { settingsWith } from "../rollout/dialects/test-dialects.ts";
+import { parseLabelSelector } from "../rollout/label-selector.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { cachesOver } from "./cluster-cache.ts";
+import { FakeWatch } from "./fake-watch.ts";
+
+const reload = { reload: "yes" };
+
+it("labels of Namespaces and objects are kept as whether flags select them, and a change of that is told", async () => {
+  const fake = new FakeWatch({ listsNamespaces: false });
+  const told: string[] = [];
+  const selector = parseLabelSelector("reload=yes");
+  const filters = { ignoredNamespaces: [], namespaces: selector, configs: selector, ignoredKinds: [] };
+  const caches = cachesOver(fake, {
+    namespaces: undefined,
+    dialects: settingsWith({ understood: ["wave"], filters }),
+    clock: new FakeClock(),
+    log: silentLogger,
+    metrics: new MetricsRegistry(),
+    random: () => 1,
+    onWorkloadChange: () => {},
+    onConfigChange: ({ key }) => told.push(key),
+    onNamespaceChange: (name) => told.push(name),
+  });
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  void caches.run(end.signal);
+  const shop = (labels: object) => ({ metadata: { name: "shop", uid: "1", resourceVersion: "1", labels } });
+  const page = (labels: object) => ({
+    metadata: { namespace: "shop", name: "page", uid: "1", resourceVersion: "1", labels },
+    data: { a: "1" },
+  });
+  await fake.feed("namespaces").list(shop({}));
+  await fake.feed("configmaps").list(page({}));
+  await fake.feed("secrets").list();
+  expect(caches.namespace("shop")?.unselected).toBe(true);
+  expect(caches.lookup("ConfigMap", "shop", "page")?.asks).toBe("unselected");
+  told.length = 0;
+  await fake.feed("namespaces").push({ type: "apply", object: shop(reload) });
+  await fake.feed("configmaps").push({ type: "apply", object: page(reload) });
+  await eventually(() => expect(told).toHaveLength(2));
+  expect(caches.namespace("shop")).toEqual({ optsIn: false, annotations: {} });
+  expect(caches.lookup("ConfigMap", "shop", "page")?.asks).toBeUndefined();
+});
