@@ -220,9 +220,9 @@ class Look {
     const { namespace, name, uid, resourceVersion } = metadata;
     const path = resourcePath(resources.pods, { ...(namespace && { namespace }), name });
     const body = { preconditions: { uid, resourceVersion } };
-    const { abort: signal } = this.#leadership;
+    const { abort: signal, valid: mayBeSent } = this.#leadership;
     try {
-      await this.#options.client.request({ method: "DELETE", path, body, signal });
+      await this.#options.client.request({ method: "DELETE", path, body, signal, mayBeSent });
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }

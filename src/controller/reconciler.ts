@@ -86,7 +86,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
       return cachesAsk ? { ...outcome, ahead: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const result = await writeUnlessAborted(client, workload, patch, leadership.abort, policy);
+    const result = await writeUnlessAborted(client, workload, patch, leadership, policy);
     switch (result.type) {
       case "written": {
         const { after } = result;
@@ -148,7 +148,7 @@ async function isLeftOut(
 }
 
 async function writeUnlessAborted(...write: Parameters<typeof writeWorkload>) {
-  const [, , , abort] = write;
+  const [, , , { abort }] = write;
   try {
     return await writeWorkload(...write);
   } catch (error) {

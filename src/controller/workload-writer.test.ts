@@ -4,6 +4,7 @@ import { ApiError } from "../kube/errors.ts";
 import { patchFor } from "../rollout/patch.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { type FaultAction, startSandbox } from "../sandbox/sandbox.ts";
+import { type Leadership, soleLeadership } from "./leadership.ts";
 import { fetchClient, workload } from "./test-cluster.ts";
 import { writeWorkload } from "./workload-writer.ts";
 
@@ -24,7 +25,8 @@ async function scene() {
   const view = { hash, entries: [] };
   const patch = patchFor(before, { outcome: "baseline", hash, view, reason: "", warnings: [] });
   if (patch === undefined) throw new Error("a baseline is written");
-  const write = (by: ApiClient = client) => writeWorkload(by, before, patch, new AbortController().signal);
+  const leadership = soleLeadership(new AbortController().signal);
+  const write = (by: ApiClient = client, term: Leadership = leadership) => writeWorkload(by, before, patch, term);
   const verbs = () => sandbox.requests.map(({ verb, status }) => `${verb} ${status}`).slice(2);
   return { sandbox, client, read, answer, write, verbs };
 }
@@ -44,6 +46,25 @@ describe("a write", () => {
     expect(await write()).toEqual({ type: "stale", newest: await read() });
   });
 
+  it("is not sent where the term ends while a connection is made for it", async () => {
+    const { client, write, verbs } = await scene();
+    const ended = new AbortController();
+    const reason = new Error("the term is over");
+    const valid = () => {
+      ended.abort(reason);
+      return false;
+    };
+    const connecting: ApiClient = {
+      ...client,
+      request: async (request) => {
+        if (request.mayBeSent?.() === false) throw new Error("it may no longer be sent");
+        return client.request(request);
+      },
+    };
+    await expect(write(connecting, { stop: ended.signal, abort: ended.signal, valid })).rejects.toBe(reason);
+    expect(verbs()).toEqual([]);
+  });
+
   it("that fails its tests is stale, with the workload as it is now", async () => {
     const { client, write, read } = await scene();
     const contentType = "application/merge-patch+json";
@@ -60,7 +81,7 @@ describe("a write", () => {
     const body = { metadata: { annotations } };
     await client.request({ method: "PATCH", path, contentType, body });
     const patch = [{ op: "test", path: "/metadata/annotations/a", value: null } as const];
-    const result = await writeWorkload(client, before, patch, new AbortController().signal);
+    const result = await writeWorkload(client, before, patch, soleLeadership(new AbortController().signal));
     expect(result).toEqual({ type: "stale", newest: await read() });
   });
 

@@ -7,6 +7,7 @@ import type { JsonPatch } from "../rollout/patch.ts";
 import { sameJson } from "../rollout/same-json.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
+import type { Leadership } from "./leadership.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
 /** What came of an attempt to write. */
@@ -18,13 +19,14 @@ export type WriteResult =
 
 /**
  * Patches a workload, which was read as `before`. Where it changed meanwhile it is read again; so a failed `test` of the
- * patch is told from a refusal. Rejects with the signal's reason where that is aborted, and with what is a bug.
+ * patch is told from a refusal. It is not sent once the term is over. Rejects with the reason for which the term was
+ * aborted, and with what is a bug.
  */
 export async function writeWorkload(
   client: Pick<ApiClient, "request">,
   before: Workload,
   patch: JsonPatch,
-  signal: AbortSignal,
+  { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
   asking?: Asking,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
@@ -36,6 +38,7 @@ export async function writeWorkload(
       contentType: "application/json-patch+json",
       body: patch,
       signal,
+      mayBeSent,
     });
     return { type: "written", after: toWorkload(before.kind, answer, asking) };
   } catch (error) {

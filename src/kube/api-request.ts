@@ -11,6 +11,11 @@ export interface ApiRequest {
   /** Default "application/json"; for PATCH "application/json-patch+json" where the body is an array, else merge-patch. */
   readonly contentType?: string;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Asked at the moment at which it is sent, which comes long after `request` was called where there are credentials to be
+   * fetched or a connection to be made first. False: it is not sent, and fails with the signal's reason if that is aborted.
+   */
+  readonly mayBeSent?: (() => boolean) | undefined;
   /** Until the whole answer is there, for `stream` until it begins. Default 30,000. */
   readonly timeoutMs?: number;
 }

@@ -253,6 +253,30 @@ describe("a request that takes too long", () => {
     expect(await failureOf(client)).toMatchObject({ message: "get secrets/web in default: the client is closed" });
   });
 
+  it("is not sent where it may not be any more once there are credentials, also other ones after a 401", async () => {
+    for (const allowed of [0, 1]) {
+      const [seen, given]: [string[], number[]] = [[], []];
+      const asking = new AbortController();
+      const reason = new Error("the term is over");
+      const renew = async () => ({ headers: { authorization: "new" } });
+      const credentials: Credentials = { current: async () => ({ headers: { authorization: "old" } }), renew };
+      const { client } = await clientOfServer(
+        (request, response) => {
+          seen.push(request.headers.authorization ?? "");
+          json(response, 401, {});
+        },
+        { credentials },
+      );
+      // As a term does, which ends when somebody asks and its time is up.
+      const mayBeSent = () => {
+        if (given.push(seen.length) > allowed) asking.abort(reason);
+        return !asking.signal.aborted;
+      };
+      expect(await failureOf(client, { ...web, signal: asking.signal, mayBeSent })).toBe(reason);
+      expect(seen).toEqual(["old"].slice(0, allowed));
+    }
+  });
+
   it("does not wait longer for credentials", async () => {
     const clock = new FakeClock();
     const never: Credentials = { current: () => new Promise(() => {}), renew: async () => undefined };

@@ -82,6 +82,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     for (; transport === undefined; transport = connections.withRoom(longLived)) {
       await orCancelled(connections.connect(), guard);
     }
+    if (request.mayBeSent?.() === false) throw new Error("it may no longer be sent");
     return open(
       transport,
       root + request.path,
