@@ -108,10 +108,12 @@ class WriteJudge {
     if (!hashChanged && !opened && !this.#isReviewed(before, after, rv)) {
       violations.push("it changed neither the hash nor the gate");
     }
-    if (!states.some((namespace) => optedIn(before, settings, namespace))) {
+    const asked = states.map((namespace) => optedIn(before, settings, namespace));
+    if (!asked.includes(true)) {
       return hashChanged ? [...violations, "it recorded a hash although the workload has not opted in"] : violations;
     }
-    if (!hashChanged && !settings.schedulingGate) return violations;
+    // The gate of what has opted out is lifted, whatever hash somebody left on it.
+    if (!hashChanged && (!settings.schedulingGate || asked.includes(false))) return violations;
     return [...violations, ...this.#judgeHash(before, after, rv)];
   }
 
