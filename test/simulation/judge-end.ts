@@ -60,7 +60,9 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
       return held && !settings.schedulingGate ? "gates are off, and its Pods are held" : undefined;
     }
     if (hasGate(workload)) {
-      return excuse(hash) === "observed" ? undefined : "nothing is missing, and something of the gate is left";
+      // With the note alone its Pods run, and are held as others are.
+      const held = schedulerOf(workload) !== gateScheduler && excuse(hash) !== undefined;
+      return held || excuse(hash) === "observed" ? undefined : "nothing is missing, and something of the gate is left";
     }
     if (hash === undefined || hash === recordedHash(workload) || excuse(hash) !== undefined) return undefined;
     return `it carries ${recordedHash(workload) ?? "no hash"} and not that of what is stored, ${hash}`;
