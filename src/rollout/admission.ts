@@ -125,6 +125,7 @@ function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
       // Its hash is right. Where new Pods are made anyway it becomes the one under the current key.
       return readsNothing(plan.view) ? named("unchanged", []) : mutateComplete(request, plan.view);
     case "adopt":
+      return mutateComplete(request, plan.newPods);
     case "baseline":
     case "roll":
       return mutateComplete(request, plan.view);

@@ -22,6 +22,8 @@ export type Decision =
       readonly because: "key" | "count" | "first";
       readonly hash: string;
       readonly view: ConfigView;
+      /** What Pods would see that are made now: of what does not count `view` says what the old ones see. */
+      readonly newPods: ConfigView;
     }
   /** Its Pods see other configuration than new ones would; `changed` is undefined where nobody watched it change. */
   | ({

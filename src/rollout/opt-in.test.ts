@@ -86,7 +86,10 @@ describe("a write to a workload without annotations", () => {
   it("brings them where it notes something", () => {
     const plan = planned(object, optingIn);
     if (plan.outcome !== "baseline") throw new Error(plan.reason);
-    const noted = applied(object, patchFor(workload, { ...plan, outcome: "adopt", because: "key" }));
+    const noted = applied(
+      object,
+      patchFor(workload, { ...plan, outcome: "adopt", because: "key", newPods: plan.view }),
+    );
     expect(Object.keys(noted.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/config-baseline"]);
   });
 

@@ -195,7 +195,7 @@ function planComplete(
     case "nothing": {
       if (!gated && firstSightOf(workload, policy) === "baseline") {
         const reason = "it is seen for the first time";
-        return { outcome: "adopt", because: "first", hash, view, reason };
+        return { outcome: "adopt", because: "first", hash, view, newPods: view, reason };
       }
       const reason = gated ? restored : "no hash is recorded yet";
       return { outcome: "baseline", hash, view, reason };
@@ -206,7 +206,7 @@ function planComplete(
       const reason = `${lifted}the recorded hash is under the key ${recorded.keyId}, which Wave does not have`;
       // Pods that were held are replaced when their gate opens, so they begin with the current hash.
       if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
-      return { outcome: "adopt", because: "key", hash, view, reason };
+      return { outcome: "adopt", because: "key", hash, view, newPods: view, reason };
     }
     case "same": {
       const reason = `${lifted}its Pods see the current configuration`;
@@ -218,6 +218,7 @@ function planComplete(
           because: "key",
           hash,
           view: noted,
+          newPods: view,
           reason: `${reason}, and its key is no longer kept`,
         };
       }
@@ -231,13 +232,13 @@ function planComplete(
       const same = isGated(workload) ? undefined : toggled(workload, views, seen, keys);
       if (same !== undefined) {
         const reason = `${lifted}other objects count than those that its hash was made from, and its Pods see the same of these`;
-        return { outcome: "adopt", because: "count", hash, view: same, reason };
+        return { outcome: "adopt", because: "count", hash, view: same, newPods: view, reason };
       }
       const counted = (change: Change) => !views.leftOut.has(configKey(change));
       const changes = seen && changesBetween(seen, view).filter(counted);
       if (changes !== undefined && !isGated(workload) && merelyCameOrWent(workload, changes, policy.dialects)) {
         const reason = `${lifted}${describeChanges(changes, workload.namespace)}, which alone replaces none of its Pods`;
-        return { outcome: "adopt", because: "count", hash, view, reason };
+        return { outcome: "adopt", because: "count", hash, view, newPods: view, reason };
       }
       const changed = changes?.length === 0 ? undefined : changes;
       const what = changed
