@@ -56,3 +56,6 @@ export interface Held {
 
 /** What is to be written. */
 export type DueDecision = Extract<Decision, { readonly outcome: "baseline" | "adopt" | "roll" | "cleanUp" }>;
+
+/** A decision and why it is so, in one line. */
+export type Reasoned = Decision & { readonly reason: string };

@@ -1,16 +1,13 @@
 import { updateOnConfigChange } from "./annotations.ts";
 import { describeExcess, type Excess } from "./budgets.ts";
-import { type Change, changesBetween } from "./changes.ts";
+import { planComplete } from "./complete-plan.ts";
 import { countedReferences } from "./counted-references.ts";
-import type { Decision, DueDecision, Held } from "./decision.ts";
-import { merelyCameOrWent } from "./dialects/came-or-went.ts";
+import type { Decision, DueDecision, Held, Reasoned } from "./decision.ts";
 import { whyIgnored } from "./dialects/filters.ts";
-import { notedAnew, toggled, type Views, viewsThrough } from "./everything.ts";
-import { firstSightOf } from "./first-sight.ts";
+import { viewsThrough } from "./everything.ts";
 import type { ConfigView } from "./hash.ts";
-import type { HashKeys } from "./hash-key.ts";
 import { matchedReferences } from "./matched-references.ts";
-import { describeChanges, describeObject, describeWaiting } from "./messages.ts";
+import { describeObject, describeWaiting } from "./messages.ts";
 import { oldFinalizerWarning } from "./old-finalizer.ts";
 import { isIn } from "./opt-in.ts";
 import { isRoll } from "./pacing/due.ts";
@@ -18,8 +15,6 @@ import { nextStreak } from "./pacing/interval.ts";
 import type { Moment } from "./pacing/moment.ts";
 import { holdOf } from "./pacing/pace.ts";
 import type { Policy } from "./policy/policy.ts";
-import { readRecorded, standsFor } from "./recorded.ts";
-import { configKey } from "./references.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
 import { excessOf, type Lookup, type Missing, missingFrom } from "./view.ts";
 import { oneForEachReason, type Warning } from "./warning.ts";
@@ -137,8 +132,6 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   return { ...planComplete(workload, views, policy, hashKeys, previous), warnings };
 }
 
-type Reasoned = Decision & { readonly reason: string };
-
 /** It opted out, or it is in a namespace in which that is of no account. */
 function planOptedOut(workload: Workload, ignored: string | undefined): DuePlan {
   const { optIn, mistakes } = workload;
@@ -176,75 +169,4 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
     return { outcome: "cleanUp", reason: `scheduling gates are off: its scheduler is restored; ${waiting}` };
   }
   return { outcome: "waiting", missing, gate: isGated(workload) ? "closed" : "open", reason: waiting };
-}
-
-function planComplete(
-  workload: Workload,
-  views: Views,
-  policy: Policy,
-  keys: HashKeys | undefined,
-  previous: ConfigView | undefined,
-): Reasoned {
-  const { counted: view } = views;
-  const { hash } = view;
-  const gated = hasGate(workload);
-  const restored = "configuration is complete and its scheduler is restored";
-  const lifted = gated ? `${restored}; ` : "";
-  const recorded = readRecorded(workload, view, keys);
-  switch (recorded.tells) {
-    case "nothing": {
-      if (!gated && firstSightOf(workload, policy) === "baseline") {
-        const reason = "it is seen for the first time";
-        return { outcome: "adopt", because: "first", hash, view, newPods: view, reason };
-      }
-      const reason = gated ? restored : "no hash is recorded yet";
-      return { outcome: "baseline", hash, view, reason };
-    }
-    case "foreign":
-      return { outcome: "baseline", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
-    case "unknown": {
-      const reason = `${lifted}the recorded hash is under the key ${recorded.keyId}, which Wave does not have`;
-      // Pods that were held are replaced when their gate opens, so they begin with the current hash.
-      if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
-      return { outcome: "adopt", because: "key", hash, view, newPods: view, reason };
-    }
-    case "same": {
-      const reason = `${lifted}its Pods see the current configuration`;
-      if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
-      if (recorded.fading) {
-        const noted = notedAnew(workload, views, keys);
-        return {
-          outcome: "adopt",
-          because: "key",
-          hash,
-          view: noted,
-          newPods: view,
-          reason: `${reason}, and its key is no longer kept`,
-        };
-      }
-      if (!gated) return { outcome: "unchanged", view, reason };
-      // To write a hash where there is none would replace Pods.
-      if (workload.recordedHash === undefined) return { outcome: "cleanUp", reason };
-      return { outcome: "baseline", hash: workload.recordedHash ?? hash, view, reason };
-    }
-    case "other": {
-      const seen = previous !== undefined && standsFor(recorded.hash, previous, keys) ? previous : undefined;
-      const same = isGated(workload) ? undefined : toggled(workload, views, seen, keys);
-      if (same !== undefined) {
-        const reason = `${lifted}other objects count than those that its hash was made from, and its Pods see the same of these`;
-        return { outcome: "adopt", because: "count", hash, view: same, newPods: view, reason };
-      }
-      const counted = (change: Change) => !views.leftOut.has(configKey(change));
-      const changes = seen && changesBetween(seen, view).filter(counted);
-      if (changes !== undefined && !isGated(workload) && merelyCameOrWent(workload, changes, policy.dialects)) {
-        const reason = `${lifted}${describeChanges(changes, workload.namespace)}, which alone replaces none of its Pods`;
-        return { outcome: "adopt", because: "count", hash, view, newPods: view, reason };
-      }
-      const changed = changes?.length === 0 ? undefined : changes;
-      const what = changed
-        ? describeChanges(changed, workload.namespace)
-        : "configuration changed since its hash was recorded";
-      return { outcome: "roll", hash, view, changed, reason: lifted + what };
-    }
-  }
 }
