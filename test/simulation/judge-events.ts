@@ -31,8 +31,10 @@ interface Told {
  */
 export function judgeEvents(run: Recording): readonly string[] {
   const { history, calmAt, endAt, lives } = run;
-  /** When each workload was told of a write, by its uid. */
+  /** When each workload was told of a write, by its uid, as often as its Events count. */
   const told = new Map<string, number[]>();
+  /** And when one of these Events was sent: a process counts on from what it knows, and others may have told meanwhile. */
+  const sent = new Map<string, number[]>();
   const writes = new Map<string, { all: number; calm: readonly number[]; name: string }>();
   const alive = new Map<string, Told>();
   const violations: string[] = [];
@@ -57,6 +59,7 @@ export function judgeEvents(run: Recording): readonly string[] {
       violations.push(`events: an owner is told of the API server's trouble at ${at} ms: ${now.message}`);
     }
     if (now === undefined || !ofWrites.includes(now.reason)) return;
+    sent.set(now.uid, [...(sent.get(now.uid) ?? []), at]);
     const times = now.count - (earlier?.count ?? 0);
     told.set(now.uid, [...(told.get(now.uid) ?? []), ...Array.from({ length: times }, () => at)]);
   }
@@ -82,7 +85,7 @@ export function judgeEvents(run: Recording): readonly string[] {
     if (times.length > all + open)
       return [`events: ${name} was written ${all} times and told of ${times.length} times`];
     if (!live.has(uid)) return [];
-    const untold = calm.filter((from) => !times.some((at) => at >= from && at <= from + telling));
+    const untold = calm.filter((from) => !sent.get(uid)?.some((at) => at >= from && at <= from + telling));
     return untold.map((at) => `events: ${name} was written at ${at} ms, when all was calm, and nobody was told`);
   }
 

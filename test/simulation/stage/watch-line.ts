@@ -23,6 +23,9 @@ export interface WatchLineOptions {
   readonly reader: WatchReader;
 }
 
+/** Nothing that arrives comes later than that: what was sent in the storm is there soon after it. */
+const latestMs = 20_000;
+
 /**
  * One watch on its way from the server to a process: in order, each line after its latency, with what goes wrong with it.
  * Call {@link WatchLine.close} when its reader is gone.
@@ -51,7 +54,7 @@ export class WatchLine implements LineSink {
   afflict(faults: ReadonlySet<WatchFault>): void {
     const { random, scheduler, weather } = this.#options;
     for (const fault of faults) this.#faults.add(fault);
-    if (faults.has("late")) this.#lateMs = random.pick([200, 1_000, 3_000, 8_000, 20_000]);
+    if (faults.has("late")) this.#lateMs = random.pick([200, 1_000, 3_000, 8_000, latestMs]);
     if (faults.has("tooSlow")) this.#backlog = random.whole(1, 6);
     const later = (run: () => void) => {
       scheduler.after(random.exponential(8_000), () => this.#over || weather.isCalm || run());
@@ -76,7 +79,8 @@ export class WatchLine implements LineSink {
     const bookmark = line.startsWith('{"type":"BOOKMARK"');
     if (bookmark && !line.includes("initial-events-end") && this.#faults.has("noBookmarks")) return;
     if (bookmark) this.#listing = false;
-    const slowly = this.#listing && this.#faults.has("slowList") ? random.exponential(300) : 0;
+    const slow = this.#listing && this.#faults.has("slowList") && !weather.isCalm;
+    const slowly = slow ? Math.min(random.exponential(300), Math.max(0, scheduler.now + latestMs - this.#lastAt)) : 0;
     const late = weather.isCalm ? 0 : this.#lateMs;
     this.#lastAt = Math.max(this.#lastAt + slowly, scheduler.now + weather.latency() + late);
     this.#queue.push({ at: this.#lastAt, text: `${line}\n` });
