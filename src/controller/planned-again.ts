@@ -9,6 +9,9 @@ import type { WorkloadRecord } from "./workload-record.ts";
 const baseMs = 200;
 const longestMs = { refused: 300_000, unavailable: 15_000 };
 
+/** Timers may come as much too early. */
+const timersMs = 5;
+
 /**
  * After how many tries, some two minutes, caches that do not agree with what is stored are no longer taken to come back
  * any moment: they never agree where a workload may do without a Secret that the lists leave out.
@@ -17,7 +20,8 @@ const triesToAgree = 14;
 
 /**
  * In how many milliseconds a workload is planned again though nobody asks for it, by how its run ended ("bug": it threw);
- * undefined where somebody will ask. Counts in the record what failed.
+ * undefined where somebody will ask. Counts in the record what failed, but for tries that somebody asked for sooner: people
+ * who edit while something is refused do not make it wait longer once it is granted.
  */
 export function plannedAgainMs(
   record: WorkloadRecord,
@@ -26,11 +30,18 @@ export function plannedAgainMs(
   random: () => number,
 ): number | undefined {
   const wait = (tries: number, maxMs: number) => backoffMs(tries, { baseMs, maxMs, random });
-  if (outcome === "bug") return wait(record.failures++, longestMs.refused);
+  const failed = (maxMs: number) => {
+    if (record.retryAt === undefined || now >= record.retryAt - timersMs) record.failures++;
+    const ms = wait(record.failures - 1, maxMs);
+    record.retryAt = now + ms;
+    return ms;
+  };
+  if (outcome === "bug") return failed(longestMs.refused);
   switch (outcome.type) {
     case "settled":
     case "written":
       record.failures = 0;
+      record.retryAt = undefined;
       if (outcome.ahead) {
         const maxMs = record.disagreements < triesToAgree ? longestMs.unavailable : longestMs.refused;
         return wait(record.disagreements++, maxMs);
@@ -41,13 +52,13 @@ export function plannedAgainMs(
     case "gone":
       return undefined;
     case "refused":
-      return wait(record.failures++, longestMs.refused);
+      return failed(longestMs.refused);
     case "conflict":
     // Where the term goes on all the same nothing is lost, and where it is over the queue is closed.
     case "stopped":
-      return wait(record.failures++, longestMs.unavailable);
+      return failed(longestMs.unavailable);
     case "unavailable":
-      return Math.max(outcome.retryAfterMs, wait(record.failures++, longestMs.unavailable));
+      return Math.max(outcome.retryAfterMs, failed(longestMs.unavailable));
   }
 }
 

@@ -17,8 +17,10 @@ export interface WorkloadRecord extends PacingRecord {
   /** Counts how often it was asked for, and up to which of these it was planned. */
   asked: number;
   planned: number;
-  /** How many runs have failed since the last that succeeded. */
+  /** How many runs have failed since the last that succeeded, without those that came before their time. */
   failures: number;
+  /** When it is tried again by itself after the last failure. */
+  retryAt: number | undefined;
   /** How many plans from what is stored in a row asked for no write where the caches asked for one. */
   disagreements: number;
   /** What was logged of it since it last succeeded, so that it is logged once. */
@@ -78,6 +80,7 @@ export function newRecord(): WorkloadRecord {
     stands: undefined,
     hold: undefined,
     failures: 0,
+    retryAt: undefined,
     disagreements: 0,
     logged: undefined,
     view: undefined,
