@@ -5,6 +5,8 @@ import type { Recording, StoredObject } from "./record.ts";
 
 /** The reasons of the Events that say that something required is missing. */
 const ofWaiting = ["ConfigMissing", "SchedulingDisabled"];
+/** What is held as well, such as a gate that is only observed, is told of in one Event. */
+const ofHeld = "RolloutHeld";
 
 /**
  * Whoever begins to wait is told so: where nothing was missing at one moment at which all was right, and something is at
@@ -36,11 +38,17 @@ export function judgeWaiting(run: Recording): readonly string[] {
   function isTold(uid: string, from: number, to: number): boolean {
     return history.some(({ resource, at, after }) => {
       if (resource !== "events" || at <= from || at > to || after === undefined) return false;
-      const { involvedObject, reason = "" } = after as {
+      const {
+        involvedObject,
+        reason = "",
+        message = "",
+      } = after as {
         readonly involvedObject?: { readonly uid?: string };
         readonly reason?: string;
+        readonly message?: string;
       };
-      return involvedObject?.uid === uid && ofWaiting.includes(reason);
+      if (involvedObject?.uid !== uid) return false;
+      return ofWaiting.includes(reason) || (reason === ofHeld && message.includes("waiting for "));
     });
   }
 }

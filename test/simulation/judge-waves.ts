@@ -21,6 +21,8 @@ interface Begun {
   readonly replica: string;
   /** The keys of the objects that it reads: it is past each change of these that came before. */
   readonly reads: readonly string[];
+  /** Whether it replaced no Pod: it goes at any time, and shows something when somebody gives it Pods and they are complete. */
+  readonly idle: boolean;
   /** The keys of those that changed for it, and since when each was as it then read it. */
   readonly changed: ReadonlyMap<string, number>;
   /** When nothing was left to do, first. */
@@ -83,11 +85,14 @@ class WaveJudge {
 
   #judge(write: WaveWrite): readonly string[] {
     const { replica, at, before, what, kind } = write;
-    // It may go at any time, and shows nothing.
-    if (isIdle(before)) return [];
     const { uid, namespace } = before.metadata;
-    const alone = this.#mayBeAlone(before, at);
     const reads = namedBy(before, this.#run.settings).map(({ key }) => key);
+    const begun = { uid, namespace, at, replica, reads, completeAt: undefined };
+    if (isIdle(before)) {
+      this.#begun.push({ ...begun, idle: true, changed: new Map(), excused: false });
+      return [];
+    }
+    const alone = this.#mayBeAlone(before, at);
     const changes = kind === "roll" ? this.#changesOf(write) : [];
     const wrong = changes.flatMap((change) => {
       const { key, shownSince } = change;
@@ -98,7 +103,7 @@ class WaveJudge {
       return alone ? [] : this.#wrongIn(write, change, earlier).map((each) => `wave: ${what}: ${each} of ${key}`);
     });
     const changed = new Map(changes.map((change) => [change.key, change.shownSince]));
-    this.#begun.push({ uid, namespace, at, replica, reads, changed, completeAt: undefined, excused: alone });
+    this.#begun.push({ ...begun, idle: false, changed, excused: alone });
     return wrong;
   }
 
@@ -117,7 +122,7 @@ class WaveJudge {
     const isOwn = (one: Begun) => one.replica === replica && one.at > termFrom && second(one.at) > second(since);
     // One that was rolled later may have been for what was there before, where that showed it the same.
     const isForThis = (one: Begun) => (one.changed.get(key) ?? 0) >= shownSince;
-    const own = earlier.filter((one) => isOwn(one) && isForThis(one));
+    const own = earlier.filter((one) => !one.idle && isOwn(one) && isForThis(one));
     const isUnderWay = (one: Begun) =>
       !one.excused && (one.completeAt ?? Number.POSITIVE_INFINITY) > sentAt && !timedOut(one);
     const underWay = own.filter(isUnderWay).length;
@@ -128,7 +133,7 @@ class WaveJudge {
     const hasPassed = (one: Begun) => {
       if (one.excused) return true;
       if (one.completeAt !== undefined) return one.completeAt + drift * soakMs - slack <= sentAt;
-      return haltAfterFailures === 0 && timedOut(one);
+      return haltAfterFailures === 0 && !one.idle && timedOut(one);
     };
     const passed = earlier.filter(hasPassed).length;
     if (passed < firstWave) wrong.push("it follows a first wave that has not passed, for a change");
@@ -180,7 +185,8 @@ class WaveJudge {
     for (const one of this.#begun) {
       if (one.uid !== uid) continue;
       // What somebody else makes of it, such as that it no longer concerns Wave, is not judged.
-      if (gone || edited) one.excused = true;
+      if (one.idle) one.completeAt ??= !gone && isComplete(after) && !isIdle(after) ? at : undefined;
+      else if (gone || edited) one.excused = true;
       else if (one.completeAt === undefined && isComplete(after)) one.completeAt = at;
     }
   }
