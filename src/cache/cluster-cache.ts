@@ -71,6 +71,8 @@ export interface CachesOptions {
   readonly onConfigChange: (change: StoreChange<Config>) => void;
   /** Told after the caches hold that a Namespace decides something else; and it may be that its workloads have not. */
   readonly onNamespaceChange: (namespace: string) => void;
+  /** Told when a kind was listed, again too: what came and went since its watch broke is no change. "" is all namespaces. */
+  readonly onListed?: (kind: string, namespace: string) => void;
   /** One line for each watch that may be behind. */
   readonly late?: () => readonly string[];
   /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
@@ -150,6 +152,7 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
       listed: (namespace) => {
         if (served.listed(namespace, kind) && gate.isOpen) announceServed(namespace);
         openGate();
+        options.onListed?.(kind, namespace);
       },
       failed: (namespace, why) => {
         served.failed(namespace, kind, why);

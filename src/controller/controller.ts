@@ -26,6 +26,8 @@ export interface Controller {
   onPolicyChange(): void;
   /** To be told when what a Namespace decides for its workloads is something else. Without effect while it does not lead. */
   onNamespaceChange(namespace: string): void;
+  /** To be told when a kind was listed, in a namespace or in all (""). Without effect while it does not lead. */
+  onListed(kind: string, namespace: string): void;
   /**
    * Works for one term: once all caches are synced, plans every workload once, and then those that a change concerns.
    * After `leadership.stop` it takes nothing new, finishes the writes in flight, tells of them for a second, and resolves; after
@@ -102,6 +104,7 @@ export function createController(options: ControllerOptions): Controller {
       term?.planAll(namespace);
       heldPods.onNamespaceChange(namespace);
     },
+    onListed: heldPods.onListed,
     run,
   };
 }

@@ -121,6 +121,19 @@ describe("Pods that an opened gate still holds", () => {
     await end();
   });
 
+  it("are deleted when a list ends that may have left out that a gate was opened", async () => {
+    const { state, deleted, held, asked, clock, end } = start([], statefulSet(gate));
+    await clock.advance(60_000);
+    Object.assign(state, { pods: [pod("db-0")], owner: statefulSet("default-scheduler") });
+    held.onListed("Deployment", "shop");
+    await clock.advance(5_000);
+    expect(asked).toHaveLength(1);
+    held.onListed("StatefulSet", "shop");
+    await clock.advance(5_000);
+    expect(deleted).toHaveLength(1);
+    await end();
+  });
+
   it.each([
     ["whose gate is closed", [pod("db-0")], statefulSet(gate)],
     ["whose workload is only observed", [pod("db-0")], statefulSet("default-scheduler", { mode: "observe" })],

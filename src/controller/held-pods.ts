@@ -40,6 +40,8 @@ export interface HeldPods {
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** To be told of every namespace whose Namespace says something else: its workloads may be observed no longer. */
   onNamespaceChange(namespace: string): void;
+  /** To be told of every list: a gate may have been closed and opened again since the watch broke, of what is in no cache. */
+  onListed(kind: string, namespace: string): void;
   /** Looks everywhere once, for gates that were opened while nobody led, and then where one opens, until the term ends. */
   run(leadership: Leadership): Promise<void>;
 }
@@ -67,6 +69,9 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
     },
     onNamespaceChange(namespace) {
       look?.ask(namespace);
+    },
+    onListed(kind, namespace) {
+      if (kind === "StatefulSet" || kind === "DaemonSet") look?.ask(namespace);
     },
     async run(leadership) {
       look = new Look(options, leadership);

@@ -104,6 +104,7 @@ function assembleController(
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
     onNamespaceChange: (namespace) => controller.onNamespaceChange(namespace),
+    onListed: (kind, namespace) => controller.onListed(kind, namespace),
   });
   const pace = { updateRate, updateBurst, syncPeriodMs };
   const options = { ...connected, ...pace, ...decision, caches, recorder, webhooks: webhooks !== undefined };

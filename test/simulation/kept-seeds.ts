@@ -13,4 +13,5 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 6000548, name: "a write without an answer, of what the leader before had written" },
   { seed: 80049, name: "held Pods of a workload that was observed no longer" },
   { seed: 91087, name: "a change that was halted by a workload that read its object no longer" },
+  { seed: 800304, name: "a gate that was closed and opened again while nobody watched" },
 ];
