@@ -98,7 +98,11 @@ class WaveJudge {
       const { key, shownSince } = change;
       const earlier = this.#begun.filter(
         (one) =>
-          one.at > shownSince - 1_000 && one.uid !== uid && one.namespace === namespace && one.reads.includes(key),
+          // By a clock that is behind, rolls of which the API tells came after a change of which it tells no time.
+          one.at > shownSince - 1_000 - 2 * write.wallOffMs &&
+          one.uid !== uid &&
+          one.namespace === namespace &&
+          one.reads.includes(key),
       );
       return alone ? [] : this.#wrongIn(write, change, earlier).map((each) => `wave: ${what}: ${each} of ${key}`);
     });
