@@ -10,7 +10,7 @@ export const maxBodyBytes = 4 * 1024 * 1024;
 export const maxValues = 125_000;
 
 /** Bytes of reviews that are parsed before what they left is collected; a collection takes some 15 ms. */
-export const collectAfterBytes = 4 * 1024 * 1024;
+export const collectAfterBytes = 2 * 1024 * 1024;
 
 /**
  * How many reviews are under way at one time, by their size: the first row whose bytes and values they do not exceed. Most
