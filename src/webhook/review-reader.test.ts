@@ -15,11 +15,11 @@ function readingWith(reader: ReviewReader) {
 }
 
 describe("the reader of reviews", () => {
-  it("collects what reviews have left each time that they were 4 MiB, before it parses more, and not after the small ones of every day", async () => {
+  it("collects what reviews have left each time that they were 2 MiB, before it parses more, and not after the small ones of every day", async () => {
     let collections = 0;
     const read = readingWith(new ReviewReader(() => collections++));
     const daily = bodyOf({ uid: "u", object: { a: "x".repeat(4_000) } });
-    for (let i = 0; i < 500; i++) await read(daily, () => {});
+    for (let i = 0; i < 250; i++) await read(daily, () => {});
     expect(collections).toBe(0);
     const large = bodyOf({ uid: "u", object: { a: "x".repeat(collectAfterBytes / 2 - 200) } });
     const seen: number[] = [];
