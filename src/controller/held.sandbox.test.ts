@@ -112,6 +112,18 @@ it("what ends by itself soon is not told, and what does not is told when it has 
   expect([held("interval"), rolls()]).toEqual([true, 0]);
 });
 
+it("what something else holds when its window closes is told of the window then", async () => {
+  const { cluster, edit, annotate, pass, held, reasons } = await scene({ "min-interval": "2h" });
+  const hours = (inMs: number) => new Date(cluster.clock.wall() + inMs).toISOString().slice(11, 16);
+  await annotate({ window: `Sun-Sat ${hours(0)}-${hours(10 * 60_000)}` });
+  await edit("2");
+  await pass(60_000, 500);
+  expect([held("interval"), reasons()]).toEqual([true, ["RolloutHeld"]]);
+  await pass(10 * 60_000, 10_000);
+  expect([held("window"), reasons()]).toEqual([true, ["RolloutHeld", "RolloutHeld"]]);
+  expect(cluster.events.at(-1)?.message).toContain("outside of annotation wave.pusher.com/window");
+});
+
 it("an owner that strips what Wave wrote gets it ten times at most, and an Event that names its field manager", async () => {
   const { cluster, edit, pass, rolls } = await scene();
   const strip = async () => {

@@ -35,6 +35,8 @@ export interface HoldRecord {
   readonly since: number;
   /** When it ends by itself. */
   readonly until: number | undefined;
+  /** When its window closes, and something else is to be told. */
+  readonly closesAt: number | undefined;
   /** From when on the owner is to be told of it. */
   readonly tellAt: number;
 }
@@ -97,14 +99,15 @@ export function afterRoll(
 }
 
 function holdRecord(
-  { hold: { reason, until, warning } }: Held,
+  { hold: { reason, until, closesAt, warning } }: Held,
   { hold: before }: PacingRecord,
   clock: Clock,
 ): HoldRecord {
   const now = clock.monotonic();
   const since = before?.reason === reason ? before.since : now;
   const tellAt = passing.includes(reason) && !warning ? since + passingMs : since;
-  return { reason, since, until: until && now + until - clock.wall(), tellAt };
+  const onClock = (at: number | undefined) => at && now + at - clock.wall();
+  return { reason, since, until: onClock(until), closesAt: onClock(closesAt), tellAt };
 }
 
 /** What is known of a workload at this moment, with all times on the wall clock. */

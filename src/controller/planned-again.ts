@@ -66,11 +66,11 @@ export function plannedAgainMs(
 const atLeastMs = 10;
 
 /**
- * When something ends or is to be told although nobody asks: a hold, what is told of it once it has lasted, and what
+ * When something ends or is to be told although nobody asks: a hold, the window of what is held, what is told of it once it has lasted, and what
  * stands against a workload, again before its Event expires.
  */
 function nextMs({ standing, hold }: WorkloadRecord, now: number): number | undefined {
-  const times = [standing?.tellAgainAt, hold?.until];
+  const times = [standing?.tellAgainAt, hold?.until, hold?.closesAt];
   if (hold !== undefined && hold.tellAt > now) times.push(hold.tellAt);
   const next = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(next) ? Math.max(atLeastMs, next - now) : undefined;

@@ -49,6 +49,7 @@ export function excuseOf(
   if (said.observes) return "observed";
   if (said.holds) return "hold";
   if (!isApproved(said, hash)) return "approval";
+  if (!openBetween(said.window, at - wallOffMs - onTheWayMs, at + wallOffMs).some) return "window";
   const long = 300_000;
-  return openBetween(said.window, at - wallOffMs - long, at + wallOffMs).all ? undefined : "window";
+  return openBetween(said.window, at - wallOffMs - long, at + wallOffMs).all ? undefined : "window of a while ago";
 }

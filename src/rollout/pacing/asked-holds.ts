@@ -1,7 +1,7 @@
 import { annotationPrefix } from "../annotations.ts";
 import { describeObject } from "../messages.ts";
 import type { Asks } from "../policy/asks.ts";
-import { isOpen, opensAt } from "../policy/calendar.ts";
+import { closesAt, isOpen, opensAt } from "../policy/calendar.ts";
 import { policyRows } from "../policy/policy-rows.ts";
 import type { Source, Unreadable } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references.ts";
@@ -69,6 +69,12 @@ export function window({ policy, moment: { now } }: Due): Hold | undefined {
   const which = by === "flag" ? "--window" : named("window", by);
   const message = `it is outside of ${which} (${quoted(value.text)}), which opens at ${opens}`;
   return { ...told("window", message), until };
+}
+
+/** When the window that it is in closes; nothing where there is none. */
+export function closing({ policy, moment: { now } }: Due): Pick<Hold, "closesAt"> {
+  if (policy.window === undefined || !isOpen(policy.window.value, now)) return {};
+  return { closesAt: closesAt(policy.window.value, now) };
 }
 
 /**

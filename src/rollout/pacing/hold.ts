@@ -30,6 +30,8 @@ export interface Hold {
   readonly message: string;
   /** When it ends by itself, milliseconds since the epoch, and is to be planned again; undefined where something else ends it. */
   readonly until: number | undefined;
+  /** When its window closes, milliseconds since the epoch, and is what holds it from then on. */
+  readonly closesAt?: number;
   /** Whether a person must do something, so that its Event is a Warning. */
   readonly warning: boolean;
 }

@@ -4,7 +4,7 @@ import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import type { Lookup } from "../view.ts";
 import type { Workload } from "../workload.ts";
-import { approval, hold, invalid, observed, window } from "./asked-holds.ts";
+import { approval, closing, hold, invalid, observed, window } from "./asked-holds.ts";
 import { type Due, isRoll } from "./due.ts";
 import type { Hold, HoldReason } from "./hold.ts";
 import { inWaves } from "./in-waves.ts";
@@ -133,7 +133,7 @@ export function holdOf(
   const roll = isRoll(workload, decision);
   for (const { holds, hold: ask } of holdRows) {
     const found = roll || holds === "everything" ? ask(due) : undefined;
-    if (found !== undefined) return found;
+    if (found !== undefined) return roll ? { ...found, ...closing(due) } : found;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isOpen, opensAt } from "./calendar.ts";
+import { closesAt, isOpen, opensAt } from "./calendar.ts";
 import { parseWindow } from "./window.ts";
 
 const minute = 60_000;
@@ -66,7 +66,7 @@ function shownWhile(all: readonly Drawn[]): ReadonlySet<string> {
 }
 
 describe("a window, against a wall clock that is looked at every minute", () => {
-  it("is open while the clock shows one of its times, and opens in the first minute that it does", () => {
+  it("is open while the clock shows one of its times, opens in the first minute that it does and closes in the next that it does not", () => {
     const where = fc.constantFrom(...walls);
     const times = fc.array(drawn, { minLength: 1, maxLength: 3 });
     const after = fc.nat({ max: 6 * day });
@@ -82,6 +82,10 @@ describe("a window, against a wall clock that is looked at every minute", () => 
         const opens = shows.findIndex((shown, i) => i >= index && open.has(shown));
         expect(opens).toBeGreaterThan(-1);
         expect(opensAt(window, now)).toBe(opens === index ? now : first + opens * minute);
+        if (opens !== index) return;
+        const closed = shows.findIndex((shown, i) => i > index && !open.has(shown));
+        const closes = closed < 0 ? Number.POSITIVE_INFINITY : first + closed * minute;
+        expect(closesAt(window, now)).toBe(Math.min(closes, now + day));
       }),
       { numRuns: 1000 },
     );
@@ -104,5 +108,6 @@ describe("a window, against a wall clock that is looked at every minute", () => 
     expect(opensAt(window, at("2026-10-24T12:00:00Z"))).toBe(at("2026-10-25T00:00:00Z"));
     expect(isOpen(window, at("2026-10-25T01:59:59.999Z"))).toBe(true);
     expect(isOpen(window, at("2026-10-25T02:00:00Z"))).toBe(false);
+    expect(closesAt(window, at("2026-10-25T00:30:00Z"))).toBe(at("2026-10-25T02:00:00Z"));
   });
 });

@@ -24,10 +24,22 @@ export function opensAt(window: Window, now: number): number {
   return Math.min(...window.times.map((times) => firstOpening(times, now)));
 }
 
+/**
+ * When a window that is open closes, milliseconds since the epoch, as its clocks go; a day later at most, also where it stays
+ * open for longer.
+ */
+export function closesAt(window: Window, now: number): number {
+  let at = now;
+  while (at < now + day && isOpen(window, at)) {
+    at = Math.min(...window.times.map((times) => nextStep(times.to, at, clocksFor(times))));
+  }
+  return Math.min(at, now + day);
+}
+
 function firstOpening(times: Times, now: number): number {
   const clocks = clocksFor(times);
   let at = now;
-  while (at < now + farthest && !covers(times, at + clocks(at))) at = nextStep(times, at, clocks);
+  while (at < now + farthest && !covers(times, at + clocks(at))) at = nextStep(times.from, at, clocks);
   return at;
 }
 
@@ -40,11 +52,11 @@ function covers({ days, from, to }: Times, shown: number): boolean {
   return (on(today) && from <= minutes) || (on(today - 1) && minutes < to);
 }
 
-/** The next moment, within a day, at which the times may begin: their first minute, or a change of the clocks. */
-function nextStep({ from }: Times, at: number, clocks: OffsetAt): number {
+/** The next moment, within a day, at which times may begin or end: when the clocks show the minute of the day, or change. */
+function nextStep(minuteOfDay: number, at: number, clocks: OffsetAt): number {
   const shown = at + clocks(at);
-  const begin = Math.floor(shown / day) * day + from * minute;
-  const next = at + (begin > shown ? begin : begin + day) - shown;
+  const step = Math.floor(shown / day) * day + minuteOfDay * minute;
+  const next = at + (step > shown ? step : step + day) - shown;
   return clocks(next) === clocks(at) ? next : changeBetween(at, next, clocks);
 }
 
