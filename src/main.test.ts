@@ -107,9 +107,9 @@ describe("wave", () => {
     expect(err).toMatch(/^wave run: WAVE_SYNC_PERIOD: "often" is not a duration .*\n$/);
   });
 
-  it("shows a bug as one line and its stack, with exit code 1", async () => {
+  it("shows a bug as one line and its stack, with an exit code of its own", async () => {
     const { code, err } = await wave(["version"], preloading('process.stdout.write=()=>{throw new Error("boom")}'));
-    expect(code).toBe(1);
+    expect(code).toBe(70);
     expect(err).toMatch(/^wave: bug: boom\nError: boom\n {4}at .*\n/);
   });
 

@@ -1,10 +1,11 @@
 import { homedir } from "node:os";
+import { exitCodes } from "./cli/exit-codes.ts";
 import { processEnvironment } from "./cli/settings.ts";
 import { bugText, wave } from "./cli/wave.ts";
 
 function onBug(error: unknown): never {
   process.stderr.write(bugText(error));
-  process.exit(1);
+  process.exit(exitCodes.bug);
 }
 
 // A reader that went away (as in "wave explain … | head") is no error; neither may it end a controller whose log it read.

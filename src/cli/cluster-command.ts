@@ -1,9 +1,10 @@
 import type { ApiClient } from "../kube/client.ts";
+import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { systemClock } from "../lib/clock.ts";
-import { errorText } from "../telemetry/error-text.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Command, Terminal } from "./command.ts";
-import { isForPeople } from "./command-failure.ts";
+import { type ClusterPlace, toldFailure } from "./command-failure.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { type FlagTable, type FlagValues, parseFlags } from "./flags/parse-flags.ts";
 import { runFlags } from "./flags/run-flags.ts";
 import { version } from "./version.ts";
@@ -12,12 +13,10 @@ import { version } from "./version.ts";
 export const connectionFlags = { kubeconfig: runFlags.kubeconfig, context: runFlags.context };
 
 /** The cluster that a command speaks to, as whoever calls it. */
-export interface Cluster {
+export interface Cluster extends ClusterPlace {
   readonly client: ApiClient;
   /** The namespace of the context, else "default". */
   readonly namespace: string;
-  /** Where it was found, for messages: "context kind-dev of /home/a/.kube/config". */
-  readonly source: string;
 }
 
 /** What a command was called with. */
@@ -40,40 +39,48 @@ interface Row<T extends FlagTable> {
 }
 
 /**
- * A command that speaks to a cluster: exit code 1 after one line where the cluster does not answer, refuses, or lacks
- * what is asked for.
+ * A command that speaks to a cluster: ends after one line where the cluster does not answer, refuses, or lacks what is asked
+ * for, with the exit code of that.
  */
 export function clusterCommand<T extends FlagTable>({ name, flags, help, read }: Row<T>): Command {
   return async (args, terminal) => {
     const parsed = parseFlags(flags, args, terminal.env);
     if (parsed.asks !== "run") {
       terminal.write(parsed.asks === "help" ? await help() : `wave ${version()}\n`);
-      return 0;
+      return exitCodes.done;
     }
     const run = read({ values: parsed.values, positionals: parsed.positionals, terminal });
+    let config: ClusterConfig | undefined;
     try {
-      return await connected(name, parsed.values, terminal, run);
+      config = await configured(parsed.values, terminal);
+      return await connected(name, config, run);
     } catch (error) {
-      if (!isForPeople(error)) throw error;
-      terminal.writeError(`wave ${name}: ${errorText(error)}\n`);
-      return 1;
+      const told = toldFailure(error, config);
+      if (told === undefined) throw error;
+      terminal.writeError(`wave ${name}: ${told.line}\n`);
+      return told.code;
     }
   };
 }
 
-async function connected(
-  name: string,
+async function configured(
   { kubeconfig, context }: FlagValues<typeof connectionFlags>,
   { env, homeDir }: Terminal,
-  run: (cluster: Cluster) => Promise<number>,
-): Promise<number> {
+): Promise<ClusterConfig> {
   const { loadClusterConfig } = await import("../kube/cluster-config.ts");
-  const config = await loadClusterConfig({
+  return loadClusterConfig({
     ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
     ...(context === undefined ? {} : { context }),
     env,
     homeDir,
   });
+}
+
+async function connected(
+  name: string,
+  config: ClusterConfig,
+  run: (cluster: Cluster) => Promise<number>,
+): Promise<number> {
   const { createApiClient } = await import("../kube/client.ts");
   const client = createApiClient({
     config,
@@ -82,7 +89,8 @@ async function connected(
     userAgent: `wave-${name}/${version()} (${process.platform}/${process.arch})`,
   });
   try {
-    return await run({ client, namespace: config.namespace ?? "default", source: config.source });
+    const { source, server } = config;
+    return await run({ client, namespace: config.namespace ?? "default", source, server });
   } finally {
     await client.close();
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workloadStates } from "./cluster/workload-state.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { listHelp } from "./list/list-help.ts";
 import { runWave } from "./test-terminal.ts";
 
@@ -10,6 +11,10 @@ describe("docs/commands.md", () => {
   it("has each state as wave list knows it", () => {
     for (const [state, meaning] of Object.entries(workloadStates))
       expect(page).toContain(`| \`${state}\` | ${meaning} |\n`);
+  });
+
+  it("has each exit code", () => {
+    for (const code of Object.values(exitCodes)) expect(page).toContain(`\n| ${code} | `);
   });
 
   it("has each command but those that run Wave or tell of it", async () => {

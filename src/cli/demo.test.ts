@@ -161,7 +161,7 @@ describe("wave demo on a cluster", () => {
       action: { type: "status", status: 403 },
     });
     const { code, err } = await start("--kubeconfig", kubeconfig).ended;
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(err).toMatch(/^wave demo: step 4: create secrets in wave-demo-\w+: 403.*\n$/);
     expect(await demoNamespaces(sandbox)).toEqual([]);
   });
@@ -190,7 +190,7 @@ describe("wave demo on a cluster", () => {
     const { sandbox, kubeconfig } = await somebodysCluster();
     await sandbox.close();
     const { code, out, err } = await start("--kubeconfig", kubeconfig).ended;
-    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect({ code, out }).toEqual({ code: 3, out: "" });
     expect(err).toMatch(/^wave demo: the API server http:\/\/127.0.0.1:\d+ cannot be reached: .*ECONNREFUSED.*\n$/);
   });
 
@@ -201,7 +201,7 @@ describe("wave demo on a cluster", () => {
       action: { type: "status", status: 403 },
     });
     const { code, err } = await start("--kubeconfig", kubeconfig).ended;
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(err).toMatch(/^wave demo: the demo needs to create a namespace, and this user may not: .*\n$/);
   });
 });

@@ -5,6 +5,7 @@ import { quoted } from "../rollout/wording.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
+import { toldFailure } from "./command-failure.ts";
 import { startWaveBeside } from "./demo/beside.ts";
 import { demoFlags, demoHelp } from "./demo/flags.ts";
 import { Interrupted, untilInterrupted } from "./demo/interrupt.ts";
@@ -12,6 +13,7 @@ import { createNarrator, type Narrator } from "./demo/narrator.ts";
 import { observe } from "./demo/observer.ts";
 import { openNamespace, openSandbox, type Stage } from "./demo/stage.ts";
 import { tellStory } from "./demo/story.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { parseFlags } from "./flags/parse-flags.ts";
 import { UsageError } from "./flags/usage-error.ts";
 import { version } from "./version.ts";
@@ -26,11 +28,11 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
   const request = parseFlags(demoFlags, args, {});
   if (request.asks === "help") {
     terminal.write(demoHelp());
-    return 0;
+    return exitCodes.done;
   }
   if (request.asks === "version") {
     terminal.write(`wave ${version()}\n`);
-    return 0;
+    return exitCodes.done;
   }
   const [extra] = request.positionals;
   if (extra !== undefined) throw new UsageError(`${quoted(extra)} is not a flag`);
@@ -83,7 +85,7 @@ async function perform(stage: Stage, keep: boolean, terminal: Terminal, signal: 
     watching.abort();
     if (keep) await play(stage, narrator, log, over);
     else tellWhatNext(narrator);
-    return 0;
+    return exitCodes.done;
   } finally {
     watching.abort();
     await wave.stop();
@@ -159,5 +161,5 @@ function failure(error: unknown, terminal: Terminal): number {
     return error.exitCode;
   }
   terminal.writeError(`wave demo: ${errorText(error)}\n`);
-  return 1;
+  return toldFailure(error, undefined)?.code ?? exitCodes.no;
 }

@@ -12,6 +12,8 @@ export interface CommandHelp {
   readonly words?: { readonly heading: string; readonly meanings: Readonly<Record<string, string>> };
   /** Paragraphs after that. */
   readonly notes?: readonly string[];
+  /** What its exit codes mean, where it has more than one. */
+  readonly exits?: Readonly<Record<number, string>>;
 }
 
 const width = 100;
@@ -32,6 +34,8 @@ export function renderHelp(help: CommandHelp, table: FlagTable): string {
     for (const [word, meaning] of Object.entries(help.words.meanings)) lines.push(...inColumn(`  ${word}`, meaning));
   }
   for (const note of help.notes ?? []) lines.push("", ...wrap(note, 0));
+  if (help.exits !== undefined) lines.push("", "Exit codes");
+  for (const [code, meaning] of Object.entries(help.exits ?? {})) lines.push(...inColumn(`  ${code}`, meaning, 6));
   const example = Object.keys(table).find((name) => name.includes("-"));
   if (example !== undefined)
     lines.push(
@@ -48,10 +52,10 @@ function flagLines(name: string, flag: Flag<unknown>): string[] {
   return inColumn(head, flag.help + shown);
 }
 
-function inColumn(head: string, text: string): string[] {
-  const body = wrap(text, column);
-  if (head.length + 2 > column) return [head, ...body];
-  return [head.padEnd(column) + (body[0] ?? "").trimStart(), ...body.slice(1)];
+function inColumn(head: string, text: string, from = column): string[] {
+  const body = wrap(text, from);
+  if (head.length + 2 > from) return [head, ...body];
+  return [head.padEnd(from) + (body[0] ?? "").trimStart(), ...body.slice(1)];
 }
 
 function wrap(text: string, indent: number): string[] {

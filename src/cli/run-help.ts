@@ -20,8 +20,12 @@ export function runHelp(): string {
       ],
       notes: [
         "Durations are as in Go: 300ms, 1.5s, 5m, 1h30m. A flag that is on or off takes its value after an equals sign: --scheduling-gate=false.",
-        "Exit codes: 0 after SIGTERM or SIGINT, 1 where it could not go on, 2 for a mistake in the flags. A second signal ends it at once.",
       ],
+      exits: {
+        0: "after SIGTERM or SIGINT; a second signal ends it at once",
+        1: "it could not go on: its last log line says why",
+        2: "a mistake in the flags, in a variable, or in the kubeconfig",
+      },
     },
     runFlags,
   );

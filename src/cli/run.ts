@@ -4,6 +4,7 @@ import { systemClock } from "../lib/clock.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { UsageError } from "./flags/usage-error.ts";
 import { readRunRequest } from "./settings.ts";
 import { version } from "./version.ts";
@@ -18,11 +19,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   if (request.asks === "help") {
     const { runHelp } = await import("./run-help.ts");
     terminal.write(runHelp());
-    return 0;
+    return exitCodes.done;
   }
   if (request.asks === "version") {
     terminal.write(`wave ${version()}\n`);
-    return 0;
+    return exitCodes.done;
   }
   const { settings } = request;
   const log = createLogger({
@@ -35,7 +36,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   // Before main.ts's own: with a log, a bug belongs into it.
   process.prependListener("uncaughtException", (error) => {
     log.error(`bug: ${errorText(error)}`, { stack: error.stack });
-    process.exit(1);
+    process.exit(exitCodes.bug);
   });
   const { env, homeDir } = terminal;
   const { runManager } = await import("../manager/manager.ts");
@@ -48,13 +49,13 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       homeDir,
       version: version(),
     });
-    return 0;
+    return exitCodes.done;
   } catch (error) {
     // Which cluster is meant is as much a setting as any flag.
     if (error instanceof ClusterConfigError) throw new UsageError(error.message);
     log.error(errorText(error));
     if (error instanceof Error) log.debug("where that came from", { stack: error.stack });
-    return 1;
+    return exitCodes.no;
   }
 }
 

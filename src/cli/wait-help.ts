@@ -1,3 +1,4 @@
+import { sharedMeanings } from "./exit-codes.ts";
 import { waitFlags } from "./flags/wait-flags.ts";
 import { renderHelp } from "./help.ts";
 
@@ -15,8 +16,12 @@ export function waitHelp(): string {
       ],
       notes: [
         "It ends before its time where only a person can go on: a rollout that failed, a change that is halted, a workload that has not opted in.",
-        "Exit codes: 0 when every Pod of all of them runs with the current configuration; 1 where that has not come in time, or cannot come, or the cluster cannot be read; 2 for a mistake in the arguments.",
       ],
+      exits: {
+        0: "every Pod of all of them runs with the current configuration",
+        1: "that has not come in time, or cannot come, or there is no such workload",
+        ...sharedMeanings,
+      },
     },
     waitFlags,
   );

@@ -11,6 +11,7 @@ import { readOne } from "./cluster/read-one.ts";
 import { podsInWords } from "./cluster/workload-state.ts";
 import { type Cluster, clusterCommand } from "./cluster-command.ts";
 import { CommandFailure } from "./command-failure.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { type Explanation, explainWorkload } from "./explain/explanation.ts";
 import { type KnownPolicy, readPolicy } from "./flags/told-flags.ts";
 import { waitFlags } from "./flags/wait-flags.ts";
@@ -47,7 +48,7 @@ export const wait = clusterCommand({
           const after = end.over || values.timeout === 0 ? "" : `after ${formatDuration(values.timeout)} still `;
           terminal.writeError(`wave wait: ${printable(`${end.name}: ${after}${end.why}`)}\n`);
         }
-        return ends.every(({ done }) => done) ? 0 : 1;
+        return ends.every(({ done }) => done) ? exitCodes.done : exitCodes.no;
       } finally {
         cancel();
         // Where one could not be looked at, nobody waits for the others.

@@ -1,6 +1,7 @@
 import { quoted } from "../rollout/wording.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Command, Terminal } from "./command.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { nearest } from "./flags/nearest.ts";
 import { UsageError } from "./flags/usage-error.ts";
 import { version } from "./version.ts";
@@ -54,7 +55,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "show Wave's version",
     load: async () => async (_args, terminal) => {
       terminal.write(`wave ${version()}\n`);
-      return 0;
+      return exitCodes.done;
     },
   },
 };
@@ -78,7 +79,7 @@ async function help(args: readonly string[], terminal: Terminal): Promise<number
   if (name !== undefined && name !== "help" && !name.startsWith("-"))
     return (await commandNamed(name))(["--help"], terminal);
   terminal.write(overview());
-  return 0;
+  return exitCodes.done;
 }
 
 function commandNamed(name: string): Promise<Command> {
@@ -90,7 +91,7 @@ function commandNamed(name: string): Promise<Command> {
   );
 }
 
-/** The exit code of `wave` with these arguments: 0, 1 where the command failed, 2 where it was called wrongly. */
+/** The exit code of `wave` with these arguments. */
 export async function wave(args: readonly string[], terminal: Terminal): Promise<number> {
   const [first, ...rest] = args;
   const name = first === undefined || first === "--help" || first === "-h" ? "help" : first;
@@ -101,7 +102,7 @@ export async function wave(args: readonly string[], terminal: Terminal): Promise
     if (!(error instanceof UsageError)) throw error;
     const where = Object.hasOwn(commands, name) ? `wave ${name}` : "wave";
     terminal.writeError(`${where}: ${error.message}\n`);
-    return 2;
+    return exitCodes.mistake;
   }
 }
 

@@ -1,6 +1,7 @@
 import { readOne } from "../cluster/read-one.ts";
 import { type Cluster, clusterCommand, connectionFlags } from "../cluster-command.ts";
 import type { Command } from "../command.ts";
+import { exitCodes, sharedMeanings } from "../exit-codes.ts";
 import type { Asked } from "../explain/explanation.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { type KnownPolicy, readPolicy, toldFlags } from "../flags/told-flags.ts";
@@ -19,7 +20,7 @@ export interface Annotator extends Cluster {
 
 interface Row<K extends string> {
   readonly name: string;
-  readonly help: Omit<CommandHelp, "usage">;
+  readonly help: Omit<CommandHelp, "usage" | "exits">;
   /** The kinds that it takes. */
   readonly kinds: readonly KindRow<K>[];
   /** Does it to one object and says what happens next. */
@@ -27,13 +28,18 @@ interface Row<K extends string> {
 }
 
 const flags = { namespace: namespaceFlag, ...connectionFlags, ...toldFlags };
+const exits = {
+  0: "it is done, or nothing was to do",
+  1: "there is no such object, or nothing that could be done with it",
+  ...sharedMeanings,
+};
 
 /** A command that annotates objects, one after the other: it ends at the first that fails. */
 export function annotationCommand<K extends string>({ name, help, kinds, run }: Row<K>): Command {
   return clusterCommand({
     name,
     flags,
-    help: async () => renderHelp({ ...help, usage: `wave ${name} KIND/NAME… [flags]` }, flags),
+    help: async () => renderHelp({ ...help, usage: `wave ${name} KIND/NAME… [flags]`, exits }, flags),
     read: ({ positionals, values, terminal }) => {
       const objects = parseArguments(positionals, kinds);
       const elsewhere = objects.find(({ kind }) => kind === "Namespace");
@@ -55,7 +61,7 @@ export function annotationCommand<K extends string>({ name, help, kinds, run }: 
         for (const object of objects) {
           await run(annotator, { ...object, namespace: values.namespace ?? cluster.namespace });
         }
-        return 0;
+        return exitCodes.done;
       };
     },
   });
@@ -69,5 +75,4 @@ function workloadArgument({ kind, resource, name }: Target): WorkloadArgument | 
 /** What every one of these commands notes. */
 export const annotationNotes = [
   "It writes with your own permissions: who may patch the object may do this. kubectl annotate does the same.",
-  "Exit codes: 0 when it is done or nothing was to do, 1 where it could not be, 2 for a mistake in the arguments.",
 ];

@@ -82,7 +82,7 @@ describe("wave hold and wave release", () => {
     expect(managers).not.toContain("wave");
   });
 
-  it("end with 1 and one line where there is no such object, or it may not be written", async () => {
+  it("end with 1 where there is no such object, with 3 where it may not be written, in one line", async () => {
     const { run, namespace } = await scene();
     expect(await run("hold", "cm/none")).toMatchObject({
       code: 1,
@@ -93,7 +93,7 @@ describe("wave hold and wave release", () => {
     const { code, err } = await run("hold", "deploy/web");
     sandbox.faults.clear();
     expect({ code, err }).toEqual({
-      code: 1,
+      code: 3,
       err: expect.stringMatching(
         new RegExp(`^wave hold: patch deployments/web in ${namespace}: 403 Forbidden[^\\n]*\\n$`),
       ),

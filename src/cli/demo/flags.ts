@@ -1,3 +1,4 @@
+import { sharedMeanings } from "../exit-codes.ts";
 import { bool } from "../flags/flag-types.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { renderHelp } from "../help.ts";
@@ -36,10 +37,13 @@ export function demoHelp(): string {
         ["wave demo --keep", "the same, to play with kubectl afterwards"],
         ["wave demo --kubeconfig ~/.kube/config", "the same on a cluster of yours"],
       ],
-      notes: [
-        "Only these flags choose a cluster: $KUBECONFIG and environment variables alone do not.",
-        "Exit codes: 0 when everything happened as told, 1 where a step did not, 2 for a mistake in the flags, 130 when Ctrl-C ended the story early.",
-      ],
+      notes: ["Only these flags choose a cluster: $KUBECONFIG and environment variables alone do not."],
+      exits: {
+        0: "everything happened as told",
+        1: "a step did not",
+        ...sharedMeanings,
+        130: "Ctrl-C ended the story early",
+      },
     },
     demoFlags,
   );

@@ -119,11 +119,10 @@ async function reach(client: ApiClient, { server }: ClusterConfig, signal: Abort
     await client.request({ method: "GET", path: "/version", timeoutMs: 10_000, signal });
   } catch (error) {
     if (isForbidden(error)) return;
-    const cause = errorText(error);
     if (error instanceof ConnectionError)
-      throw new Error(`the API server ${server.origin} cannot be reached: ${cause}`);
+      throw new Error(`the API server ${server.origin} cannot be reached`, { cause: error });
     if (!isUnauthorized(error)) throw error;
-    throw new Error(`the API server ${server.origin} does not accept the credentials: ${cause}`);
+    throw new Error(`the API server ${server.origin} does not accept the credentials`, { cause: error });
   }
 }
 
@@ -133,7 +132,7 @@ async function createNamespace(client: ApiClient, name: string): Promise<void> {
     await client.request({ method: "POST", path: resourcePath(resources.namespaces), body });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    throw new Error(`the demo needs to create a namespace, and this user may not: ${errorText(error)}`);
+    throw new Error(`the demo needs to create a namespace, and this user may not`, { cause: error });
   }
 }
 

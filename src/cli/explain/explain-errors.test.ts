@@ -15,25 +15,29 @@ describe("wave explain ends", () => {
     );
   });
 
-  it("with exit code 1 and one line where it may not read the workload", async () => {
+  it("with exit code 3 and one line that names the cluster where it may not read the workload", async () => {
     sandbox.faults.add({ match: () => true, action: { type: "status", status: 403 } });
     const { code, out, err } = await explain();
-    expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(/^wave explain: get deployments\/web in default: 403 Forbidden[^\n]*\n$/);
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(
+      /^wave explain: get deployments\/web in default: 403 Forbidden[^\n]* \(context sandbox of \S+, http:\/\/127\.0\.0\.1:\d+\)\n$/,
+    );
   });
 
-  it("with exit code 1 and one line where the cluster cannot be reached or is not configured", async () => {
+  it("with exit code 3 where the cluster cannot be reached, with 2 where none is configured, in one line", async () => {
     const clusters = [{ name: "sandbox", cluster: { server: "http://127.0.0.1:1" } }];
     const KUBECONFIG = kubeconfigFile({ ...sandbox.kubeconfig(), clusters });
     const unreachable = await runWave(["explain", "deploy/web"], { KUBECONFIG });
     expect(unreachable).toMatchObject({
-      code: 1,
+      code: 3,
       out: "",
-      err: expect.stringMatching(/^wave explain: [^\n]*ECONNREFUSED[^\n]*\n$/),
+      err: expect.stringMatching(
+        /^wave explain: [^\n]*ECONNREFUSED[^\n]* \(context sandbox of \S+, http:\/\/127\.0\.0\.1:1\)\n$/,
+      ),
     });
     const nowhere = await runWave(["explain", "deploy/web"]);
     expect(nowhere).toMatchObject({
-      code: 1,
+      code: 2,
       out: "",
       err: expect.stringMatching(/^wave explain: no cluster is configured[^\n]*\n$/),
     });

@@ -1,3 +1,4 @@
+import { sharedMeanings } from "../exit-codes.ts";
 import { explainFlags } from "../flags/explain-flags.ts";
 import { renderHelp } from "../help.ts";
 
@@ -15,10 +16,12 @@ export function explainHelp(): string {
         ["wave explain sts db -n shop -o json", "a StatefulSet, for a program"],
         ["wave explain ds/agent --cross-namespace=any", "as a Wave decides that runs with this flag"],
       ],
-      notes: [
-        "KIND is deployment, statefulset or daemonset, or as short as kubectl has it: deploy, sts, ds.",
-        "Exit codes: 0 when it could explain, also where it cannot tell because you may not read an object; 1 where the workload cannot be read, 2 for a mistake in the arguments.",
-      ],
+      notes: ["KIND is deployment, statefulset or daemonset, or as short as kubectl has it: deploy, sts, ds."],
+      exits: {
+        0: "it could explain, also where it cannot tell because you may not read an object",
+        1: "there is no such workload",
+        ...sharedMeanings,
+      },
     },
     explainFlags,
   );

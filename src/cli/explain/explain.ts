@@ -1,5 +1,6 @@
 import { readOne } from "../cluster/read-one.ts";
 import { type Cluster, clusterCommand } from "../cluster-command.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { explainFlags } from "../flags/explain-flags.ts";
 import type { FlagValues } from "../flags/parse-flags.ts";
 import { readPolicy } from "../flags/told-flags.ts";
@@ -10,7 +11,7 @@ import { type Explanation, explainWorkload } from "./explanation.ts";
 
 /**
  * `wave explain KIND/NAME`: what Wave would do with one workload now and why, from the cluster as it is. Writes nothing
- * there. Resolves with 0, or with 1 after one line where the workload or the cluster cannot be read.
+ * there.
  */
 export const explain = clusterCommand({
   name: "explain",
@@ -22,7 +23,7 @@ export const explain = clusterCommand({
       const explanation = await explainLive(argument, values, cluster);
       const asJson = values.output === "json";
       terminal.write(asJson ? `${printableJson(explanation)}\n` : renderExplanation(explanation));
-      return 0;
+      return exitCodes.done;
     };
   },
 });

@@ -1,4 +1,5 @@
 import { workloadStates } from "../cluster/workload-state.ts";
+import { sharedMeanings } from "../exit-codes.ts";
 import { listFlags } from "../flags/list-flags.ts";
 import { renderHelp } from "../help.ts";
 
@@ -18,8 +19,8 @@ export function listHelp(): string {
       words: { heading: "States", meanings: workloadStates },
       notes: [
         "What you may not read makes a workload unknown, and says why with -o wide; the others are listed all the same.",
-        "Exit codes: 0 when it could list, 1 where the cluster or a kind of workload cannot be listed, 2 for a mistake in the arguments.",
       ],
+      exits: { 0: "it could list", ...sharedMeanings },
     },
     listFlags,
   );

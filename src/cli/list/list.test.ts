@@ -141,7 +141,7 @@ describe("wave list", () => {
     sandbox.faults.add({ match: daemonSets, action: { type: "status", status: 403 } });
     const { code, out, err } = await run("list");
     sandbox.faults.clear();
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(out).toContain("deployment/web");
     expect(err).toMatch(/^wave list: list daemonsets in list-\d+: 403 Forbidden[^\n]*\n$/);
   });
@@ -190,7 +190,7 @@ describe("wave list", () => {
   it("ends with one line where the API server refuses the labels", async () => {
     const { run } = await scene();
     const { code, err } = await run("list", "-l", "a=(");
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(err).toMatch(/^wave list: list deployments in list-\d+: 400 BadRequest[^\n]*\n$/);
   });
 });

@@ -1,6 +1,8 @@
 import { quoted } from "../../rollout/wording.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { clusterCommand } from "../cluster-command.ts";
+import { placed } from "../command-failure.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { explainWorkload } from "../explain/explanation.ts";
 import { listFlags } from "../flags/list-flags.ts";
 import { readPolicy } from "../flags/told-flags.ts";
@@ -9,8 +11,8 @@ import { printable } from "../output/printable.ts";
 import { type ListedWorkload, listed, renderList } from "./list-output.ts";
 
 /**
- * `wave list`: every workload that opted in, with where it stands. Resolves with 0, or with 1 after a line for each kind
- * that could not be listed.
+ * `wave list`: every workload that opted in, with where it stands. Ends as where the cluster could not be asked
+ * after a line for each kind that could not be listed.
  */
 export const list = clusterCommand({
   name: "list",
@@ -28,7 +30,8 @@ export const list = clusterCommand({
         .map((each) => listed(explainWorkload(each)))
         .filter(({ state }) => values.state?.includes(state) ?? true)
         .sort(inOrder);
-      for (const line of [...failures, ...gaps]) terminal.writeError(`wave list: ${printable(line)}\n`);
+      for (const line of [...failures, ...gaps])
+        terminal.writeError(`wave list: ${printable(placed(line, cluster))}\n`);
       if (workloads.length > 0 || isForProgram(values.output)) {
         const form = { output: values.output, allNamespaces: values["all-namespaces"], now: Date.now() };
         terminal.write(await renderList(workloads, form));
@@ -37,7 +40,7 @@ export const list = clusterCommand({
         const matching = values.state === undefined && values.selector === undefined ? "" : " and matches";
         terminal.writeError(`No workload that opted in${matching} was found${where}.\n`);
       }
-      return failures.length === 0 ? 0 : 1;
+      return failures.length === 0 ? exitCodes.done : exitCodes.cluster;
     };
   },
 });

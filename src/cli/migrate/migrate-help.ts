@@ -1,3 +1,4 @@
+import { sharedMeanings } from "../exit-codes.ts";
 import { renderHelp } from "../help.ts";
 import { migrateFlags } from "./migrate-flags.ts";
 import { effects } from "./verdict.ts";
@@ -15,9 +16,11 @@ export function migrateHelp(): string {
         ["wave migrate --dry-run -A --dialects=wave,stakater -o json", "for a program, as that Wave would be told"],
       ],
       words: { heading: "What becomes of a workload", meanings: effects },
-      notes: [
-        "Exit codes: 0 when nothing would roll, 1 when something would, or could not be read, 2 for a mistake in the arguments.",
-      ],
+      exits: {
+        0: "nothing would roll",
+        1: "something would roll",
+        ...sharedMeanings,
+      },
     },
     migrateFlags,
   );

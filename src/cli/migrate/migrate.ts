@@ -2,6 +2,8 @@ import { dialects } from "../../rollout/dialects/settings.ts";
 import { quoted } from "../../rollout/wording.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { clusterCommand } from "../cluster-command.ts";
+import { placed } from "../command-failure.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { readPolicy } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { printable } from "../output/printable.ts";
@@ -11,8 +13,8 @@ import { otherControllers } from "./other-controllers.ts";
 import { verdictOn } from "./verdict.ts";
 
 /**
- * `wave migrate --dry-run`: what would become of each workload if Wave took over now. Resolves with 0 where nothing would
- * roll, with 1 where something would, or where that could not be read.
+ * `wave migrate --dry-run`: what would become of each workload if Wave took over now. The answer is no where something would
+ * roll; what could not be read is none.
  */
 export const migrate = clusterCommand({
   name: "migrate",
@@ -32,11 +34,13 @@ export const migrate = clusterCommand({
       ]);
       const workloads = asked.map(verdictOn).sort(inOrder);
       const unread = "unread" in others ? [`could not look for other controllers: ${others.unread}`] : [];
-      for (const line of [...failures, ...gaps, ...unread]) terminal.writeError(`wave migrate: ${printable(line)}\n`);
+      for (const line of [...failures, ...gaps, ...unread])
+        terminal.writeError(`wave migrate: ${printable(placed(line, cluster))}\n`);
       const migration: Migration = { workloads, controllers: "unread" in others ? null : others };
       terminal.write(await renderMigration(migration, values.output));
-      const harmless = workloads.every(({ effect }) => effect !== "roll" && effect !== "unknown");
-      return failures.length === 0 && harmless ? 0 : 1;
+      if (workloads.some(({ effect }) => effect === "roll")) return exitCodes.no;
+      const unknown = failures.length > 0 || workloads.some(({ effect }) => effect === "unknown");
+      return unknown ? exitCodes.cluster : exitCodes.done;
     };
   },
 });
