@@ -5,7 +5,7 @@ import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Command, Terminal } from "./command.ts";
 import { type ClusterPlace, toldFailure } from "./command-failure.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { type FlagTable, type FlagValues, parseFlags } from "./flags/parse-flags.ts";
+import { type FlagTable, type FlagValues, type Given, parseFlags } from "./flags/parse-flags.ts";
 import { runFlags } from "./flags/run-flags.ts";
 import { version } from "./version.ts";
 
@@ -22,6 +22,8 @@ export interface Cluster extends ClusterPlace {
 /** What a command was called with. */
 export interface Called<T extends FlagTable> {
   readonly values: FlagValues<T>;
+  /** The flags that were given by argument or variable; the others have their defaults. */
+  readonly given: ReadonlyMap<string, Given>;
   readonly positionals: readonly string[];
   readonly terminal: Terminal;
 }
@@ -49,7 +51,7 @@ export function clusterCommand<T extends FlagTable>({ name, flags, help, read }:
       terminal.write(parsed.asks === "help" ? await help() : `wave ${version()}\n`);
       return exitCodes.done;
     }
-    const run = read({ values: parsed.values, positionals: parsed.positionals, terminal });
+    const run = read({ ...parsed, terminal });
     let config: ClusterConfig | undefined;
     try {
       config = await configured(parsed.values, terminal);

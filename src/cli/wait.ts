@@ -8,12 +8,13 @@ import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { called, type Target } from "./annotate/annotate.ts";
 import { readOne } from "./cluster/read-one.ts";
+import { readRunningPolicy } from "./cluster/told-by-deployment.ts";
 import { podsInWords } from "./cluster/workload-state.ts";
 import { type Cluster, clusterCommand } from "./cluster-command.ts";
 import { CommandFailure } from "./command-failure.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { type Explanation, explainWorkload } from "./explain/explanation.ts";
-import { type KnownPolicy, readPolicy } from "./flags/told-flags.ts";
+import type { KnownPolicy } from "./flags/told-flags.ts";
 import { waitFlags } from "./flags/wait-flags.ts";
 import { printable } from "./output/printable.ts";
 import { parseArguments, type WorkloadArgument, workloadRows } from "./workload-argument.ts";
@@ -31,13 +32,14 @@ export const wait = clusterCommand({
   name: "wait",
   flags: waitFlags,
   help: async () => (await import("./wait-help.ts")).waitHelp(),
-  read: ({ positionals, values, terminal }) => {
+  read: (called) => {
+    const { positionals, values, terminal } = called;
     const workloads = parseArguments(positionals, workloadRows);
     return async (cluster) => {
-      const policy = await readPolicy(cluster.client, values);
+      const namespace = values.namespace ?? cluster.namespace;
+      const policy = await readRunningPolicy("wait", cluster, called, namespace);
       const timeout = new AbortController();
       const cancel = systemClock.timer(Math.min(values.timeout, longestTimerMs), () => timeout.abort());
-      const namespace = values.namespace ?? cluster.namespace;
       const say = (line: string) => terminal.write(`${printable(line)}\n`);
       try {
         const ends = await Promise.all(

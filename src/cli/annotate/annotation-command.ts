@@ -1,10 +1,11 @@
 import { readOne } from "../cluster/read-one.ts";
+import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { type Cluster, clusterCommand, connectionFlags } from "../cluster-command.ts";
 import type { Command } from "../command.ts";
 import { exitCodes, sharedMeanings } from "../exit-codes.ts";
 import type { Asked } from "../explain/explanation.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { type KnownPolicy, readPolicy, toldFlags } from "../flags/told-flags.ts";
+import { type KnownPolicy, toldFlags } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { type CommandHelp, renderHelp } from "../help.ts";
 import { type KindRow, parseArguments, type WorkloadArgument, workloadRows } from "../workload-argument.ts";
@@ -40,7 +41,8 @@ export function annotationCommand<K extends string>({ name, help, kinds, run }: 
     name,
     flags,
     help: async () => renderHelp({ ...help, usage: `wave ${name} KIND/NAME… [flags]`, exits }, flags),
-    read: ({ positionals, values, terminal }) => {
+    read: (called) => {
+      const { positionals, values, terminal } = called;
       const objects = parseArguments(positionals, kinds);
       const elsewhere = objects.find(({ kind }) => kind === "Namespace");
       if (elsewhere !== undefined && values.namespace !== undefined && values.namespace !== elsewhere.name)
@@ -48,7 +50,8 @@ export function annotationCommand<K extends string>({ name, help, kinds, run }: 
           `--namespace ${values.namespace} and namespace/${elsewhere.name} are two namespaces; name one`,
         );
       return async (cluster) => {
-        const policy = await readPolicy(cluster.client, values);
+        const namespace = elsewhere?.name ?? values.namespace ?? cluster.namespace;
+        const policy = await readRunningPolicy(name, cluster, called, namespace);
         const annotator: Annotator = {
           ...cluster,
           policy,

@@ -127,7 +127,7 @@ describe("wave explain", () => {
     await explain();
     const asked = sandbox.requests.slice(before).map(({ verb, resource, name = "" }) => `${verb} ${resource}/${name}`);
     const gets = ["get configmaps/page", "get deployments/web", "get namespaces/default", "get secrets/db"];
-    expect(asked.sort()).toEqual([...gets, "list pods/"]);
+    expect(asked.sort()).toEqual([...gets, "list deployments/", "list pods/"]);
   });
 
   it("never shows a value of a ConfigMap or Secret, nor a digest of one", async () => {

@@ -1,9 +1,8 @@
 import { readOne } from "../cluster/read-one.ts";
-import { type Cluster, clusterCommand } from "../cluster-command.ts";
+import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
+import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { explainFlags } from "../flags/explain-flags.ts";
-import type { FlagValues } from "../flags/parse-flags.ts";
-import { readPolicy } from "../flags/told-flags.ts";
 import { printableJson } from "../output/printable.ts";
 import { parseWorkloadArgument, type WorkloadArgument } from "../workload-argument.ts";
 import { renderExplanation } from "./explain-text.ts";
@@ -17,10 +16,11 @@ export const explain = clusterCommand({
   name: "explain",
   flags: explainFlags,
   help: async () => (await import("./explain-help.ts")).explainHelp(),
-  read: ({ positionals, values, terminal }) => {
+  read: (called) => {
+    const { positionals, values, terminal } = called;
     const argument = parseWorkloadArgument(positionals);
     return async (cluster) => {
-      const explanation = await explainLive(argument, values, cluster);
+      const explanation = await explainLive(argument, called, cluster);
       const asJson = values.output === "json";
       terminal.write(asJson ? `${printableJson(explanation)}\n` : renderExplanation(explanation));
       return exitCodes.done;
@@ -30,10 +30,11 @@ export const explain = clusterCommand({
 
 async function explainLive(
   argument: WorkloadArgument,
-  values: FlagValues<typeof explainFlags>,
+  called: Called<typeof explainFlags>,
   cluster: Cluster,
 ): Promise<Explanation> {
-  const namespace = values.namespace ?? cluster.namespace;
-  const read = await readOne(cluster, argument, namespace, await readPolicy(cluster.client, values));
+  const namespace = called.values.namespace ?? cluster.namespace;
+  const policy = await readRunningPolicy("explain", cluster, called, namespace);
+  const read = await readOne(cluster, argument, namespace, policy);
   return explainWorkload(read);
 }

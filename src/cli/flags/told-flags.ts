@@ -7,7 +7,7 @@ import { pacingFlags, pacingSettings } from "./pacing-flags.ts";
 import type { FlagValues } from "./parse-flags.ts";
 import { runFlags } from "./run-flags.ts";
 
-const group = "What the Wave that runs was told";
+const group = "What the Wave that runs was told, where its Deployment does not say it";
 
 const told = <V>(flag: Flag<V>, help = flag.help): Flag<V> => ({ ...flag, group, help });
 

@@ -1,11 +1,11 @@
 import { quoted } from "../../rollout/wording.ts";
 import { readAll } from "../cluster/read-all.ts";
+import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { clusterCommand } from "../cluster-command.ts";
 import { placed } from "../command-failure.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { explainWorkload } from "../explain/explanation.ts";
 import { listFlags } from "../flags/list-flags.ts";
-import { readPolicy } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { printable } from "../output/printable.ts";
 import { type ListedWorkload, listed, renderList } from "./list-output.ts";
@@ -18,13 +18,14 @@ export const list = clusterCommand({
   name: "list",
   flags: listFlags,
   help: async () => (await import("./list-help.ts")).listHelp(),
-  read: ({ positionals, values, terminal }) => {
+  read: (called) => {
+    const { positionals, values, terminal } = called;
     const [surplus] = positionals;
     if (surplus !== undefined)
       throw new UsageError(`${quoted(surplus)} is not a flag; "wave explain" tells of one workload, -l picks some`);
     return async (cluster) => {
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
-      const policy = await readPolicy(cluster.client, values);
+      const policy = await readRunningPolicy("list", cluster, called, namespace);
       const { asked, failures, gaps } = await readAll(cluster, namespace, values.selector, policy);
       const workloads = asked
         .map((each) => listed(explainWorkload(each)))
