@@ -1,3 +1,4 @@
+import type { Section } from "../lib/section.ts";
 import {
   bearer,
   type Credential,
@@ -8,7 +9,6 @@ import {
 } from "./credentials.ts";
 import { execCredentials } from "./exec-credentials.ts";
 import type { ExecPlugin, ExecSurroundings } from "./exec-plugin.ts";
-import type { Section } from "./kubeconfig-file.ts";
 
 /**
  * The credentials of a kubeconfig's user, in kubectl's order of preference: token file (until it can be read the token

@@ -1,7 +1,8 @@
+import type { Section } from "../lib/section.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { ClusterConfigError } from "./errors.ts";
 import type { ExecSurroundings } from "./exec-plugin.ts";
-import { readKubeconfigFile, Section } from "./kubeconfig-file.ts";
+import { pemOf, readKubeconfigFile } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
 
 /** Which context of which files. */
@@ -42,7 +43,7 @@ function merge(sections: readonly Section[]): Kubeconfig {
         const name = entry.text("name");
         if (name === undefined) throw entry.wrong("name", "is missing");
         const place = `${list}[${name}]`;
-        const content = entry.at(place).section(field) ?? new Section({}, section.file, `${place}.${field}`);
+        const content = entry.at(place).section(field) ?? section.of({}, `${place}.${field}`);
         if (!named.has(name)) named.set(name, content);
       }
     }
@@ -71,9 +72,9 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
   const user = referred(context, "user", users, files);
 
   const tls = {
-    ca: await cluster.pem("certificate-authority"),
-    cert: await user?.pem("client-certificate"),
-    key: await user?.pem("client-key"),
+    ca: await pemOf(cluster, "certificate-authority"),
+    cert: await (user && pemOf(user, "client-certificate")),
+    key: await (user && pemOf(user, "client-key")),
     insecure: cluster.flag("insecure-skip-tls-verify"),
     serverName: cluster.text("tls-server-name"),
   };
