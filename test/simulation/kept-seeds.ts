@@ -16,4 +16,5 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 800304, name: "a gate that was closed and opened again while nobody watched" },
   { seed: 877265025, name: "an interval that ends after a window has just opened, by a clock that is behind" },
   { seed: 860137, name: "two that others hold while their window closes" },
+  { seed: 1044686825, name: "a halted change of an object that a workload reads no longer" },
 ];

@@ -5,6 +5,7 @@ import { planRollout } from "../plan.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { PolicyAnnotations } from "../policy/policy-annotations.ts";
+import type { ConfigName } from "../references.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workload } from "../test-objects.ts";
 import type { Workload } from "../workload.ts";
 import type { Moment } from "./moment.ts";
@@ -141,6 +142,26 @@ describe("what people ask for holds a roll", () => {
     ["what cannot be read would only have released it", { own: { approved: "all", resumed: "now" } }],
   ])("but not where %s", (_, given) => {
     expect(planned(given)).toMatchObject({ outcome: "roll" });
+  });
+
+  it("not where it no longer reads the one that asks for no rolls, nor for a wave of that one's change", () => {
+    const reads = (...names: readonly string[]) => ({
+      containers: [{ name: "web", envFrom: names.map((name) => ({ configMapRef: { name } })) }],
+    });
+    const other = configMap("other", {});
+    const configs = lookupOf({ ...edited, asks: "hold" }, other);
+    const was = planRollout(workload({ pod: reads("web", "other") }), lookupOf(edited, other), defaultPolicy);
+    if (!("view" in was)) throw new Error(was.outcome);
+    const reader = workload({ pod: reads("other"), templateAnnotations: { [configHash]: was.view.hash } });
+    const lines: (readonly ConfigName[])[] = [];
+    const wave = (_: Workload, objects: readonly ConfigName[]) => {
+      lines.push(objects);
+      return undefined;
+    };
+    const policy = { ...defaultPolicy, pacing: { ...unpaced, maxConcurrent: 1 } };
+    const complete = { ...reader, progress: { state: "complete", since: undefined } } as const;
+    const plan = planRollout(complete, configs, policy, was.view, { ...moment("2026-11-23T12:00:00Z"), wave });
+    expect([plan.outcome, lines]).toEqual(["roll", [[]]]);
   });
 
   it("not where another object changed too, than the one that asks for no rolls", () => {

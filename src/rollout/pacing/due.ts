@@ -28,18 +28,22 @@ export function isRoll(workload: Workload, decision: DueDecision): boolean {
 }
 
 /**
- * The objects for whose changes a workload is due. Where nobody watched them change, those that changed since its last
+ * The objects that a workload reads and for whose changes it is due; that it reads one no longer is a change of its own. Where nobody
  * roll, as the API tells it; where none did, those that are not there, because one of them may have been.
  */
 export function changedObjects({ workload, decision, lookup, policy }: Due): readonly ConfigName[] {
-  if (decision.outcome === "roll" && decision.changed !== undefined) return decision.changed;
+  if (decision.outcome === "roll" && decision.changed !== undefined) {
+    // What an expression matches is no reference of its own; once it is gone nobody can say any more that it was.
+    if (workload.foreign?.patterns.length) return decision.changed;
+    const read = new Set(workload.references.map(configKey));
+    return decision.changed.filter((object) => read.has(configKey(object)));
+  }
   if (!("view" in decision)) return [];
   const shown = new Set(decision.view.entries.map(configKey));
   const seen = (reference: Reference) =>
     reference.reads !== "existence" &&
     (reference.namespace === workload.namespace || shown.has(configKey(reference))) &&
     !isExcluded(workload, policy, reference);
-  // What an expression matches is no reference of its own; only what is there is shown.
   const matched = workload.foreign?.patterns.length ? decision.view.entries : [];
   const all: readonly ConfigName[] = [...workload.references.filter(seen), ...matched];
   const objects = [...new Map(all.map((each) => [configKey(each), each])).values()];
