@@ -18,5 +18,6 @@ wave(process.argv.slice(2), {
   homeDir: homedir(),
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
+  outputToTerminal: process.stdout.isTTY === true,
   errorsToTerminal: process.stderr.isTTY === true,
 }).then((code) => process.exit(code), onBug);

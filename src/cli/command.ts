@@ -8,6 +8,8 @@ export interface Terminal {
   readonly write: (text: string) => void;
   /** Writes to standard error: logs, and what went wrong. */
   readonly writeError: (text: string) => void;
+  /** Whether a person reads standard output as it comes. */
+  readonly outputToTerminal: boolean;
   /** Whether a person reads standard error as it comes. */
   readonly errorsToTerminal: boolean;
 }

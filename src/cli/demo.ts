@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { isatty } from "node:tty";
 import { systemClock } from "../lib/clock.ts";
 import { quoted } from "../rollout/wording.ts";
 import { errorText } from "../telemetry/error-text.ts";
@@ -16,6 +15,7 @@ import { tellStory } from "./demo/story.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { parseFlags } from "./flags/parse-flags.ts";
 import { UsageError } from "./flags/usage-error.ts";
+import { hasColors } from "./output/paint.ts";
 import { version } from "./version.ts";
 
 /**
@@ -63,7 +63,7 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
 async function perform(stage: Stage, keep: boolean, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const failed = new AbortController();
   const over = AbortSignal.any([signal, failed.signal]);
-  const color = isatty(1) && !terminal.env.NO_COLOR;
+  const color = hasColors(terminal.env, terminal.outputToTerminal);
   const narrator = createNarrator(terminal.write, color);
   const from = systemClock.monotonic();
   narrator.paragraph(

@@ -6,6 +6,7 @@ import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { UsageError } from "./flags/usage-error.ts";
+import { hasColors } from "./output/paint.ts";
 import { readRunRequest } from "./settings.ts";
 import { version } from "./version.ts";
 
@@ -29,7 +30,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const log = createLogger({
     format: settings.logFormat ?? (terminal.errorsToTerminal ? "text" : "json"),
     level: settings.logLevel,
-    color: terminal.errorsToTerminal && terminal.env.NO_COLOR === undefined,
+    color: hasColors(terminal.env, terminal.errorsToTerminal),
     clock: systemClock,
     write: terminal.writeError,
   });

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Terminal } from "./command.ts";
 import { wave } from "./wave.ts";
 
 /** What a command wrote, and its exit code. */
@@ -11,7 +12,11 @@ export interface Ended {
 }
 
 /** Runs `wave` in this process, with nothing in its environment but what is given. */
-export async function runWave(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export async function runWave(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  terminal: Partial<Terminal> = {},
+): Promise<Ended> {
   let [out, err] = ["", ""];
   const code = await wave(args, {
     env,
@@ -22,7 +27,9 @@ export async function runWave(args: readonly string[], env: Readonly<Record<stri
     writeError: (text) => {
       err += text;
     },
+    outputToTerminal: false,
     errorsToTerminal: false,
+    ...terminal,
   });
   return { code, out, err };
 }

@@ -1,3 +1,5 @@
+import { paintOf } from "../output/paint.ts";
+
 /** Writes the story for a person to read. */
 export interface Narrator {
   /** A paragraph of its own. */
@@ -12,12 +14,9 @@ export interface Narrator {
   readonly seen: (what: string, is: string, note?: string) => void;
 }
 
-const styles = { bold: 1, dim: 2, green: 32, cyan: 36 } as const;
-
 /** A narrator; colours are ANSI escapes, for a terminal only. */
 export function createNarrator(write: (text: string) => void, color: boolean): Narrator {
-  const styled = (style: keyof typeof styles, text: string) =>
-    color && text !== "" ? `\u001b[${styles[style]}m${text}\u001b[0m` : text;
+  const styled = paintOf(color);
   const line = (text: string) => write(`${text}\n`);
   return {
     paragraph: (...lines) => {

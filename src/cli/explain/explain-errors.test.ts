@@ -45,7 +45,7 @@ describe("wave explain ends", () => {
 
   it.each<{ args: string[]; says: string | RegExp }>([
     { args: [], says: "wave explain: name a workload, such as deployment/web\n" },
-    { args: ["deploy/web", "--output=yaml"], says: 'wave explain: --output: "yaml" is not one of text, json\n' },
+    { args: ["deploy/web", "-oxml"], says: 'wave explain: --output: "xml" is not one of text, json, yaml\n' },
     { args: ["deploy/web", "-n", "Shop"], says: /^wave explain: --namespace: "Shop" is not a name of [^\n]*\n$/ },
     { args: ["deploy/web", "--cross-namespaces=any"], says: /did you mean --cross-namespace\?\n$/ },
   ])("with exit code 2 and one line for $args", async ({ args, says }) => {

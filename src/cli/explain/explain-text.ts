@@ -1,6 +1,8 @@
 import { describeObject } from "../../rollout/messages.ts";
 import { podsInWords } from "../cluster/workload-state.ts";
+import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
+import { stateStyles } from "../output/state-style.ts";
 import { tableLines } from "../output/table.ts";
 import type { ExplainedReference, Explanation } from "./explanation.ts";
 
@@ -11,8 +13,8 @@ const shownKeys = 4;
  * An explanation for a person: what Wave does and why, then what that hangs on. Lines that no terminal takes for
  * commands: a pod spec may name an object by any characters.
  */
-export function renderExplanation(explanation: Explanation): string {
-  const { workload, missing, unread, warnings, notes } = explanation;
+export function renderExplanation(explanation: Explanation, paint: Paint = paintOf(false)): string {
+  const { workload, state, missing, unread, warnings, notes } = explanation;
   const { kind, namespace, name } = workload;
   const blocks = [
     [`${kind} ${namespace}/${name}`],
@@ -34,8 +36,14 @@ export function renderExplanation(explanation: Explanation): string {
   ];
   return blocks
     .filter((lines) => lines.length > 0)
-    .map((lines) => lines.map((line) => `${printable(line)}\n`).join(""))
+    .map((lines, index) => lines.map((line, at) => `${paint(styleOf(index, at, state), printable(line))}\n`).join(""))
     .join("\n");
+}
+
+/** The workload's name, and the line below it that says what Wave does now. */
+function styleOf(block: number, line: number, state: Explanation["state"]): Style | undefined {
+  if (line > 0 || block > 1) return undefined;
+  return block === 0 ? "bold" : stateStyles[state];
 }
 
 function listedReferences({ workload, references, tooLarge }: Explanation): readonly string[] {

@@ -3,7 +3,8 @@ import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { explainFlags } from "../flags/explain-flags.ts";
-import { printableJson } from "../output/printable.ts";
+import { hasColors, paintOf } from "../output/paint.ts";
+import { isForProgram, programText } from "../output/program-text.ts";
 import { parseWorkloadArgument, type WorkloadArgument } from "../workload-argument.ts";
 import { renderExplanation } from "./explain-text.ts";
 import { type Explanation, explainWorkload } from "./explanation.ts";
@@ -21,8 +22,12 @@ export const explain = clusterCommand({
     const argument = parseWorkloadArgument(positionals);
     return async (cluster) => {
       const explanation = await explainLive(argument, called, cluster);
-      const asJson = values.output === "json";
-      terminal.write(asJson ? `${printableJson(explanation)}\n` : renderExplanation(explanation));
+      const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
+      terminal.write(
+        isForProgram(values.output)
+          ? await programText(explanation, values.output)
+          : renderExplanation(explanation, paint),
+      );
       return exitCodes.done;
     };
   },

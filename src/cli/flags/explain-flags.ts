@@ -1,4 +1,5 @@
 import { connectionFlags } from "../cluster-command.ts";
+import { programForms } from "../output/program-text.ts";
 import { choice } from "./flag-types.ts";
 import { namespaceFlag } from "./namespace-flag.ts";
 import { toldFlags } from "./told-flags.ts";
@@ -9,7 +10,7 @@ export const explainFlags = {
   output: choice({
     group: namespaceFlag.group,
     short: "o",
-    of: ["text", "json"],
+    of: ["text", ...programForms],
     default: "text",
     help: "For a person or for a program.",
   }),

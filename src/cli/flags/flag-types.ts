@@ -10,6 +10,8 @@ export interface Flag<V> {
   readonly help: string;
   /** One letter that may stand for the name: `-n`. */
   readonly short?: string;
+  /** Given several times it means all of them, as with commas between; else the last one wins. */
+  readonly repeats?: boolean;
   /** What `--help` shows for the value; undefined for a flag that is on by being named. */
   readonly placeholder: string | undefined;
   readonly default: V;

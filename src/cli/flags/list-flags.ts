@@ -1,7 +1,8 @@
 import { workloadStateNames } from "../cluster/workload-state.ts";
 import { connectionFlags } from "../cluster-command.ts";
-import { bool, choice, text, words } from "./flag-types.ts";
-import { namespaceFlag } from "./namespace-flag.ts";
+import { programForms } from "../output/program-text.ts";
+import { choice, text, words } from "./flag-types.ts";
+import { allNamespacesFlag, namespaceFlag } from "./namespace-flag.ts";
 import { toldFlags } from "./told-flags.ts";
 
 const { group } = namespaceFlag;
@@ -9,7 +10,7 @@ const { group } = namespaceFlag;
 /** The flags of `wave list`, one row a flag, in the order of `--help`. */
 export const listFlags = {
   namespace: namespaceFlag,
-  "all-namespaces": bool({ group, short: "A", default: false, help: "The workloads of all namespaces." }),
+  "all-namespaces": allNamespacesFlag,
   selector: text({
     group,
     short: "l",
@@ -20,10 +21,9 @@ export const listFlags = {
   output: choice({
     group,
     short: "o",
-    of: ["wide", "json", "yaml"],
-    default: undefined,
-    shownDefault: "a table",
-    help: "A table with more columns, or for a program.",
+    of: ["table", "wide", ...programForms],
+    default: "table",
+    help: "A table, one with more columns, or for a program.",
   }),
 
   ...connectionFlags,

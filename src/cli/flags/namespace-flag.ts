@@ -1,5 +1,5 @@
 import { isDnsLabel } from "../../rollout/dns-name.ts";
-import { text } from "./flag-types.ts";
+import { bool, text } from "./flag-types.ts";
 
 /** The flag that says in which namespace the named objects are. */
 export const namespaceFlag = text({
@@ -10,4 +10,12 @@ export const namespaceFlag = text({
   allowed: "a name of lower-case letters, digits and dashes",
   shownDefault: "the context's, else default",
   help: "Namespace of the workloads.",
+});
+
+/** The flag that asks for the workloads of every namespace; it wins over `--namespace`, as with kubectl. */
+export const allNamespacesFlag = bool({
+  group: namespaceFlag.group,
+  short: "A",
+  default: false,
+  help: "The workloads of all namespaces.",
 });

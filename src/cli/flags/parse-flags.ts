@@ -38,13 +38,18 @@ export function variableOf(name: string): string {
 
 /**
  * Reads flags as Go's flag package does: `--flag`, `-flag`, `--flag=value`, `--flag value`; a flag that is on or off
- * takes its value only after `=`; the last one wins; `--` ends the flags. Unlike there, flags may follow positionals.
+ * takes its value only after `=`; the last one wins, but of those that repeat; `--` ends the flags. Unlike there, flags may follow
+ * positionals, and letters are read as kubectl reads them: `-ojson`, `-n=shop`, `-Aojson`.
  * What is not given comes from the environment variable of its name where that is set and not empty, then from the
  * table. Throws a UsageError of one line for everything that the table does not allow, and nothing else.
  */
 export function parseFlags<T extends FlagTable>(table: T, args: readonly string[], env: Environment): ParsedFlags<T> {
   const positionals: string[] = [];
   const given = new Map<string, Given>();
+  const give = (name: string, text: string) => {
+    const before = table[name]?.repeats === true ? given.get(name)?.text : undefined;
+    given.set(name, { source: `--${name}`, text: before === undefined ? text : `${before},${text}` });
+  };
   const rest = args.values();
   for (let next = rest.next(); !next.done; next = rest.next()) {
     const arg = next.value;
@@ -52,24 +57,52 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
       positionals.push(...rest);
       break;
     }
-    const match = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg);
+    const match = /^(--?)([^-=][^=]*)(?:=(.*))?$/s.exec(arg);
     if (match === null) {
       if (arg.startsWith("-") && arg !== "-") throw new UsageError(`bad flag ${quoted(arg)}`);
       positionals.push(arg);
       continue;
     }
-    const [, typed = "", inline] = match;
+    const [, dashes, typed = "", inline] = match;
     if (typed === "help" || typed === "h") return { asks: "help" };
     if (typed === "version") return { asks: "version" };
-    const name = flagNamed(table, typed);
-    if (name === undefined) throw unknownFlag(table, typed);
-    given.set(name, { source: `--${name}`, text: inline ?? followingValue(table, name, rest) });
+    if (Object.hasOwn(table, typed)) give(typed, inline ?? followingValue(table, typed, rest));
+    else {
+      const letters = dashes === "-" ? inLetters(table, arg.slice(1), rest) : undefined;
+      if (letters === undefined) throw unknownFlag(table, typed);
+      for (const [name, text] of letters) give(name, text);
+    }
   }
   for (const name of Object.keys(table)) {
     const text = env[variableOf(name)];
     if (!given.has(name) && text !== undefined && text !== "") given.set(name, { source: variableOf(name), text });
   }
   return { asks: "run", values: valuesOf(table, given), given, positionals };
+}
+
+/**
+ * What letters after one dash give, as pflag reads them: `-A`, `-n shop`, `-nshop`, `-n=shop`, `-Aojson`. Undefined where one
+ * of them is none, or where a name is nearer that has the same first letter: `-namespce`.
+ */
+function inLetters(
+  table: FlagTable,
+  typed: string,
+  rest: Iterator<string>,
+): readonly (readonly [name: string, text: string])[] | undefined {
+  const [first = ""] = typed;
+  const alike = Object.keys(table).filter((name) => name.startsWith(first));
+  if (typed.length > 2 && nearest(typed.replace(/=.*$/s, ""), alike) !== undefined) return undefined;
+  const found: (readonly [string, string])[] = [];
+  for (let letters = typed; letters !== ""; ) {
+    const name = Object.keys(table).find((each) => table[each]?.short === letters[0]);
+    if (name === undefined) return undefined;
+    const after = letters.slice(1);
+    const takesAll = after.startsWith("=") || table[name]?.placeholder !== undefined;
+    if (!takesAll) found.push([name, "true"]);
+    else found.push([name, after === "" ? followingValue(table, name, rest) : after.replace(/^=/, "")]);
+    letters = takesAll ? "" : after;
+  }
+  return found;
 }
 
 function flagNamed(table: FlagTable, typed: string): string | undefined {

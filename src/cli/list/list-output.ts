@@ -1,6 +1,8 @@
 import type { Explanation } from "../explain/explanation.ts";
-import { printableJson } from "../output/printable.ts";
-import { tableLines } from "../output/table.ts";
+import type { Paint } from "../output/paint.ts";
+import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
+import { stateStyles } from "../output/state-style.ts";
+import { type PaintCell, tableLines } from "../output/table.ts";
 import { age } from "./age.ts";
 
 /** What `wave list -o json` prints of one workload; docs/commands.md promises its fields. */
@@ -35,29 +37,20 @@ export function listed({
 
 /** How a list is written. */
 export interface ListForm {
-  readonly output: "wide" | "json" | "yaml" | undefined;
+  readonly output: "table" | "wide" | ProgramForm;
   readonly allNamespaces: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  readonly paint: Paint;
 }
 
 /** A list of workloads for a person, or for a program. */
 export async function renderList(workloads: readonly ListedWorkload[], form: ListForm): Promise<string> {
-  const items = { version: 1, items: workloads };
-  switch (form.output) {
-    case "json":
-      return `${printableJson(items)}\n`;
-    case "yaml": {
-      const { stringify } = await import("yaml");
-      // What JSON escapes stays escaped: in YAML a text with such characters is written in JSON's way.
-      return stringify(JSON.parse(JSON.stringify(items)), { lineWidth: 0 });
-    }
-    default:
-      return table(workloads, form);
-  }
+  if (isForProgram(form.output)) return programText({ version: 1, items: workloads }, form.output);
+  return table(workloads, form);
 }
 
-function table(workloads: readonly ListedWorkload[], { output, allNamespaces, now }: ListForm): string {
+function table(workloads: readonly ListedWorkload[], { output, allNamespaces, now, paint }: ListForm): string {
   const wide = output === "wide";
   const ago = (time: string | null) => (time === null ? "-" : age(now - Date.parse(time)));
   const heading = [
@@ -76,7 +69,13 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
       ? [each.dialects.join(",") || "-", each.until ?? "-", shortHash(each.currentHash), each.message ?? "-"]
       : []),
   ]);
-  return tableLines([heading, ...rows], 3)
+  const stateColumn = heading.indexOf("STATE");
+  const painted: PaintCell = (text, row, column) => {
+    if (row === 0) return paint("bold", text);
+    const state = column === stateColumn ? workloads[row - 1]?.state : undefined;
+    return state === undefined ? text : paint(stateStyles[state], text);
+  };
+  return tableLines([heading, ...rows], 3, painted)
     .map((line) => `${line}\n`)
     .join("");
 }

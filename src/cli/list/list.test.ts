@@ -146,6 +146,17 @@ describe("wave list", () => {
     expect(err).toMatch(/^wave list: list daemonsets in list-\d+: 403 Forbidden[^\n]*\n$/);
   });
 
+  it("colours the states for a terminal, and nothing for a program", async () => {
+    const { createConfigMap, createWorkload, env, namespace } = await scene();
+    await createConfigMap("page", "1");
+    await createWorkload("deployments/web");
+    const inTerminal = (output: string, variables = {}) =>
+      runWave(["list", "-n", namespace, output], { ...env, ...variables }, { outputToTerminal: true });
+    expect((await inTerminal("-otable")).out).toContain("\u001b[36mdue\u001b[0m");
+    expect((await inTerminal("-otable", { NO_COLOR: "1" })).out).not.toContain("\u001b");
+    expect((await inTerminal("-ojson")).out).not.toContain("\u001b");
+  });
+
   it("asks the API server no more for a hundred workloads than for twenty", async () => {
     const { run, createConfigMap, createWorkload } = await scene();
     const create = async (from: number, to: number) => {

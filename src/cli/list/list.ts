@@ -7,7 +7,9 @@ import { exitCodes } from "../exit-codes.ts";
 import { explainWorkload } from "../explain/explanation.ts";
 import { listFlags } from "../flags/list-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
+import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
+import { isForProgram } from "../output/program-text.ts";
 import { type ListedWorkload, listed, renderList } from "./list-output.ts";
 
 /**
@@ -34,7 +36,8 @@ export const list = clusterCommand({
       for (const line of [...failures, ...gaps])
         terminal.writeError(`wave list: ${printable(placed(line, cluster))}\n`);
       if (workloads.length > 0 || isForProgram(values.output)) {
-        const form = { output: values.output, allNamespaces: values["all-namespaces"], now: Date.now() };
+        const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
+        const form = { output: values.output, allNamespaces: values["all-namespaces"], now: Date.now(), paint };
         terminal.write(await renderList(workloads, form));
       } else if (failures.length === 0) {
         const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
@@ -45,10 +48,6 @@ export const list = clusterCommand({
     };
   },
 });
-
-function isForProgram(output: string | undefined): boolean {
-  return output === "json" || output === "yaml";
-}
 
 function inOrder(a: ListedWorkload, b: ListedWorkload): number {
   const [first, second] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));

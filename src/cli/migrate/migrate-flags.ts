@@ -2,6 +2,7 @@ import { connectionFlags } from "../cluster-command.ts";
 import { bool, choice } from "../flags/flag-types.ts";
 import { listFlags } from "../flags/list-flags.ts";
 import { toldFlags } from "../flags/told-flags.ts";
+import { programForms } from "../output/program-text.ts";
 
 /** The flags of `wave migrate`, one row a flag, in the order of `--help`. */
 export const migrateFlags = {
@@ -15,10 +16,9 @@ export const migrateFlags = {
   output: choice({
     group: listFlags.namespace.group,
     short: "o",
-    of: ["json", "yaml"],
-    default: undefined,
-    shownDefault: "a table",
-    help: "For a program.",
+    of: ["table", ...programForms],
+    default: "table",
+    help: "A table, or for a program.",
   }),
 
   ...connectionFlags,

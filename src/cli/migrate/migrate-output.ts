@@ -1,4 +1,5 @@
-import { printable, printableJson } from "../output/printable.ts";
+import { printable } from "../output/printable.ts";
+import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { tableLines } from "../output/table.ts";
 import type { OtherController } from "./other-controllers.ts";
 import type { Verdict } from "./verdict.ts";
@@ -11,18 +12,10 @@ export interface Migration {
 }
 
 /** For a person, or for a program. */
-export async function renderMigration(migration: Migration, output: "json" | "yaml" | undefined): Promise<string> {
+export async function renderMigration(migration: Migration, output: "table" | ProgramForm): Promise<string> {
   const versioned = { version: 1, ...migration };
-  switch (output) {
-    case "json":
-      return `${printableJson(versioned)}\n`;
-    case "yaml": {
-      const { stringify } = await import("yaml");
-      return stringify(JSON.parse(JSON.stringify(versioned)), { lineWidth: 0 });
-    }
-    case undefined:
-      return [...table(migration), ...summary(migration)].map((line) => `${line}\n`).join("");
-  }
+  if (isForProgram(output)) return programText(versioned, output);
+  return [...table(migration), ...summary(migration)].map((line) => `${line}\n`).join("");
 }
 
 function table({ workloads }: Migration): readonly string[] {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { listFlags } from "./list-flags.ts";
+import { parseFlags } from "./parse-flags.ts";
+
+function read(...args: readonly string[]) {
+  const parsed = parseFlags(listFlags, args, {});
+  if (parsed.asks !== "run") throw new Error(parsed.asks);
+  const { namespace, output, selector, "all-namespaces": all } = parsed.values;
+  return { namespace, output, selector, all, positionals: parsed.positionals };
+}
+
+const none = { namespace: undefined, output: "table", selector: undefined, all: false, positionals: [] };
+
+describe("flags are read as kubectl reads them:", () => {
+  it.each<[readonly string[], Partial<ReturnType<typeof read>>]>([
+    [["-ojson"], { output: "json" }],
+    [["-o=json"], { output: "json" }],
+    [["-o", "json"], { output: "json" }],
+    [["--output", "yaml"], { output: "yaml" }],
+    [["--output=yaml"], { output: "yaml" }],
+    [["-A"], { all: true }],
+    [["-A=false"], { all: false }],
+    [["--all-namespaces"], { all: true }],
+    [["-nshop"], { namespace: "shop" }],
+    [["-n=shop"], { namespace: "shop" }],
+    [["-n", "shop", "web"], { namespace: "shop", positionals: ["web"] }],
+    [["--namespace=shop"], { namespace: "shop" }],
+    [["-Aojson"], { all: true, output: "json" }],
+    [["-Ao", "wide"], { all: true, output: "wide" }],
+    [["-lapp=web,tier!=test"], { selector: "app=web,tier!=test" }],
+    [["-l=app=web"], { selector: "app=web" }],
+    // As in Go, which kubectl is not.
+    [["-namespace", "shop"], { namespace: "shop" }],
+  ])("%j", (args, expected) => {
+    expect(read(...args)).toEqual({ ...none, ...expected });
+  });
+
+  it.each([
+    [["-namespce=shop"], 'unknown flag "--namespce"; did you mean --namespace?'],
+    [["-outptu", "json"], 'unknown flag "--outptu"; did you mean --output?'],
+    [["-Ax"], 'unknown flag "--Ax"; --help lists those there are'],
+    [["-xA"], 'unknown flag "--xA"; --help lists those there are'],
+    [["-oA"], '--output: "A" is not one of table, wide, json, yaml'],
+    [["-Ao"], "--output needs a value: one of table, wide, json, yaml"],
+    [["--ojson"], 'unknown flag "--ojson"; --help lists those there are'],
+  ])("but not %j", (args, says) => {
+    expect(() => read(...args)).toThrow(says);
+  });
+});
