@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { sameWorkload } from "../src/rollout/cached-workload.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig } from "../src/rollout/digest.ts";
+import { kinds } from "../src/rollout/kinds.ts";
 import { patchFor } from "../src/rollout/patch.ts";
 import { planRollout } from "../src/rollout/plan.ts";
 import type { Policy } from "../src/rollout/policy/policy.ts";
@@ -76,10 +77,10 @@ interface Event {
 function workloadEvent(large: LargeObject): Event {
   const line = lineOf(large.workload);
   const lookup = lookupOf([large.configMap, ...large.others].map((object) => toConfig("ConfigMap", object)));
-  const held = toWorkload("Deployment", parsed(line));
+  const held = toWorkload(kinds.Deployment, parsed(line));
   const run = () =>
     timed(line, (object: WorkloadObject) => {
-      const workload = toWorkload("Deployment", object);
+      const workload = toWorkload(kinds.Deployment, object);
       sameWorkload(held, workload);
       patchFor(workload, planRollout(workload, lookup, policy));
     });
@@ -89,7 +90,7 @@ function workloadEvent(large: LargeObject): Event {
 /** A ConfigMap changes: it is read from the line, compared, and its reader is planned. */
 function configEvent(large: LargeObject): Event {
   const line = lineOf(large.configMap);
-  const workload = toWorkload("Deployment", large.workload);
+  const workload = toWorkload(kinds.Deployment, large.workload);
   const held = toConfig("ConfigMap", parsed(line));
   const before = planRollout(workload, lookupOf([held]), policy);
   const run = () =>

@@ -102,12 +102,12 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
   const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects: options.dialects };
   const workloads = workloadCaches({ ...options, asking }, { index, patterns }, allotments);
   const lists = new NamespaceLists({
-    lists: Object.values(workloads).map((kind) => (namespace, signal) => kind.listAgain(namespace, list, signal)),
+    lists: [...workloads.values()].map((kind) => (namespace, signal) => kind.listAgain(namespace, list, signal)),
     clock,
     log,
     random,
   });
-  const kinds = [namespaces, ...Object.values(configs), ...Object.values(workloads)];
+  const kinds = [namespaces, ...Object.values(configs), ...workloads.values()];
   const gate = new SyncGate();
   const served = new ServedNamespaces(
     options.namespaces ?? [""],
@@ -115,10 +115,7 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
   );
   cacheMetrics(metrics, kinds, allotments, served);
 
-  const allWorkloads = () =>
-    Object.values(workloads)
-      .values()
-      .flatMap((kind) => kind.values());
+  const allWorkloads = () => workloads.values().flatMap((kind) => kind.values());
 
   const mayDecide = ({ namespace, references }: Workload) =>
     served.all || !(served.waitsFor(namespace) || references.some((reference) => served.waitsFor(reference.namespace)));
@@ -161,7 +158,7 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     });
     await runAll(signal, (each) => [
       ...[namespaces, ...Object.values(configs)].flatMap((kind) => kind.run(watch, each, listenerOf(kind.kind))),
-      ...Object.values(workloads).flatMap((kind) => kind.run(afterNamespaces, each, listenerOf(kind.kind))),
+      ...[...workloads.values()].flatMap((kind) => kind.run(afterNamespaces, each, listenerOf(kind.kind))),
       lists.run(each),
     ]);
   }
@@ -171,12 +168,12 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     heardUpTo: (kind, namespace) => configs[kind].heardUpTo(namespace),
     workload: (key) => {
       const { kind, namespace, name } = parseWorkloadKey(key);
-      const workload = workloads[kind].get(namespace, name);
+      const workload = workloads.get(kind)?.get(namespace, name);
       return workload !== undefined && mayDecide(workload) ? workload : undefined;
     },
     workloads: () => allWorkloads().filter(mayDecide),
     workloadsIn: (namespace) =>
-      Object.values(workloads)
+      workloads
         .values()
         .flatMap((kind) => kind.valuesIn(namespace))
         .filter(mayDecide),

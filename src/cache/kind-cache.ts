@@ -32,6 +32,8 @@ export interface Source {
 
 /** A kind of object and what is held of it. */
 export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>, "kind"> {
+  /** What keys and messages call it; undefined: its own name. */
+  readonly kind?: string;
   readonly resource: Resource;
   readonly fieldSelector?: string;
   /** Undefined for all; else each has a reflector of its own, and no permission is needed elsewhere. */
@@ -59,7 +61,7 @@ export class KindCache<O extends KubeObject, T> {
   readonly #stores: ReadonlyMap<string, Store<T>>;
 
   constructor(options: KindCacheOptions<O, T>) {
-    this.kind = options.resource.kind;
+    this.kind = options.kind ?? options.resource.kind;
     this.#options = options;
     const { same, onChange } = options;
     const stores = (options.namespaces ?? [""]).map((namespace) => {

@@ -10,6 +10,7 @@ import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { standardForm } from "../rollout/workload-row.ts";
 import { configResources, readConfig } from "./live-configs.ts";
 import { workloadPath } from "./workload-resource.ts";
 
@@ -51,7 +52,7 @@ export async function readLegacy(
 
   const object = await get<KubeObject & WorkloadObject>(workloadPath(before));
   if (object === undefined) return undefined;
-  const workload = toWorkload(before.kind, object, policy);
+  const workload = toWorkload(before.row, object, policy);
   const granted = new Map(objectsGranted(workload, cached, policy).map((each) => [configKey(each), each]));
 
   async function read({ kind, namespace, name }: ConfigName): Promise<ConfigObject | undefined> {
@@ -63,7 +64,7 @@ export async function readLegacy(
     return config;
   }
 
-  const digest = legacyDigest(workload, object);
+  const digest = legacyDigest(workload, standardForm(workload.row, object));
   let step = digest.next();
   while (!step.done) step = digest.next(await read(step.value));
   for (const [key, each] of granted) {

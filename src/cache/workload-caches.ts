@@ -1,10 +1,17 @@
 import type { KubeObject } from "../kube/api-types.ts";
-import { type Resource, resources } from "../kube/resources.ts";
 import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../rollout/cached-workload.ts";
 import type { Asking } from "../rollout/dialects/asked.ts";
+import { builtInKinds } from "../rollout/kinds.ts";
 import { configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
-import { namespaceOf, toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "../rollout/workload.ts";
+import {
+  namespaceOf,
+  toWorkload,
+  type Workload,
+  type WorkloadKind,
+  type WorkloadObject,
+  type WorkloadRow,
+} from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { type Allotments, isLeftOut } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
@@ -28,7 +35,7 @@ export function workloadCaches(
   options: Options,
   { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
   allotments: Allotments,
-): Readonly<Record<WorkloadKind, WorkloadCache>> {
+): ReadonlyMap<WorkloadKind, WorkloadCache> {
   const { namespaces, log, asking, onWorkloadChange } = options;
   const onChange = (change: StoreChange<Workload>) => {
     if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
@@ -36,14 +43,15 @@ export function workloadCaches(
     patterns.set(change.key, namespaceOf(change.key), change.after?.foreign?.patterns ?? []);
     onWorkloadChange(change);
   };
-  const cache = (kind: WorkloadKind, resource: Resource): WorkloadCache =>
+  const cache = (row: WorkloadRow): WorkloadCache =>
     new KindCache({
-      resource,
+      kind: row.id,
+      resource: row,
       namespaces,
       transform: (object, held) => {
         const mayFitNow = isLeftOut(held) && allotments.hasRoom(held?.namespace ?? "");
         if (held !== undefined && !mayFitNow && isMadeOf(held, object, asking)) return withProgressOf(held, object);
-        const workload = toWorkload(kind, object, asking);
+        const workload = toWorkload(row, object, asking);
         if (!concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
@@ -52,11 +60,7 @@ export function workloadCaches(
       listAgain: () => allotments.hasRoomAnywhere,
       log,
     });
-  return {
-    Deployment: cache("Deployment", resources.deployments),
-    StatefulSet: cache("StatefulSet", resources.statefulSets),
-    DaemonSet: cache("DaemonSet", resources.daemonSets),
-  };
+  return new Map(builtInKinds.map((row) => [row.id, cache(row)]));
 }
 
 function concernsWave(workload: Workload): boolean {

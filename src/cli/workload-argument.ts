@@ -1,33 +1,34 @@
 import { type Resource, resources } from "../kube/resources.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
+import { builtInKinds } from "../rollout/kinds.ts";
 import { enumerated, quoted } from "../rollout/wording.ts";
-import type { WorkloadKind } from "../rollout/workload.ts";
+import type { WorkloadKind, WorkloadRow } from "../rollout/workload.ts";
 import { UsageError } from "./flags/usage-error.ts";
 
 /** Which object a person means, but for its namespace. */
-export interface ObjectArgument<K extends string> {
+export interface ObjectArgument<K extends string, R extends Resource = Resource> {
   readonly kind: K;
-  readonly resource: Resource;
+  readonly resource: R;
   readonly name: string;
 }
 
 /** Which workload a person means, but for its namespace. */
-export type WorkloadArgument = ObjectArgument<WorkloadKind>;
+export type WorkloadArgument = ObjectArgument<WorkloadKind, WorkloadRow>;
 
 /** A kind of object that a command takes. */
-export interface KindRow<K extends string> {
+export interface KindRow<K extends string, R extends Resource = Resource> {
   readonly kind: K;
-  readonly resource: Resource;
+  readonly resource: R;
   /** By what names `kubectl` knows it (`kubectl api-resources`). */
   readonly names: readonly string[];
 }
 
 /** The kinds of workload. */
-export const workloadRows: readonly KindRow<WorkloadKind>[] = [
-  { kind: "Deployment", resource: resources.deployments, names: ["deploy", "deployment", "deployments"] },
-  { kind: "StatefulSet", resource: resources.statefulSets, names: ["sts", "statefulset", "statefulsets"] },
-  { kind: "DaemonSet", resource: resources.daemonSets, names: ["ds", "daemonset", "daemonsets"] },
-];
+export const workloadRows: readonly KindRow<WorkloadKind, WorkloadRow>[] = builtInKinds.map((row) => ({
+  kind: row.id,
+  resource: row,
+  names: [...row.shortNames, row.kind.toLowerCase(), row.plural],
+}));
 
 /** The kinds that hold configuration. */
 export const configRows: readonly KindRow<"ConfigMap" | "Secret">[] = [
@@ -55,10 +56,10 @@ export function parseWorkloadArgument(positionals: readonly string[]): WorkloadA
  * The objects that `deploy/web sts/db` or `deploy web api` name: as `kubectl` reads it, in any case; at least one, each
  * once. Throws a UsageError of one line that says what to write.
  */
-export function parseArguments<K extends string>(
+export function parseArguments<K extends string, R extends Resource>(
   positionals: readonly string[],
-  rows: readonly KindRow<K>[],
-): readonly ObjectArgument<K>[] {
+  rows: readonly KindRow<K, R>[],
+): readonly ObjectArgument<K, R>[] {
   const [first, ...rest] = positionals;
   if (first === undefined)
     throw new UsageError(`name ${rows.length > 3 ? "an object" : "a workload"}, such as deployment/web`);
@@ -74,7 +75,11 @@ function withSlash(word: string): readonly [kind: string, name: string] {
   return [word.slice(0, slash), word.slice(slash + 1)];
 }
 
-function argument<K extends string>(kindName: string, name: string, rows: readonly KindRow<K>[]): ObjectArgument<K> {
+function argument<K extends string, R extends Resource>(
+  kindName: string,
+  name: string,
+  rows: readonly KindRow<K, R>[],
+): ObjectArgument<K, R> {
   const row = rowNamed(kindName, rows);
   if (row === undefined) throw unknownKind(kindName, rows);
   if (name === "") throw withoutName(kindName, row);
@@ -84,7 +89,10 @@ function argument<K extends string>(kindName: string, name: string, rows: readon
   return { kind: row.kind, resource: row.resource, name };
 }
 
-function rowNamed<K extends string>(kindName: string, rows: readonly KindRow<K>[]): KindRow<K> | undefined {
+function rowNamed<K extends string, R extends Resource>(
+  kindName: string,
+  rows: readonly KindRow<K, R>[],
+): KindRow<K, R> | undefined {
   const lower = kindName.toLowerCase();
   // Those of another group, such as deployments.extensions, are others.
   const withoutGroup = lower.replace(/\.(v1\.)?apps$/, "");

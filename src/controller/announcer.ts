@@ -82,8 +82,8 @@ export class Announcer {
     record.standing = { told, waitingFor: waitingFor && cut(waitingFor, longestWaitingFor), tellAgainAt };
   }
 
-  #tell({ kind, namespace, name, uid }: Workload, announcement: Announcement): void {
-    this.#options.post({ regarding: { apiVersion: "apps/v1", kind, namespace, name, uid }, ...announcement });
+  #tell({ row: { apiVersion, kind }, namespace, name, uid }: Workload, announcement: Announcement): void {
+    this.#options.post({ regarding: { apiVersion, kind, namespace, name, uid }, ...announcement });
   }
 }
 

@@ -5,11 +5,12 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
+import { builtInKinds } from "../rollout/kinds.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { policyAnnotationsOf } from "../rollout/policy/policy-annotations.ts";
 import { rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
-import { type WorkloadKind, type WorkloadName, workloadKey } from "../rollout/workload.ts";
+import { type WorkloadRow, workloadKey } from "../rollout/workload.ts";
 
 /**
  * What is to be done with a Pod that a gate holds: "replaceable" once its controller would make another one without the
@@ -31,16 +32,16 @@ export interface HeldPodOwners {
   ofOnePage(): (pod: KubeObject) => Promise<Verdict>;
 }
 
-type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
+type Owned = NonNullable<KubeObject["metadata"]["ownerReferences"]>;
 
-const ownerKinds: readonly WorkloadKind[] = ["StatefulSet", "DaemonSet"];
+type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
 
 /** Reads owners only where the cache does not tell already that their gate is closed. */
 export function createHeldPodOwners(
   { client, caches, policy }: HeldPodOwnersOptions,
   signal: AbortSignal,
 ): HeldPodOwners {
-  const read = (owner: WorkloadName): Promise<Owner | undefined> =>
+  const read = (owner: Parameters<typeof workloadPath>[0]): Promise<Owner | undefined> =>
     client.request<Owner>({ method: "GET", path: workloadPath(owner), signal }).catch((error: unknown) => {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -52,23 +53,29 @@ export function createHeldPodOwners(
       return async (pod) => {
         const { namespace = "" } = pod.metadata;
         const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
-        const kind = ownerKinds.find((known) => known === reference?.kind);
-        if (reference === undefined || kind === undefined) return "held";
+        const row = builtInKinds.find((known) => known.leavesHeldPods && isOfKind(reference, known));
+        if (reference === undefined || row === undefined) return "held";
         // It is anybody's text, and would become part of a path.
         if (!isDnsSubdomain(reference.name)) return "held";
-        const name = { kind, namespace, name: reference.name };
-        const key = workloadKey(name);
+        const { name } = reference;
+        const key = workloadKey({ kind: row.id, namespace, name });
         const cached = caches.workload(key);
         // Where the cache is behind, it is about to hear that the gate opened, and then this is asked again.
         if (cached !== undefined && (cached.uid !== reference.uid || isGated(cached))) return "held";
-        const reading = owners.get(key) ?? read(name);
+        const reading = owners.get(key) ?? read({ row, namespace, name });
         owners.set(key, reading);
         const owner = await reading;
         if (owner?.metadata.uid !== reference.uid || isObserved(owner, namespace, policy)) return "held";
-        return verdict(pod, kind, owner);
+        return verdict(pod, owner);
       };
     },
   };
+}
+
+/** Whether a Pod's owner is said to be of a kind, in whatever version of its group. */
+function isOfKind(owner: Owned[number] | undefined, { apiVersion, kind }: WorkloadRow): boolean {
+  const group = (version: string) => version.slice(0, version.indexOf("/") + 1);
+  return owner?.kind === kind && group(owner.apiVersion) === group(apiVersion);
 }
 
 function isObserved({ metadata }: Owner, namespace: string, policy: Policy): boolean {
@@ -76,11 +83,11 @@ function isObserved({ metadata }: Owner, namespace: string, policy: Policy): boo
   return rolloutPolicyOf({ policy: own, namespace }, policy).mode.value === "observe";
 }
 
-function verdict(pod: KubeObject, kind: WorkloadKind, owner: Owner): Verdict {
+function verdict(pod: KubeObject, owner: Owner): Verdict {
   if (owner.spec?.template.spec?.schedulerName === invalidScheduler) return "held";
   // Pods below the partition are made from the revision before, which has the gate.
   const ordinal = Number(/\d+$/.exec(pod.metadata.name)?.[0]);
-  if (kind === "StatefulSet" && ordinal < partitionOf(owner)) return "held";
+  if (ordinal < partitionOf(owner)) return "held";
   return (owner.status?.observedGeneration ?? 0) < (owner.metadata.generation ?? 0) ? "not yet" : "replaceable";
 }
 

@@ -3,6 +3,7 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
+import { kinds } from "../rollout/kinds.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { silentLogger } from "../telemetry/log.ts";
@@ -92,7 +93,7 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
   return { state, deleted, asked, clock, held, end };
 }
 
-const slim = (schedulerName: string): Workload => toWorkload("StatefulSet", statefulSet(schedulerName));
+const slim = (schedulerName: string): Workload => toWorkload(kinds.StatefulSet, statefulSet(schedulerName));
 const opened = { key: "StatefulSet/shop/db", before: slim(gate), after: slim("default-scheduler"), initial: false };
 
 describe("Pods that an opened gate still holds", () => {
@@ -188,7 +189,7 @@ describe("Pods that an opened gate still holds", () => {
   });
 
   it("are deleted when their workload is observed no longer, by its own word or its Namespace's", async () => {
-    const observed = toWorkload("StatefulSet", statefulSet("default-scheduler", { mode: "observe" }));
+    const observed = toWorkload(kinds.StatefulSet, statefulSet("default-scheduler", { mode: "observe" }));
     const { state, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
     await clock.advance(0);
     state.pods = [pod("db-0")];

@@ -7,6 +7,7 @@ import { resourcePath, resources } from "../kube/resources.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
+import { builtInKinds } from "../rollout/kinds.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -62,8 +63,8 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
   let look: Look | undefined;
   return {
     onWorkloadChange({ before, after }) {
-      const { kind, namespace } = after ?? before ?? {};
-      if (kind === undefined || kind === "Deployment" || namespace === undefined) return;
+      const { row, namespace } = after ?? before ?? {};
+      if (row === undefined || namespace === undefined || !row.leavesHeldPods) return;
       const wasObserved = before?.policy.mode === "observe" && after?.policy.mode !== "observe";
       if (wasObserved || mayHaveOpened(before, after)) look?.ask(namespace);
     },
@@ -71,7 +72,7 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
       look?.ask(namespace);
     },
     onListed(kind, namespace) {
-      if (kind === "StatefulSet" || kind === "DaemonSet") look?.ask(namespace);
+      if (builtInKinds.some(({ id, leavesHeldPods }) => id === kind && leavesHeldPods)) look?.ask(namespace);
     },
     async run(leadership) {
       look = new Look(options, leadership);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { resources } from "../kube/resources.ts";
+import { kinds } from "../rollout/kinds.ts";
 import { unpaced } from "../rollout/policy/pacing-flags.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
 import { startMemoryServer } from "../sandbox/test-memory-server.ts";
@@ -38,7 +39,8 @@ async function leftBehind({ stored = { a: "1" }, recorded = { a: "1" } } = {}) {
     await replica.lead();
     return replica;
   };
-  const hash = async () => toWorkload("Deployment", await cluster.get<WorkloadObject>(deployments, "web")).recordedHash;
+  const hash = async () =>
+    toWorkload(kinds.Deployment, await cluster.get<WorkloadObject>(deployments, "web")).recordedHash;
   const edit = (data: Record<string, string>) => cluster.edit(configMaps, "web", { data });
   const patches = () => cluster.asked.splice(0).filter((request) => request.startsWith("PATCH")).length;
   return { cluster, start, hash, edit, patches };

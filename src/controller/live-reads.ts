@@ -11,6 +11,7 @@ import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { resourceName } from "../rollout/workload-row.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
 /** Reads what is stored at this moment, for workloads of which the caches may be behind. Throws what requests throw. */
@@ -63,7 +64,7 @@ export function createLiveReads(options: {
       try {
         const path = workloadPath(before);
         const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, timeoutMs, signal });
-        return toWorkload(before.kind, object, policy);
+        return toWorkload(before.row, object, policy);
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;
@@ -80,7 +81,7 @@ export function readFailure(
 ): Extract<WriteFailure, { readonly type: "refused" | "unavailable" }> {
   const cannot = "cannot confirm what its Pods see";
   if (isForbidden(error)) {
-    const message = `${cannot}: Wave lacks a permission: give its service account the verb "get" on configmaps, secrets and ${workload.kind.toLowerCase()}s.apps in namespace "${workload.namespace}"`;
+    const message = `${cannot}: Wave lacks a permission: give its service account the verb "get" on configmaps, secrets and ${resourceName(workload.row)} in namespace "${workload.namespace}"`;
     return { type: "refused", message };
   }
   const failure = writeFailure(error, workload);

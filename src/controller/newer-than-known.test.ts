@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ApiError } from "../kube/errors.ts";
 import { resources } from "../kube/resources.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
+import { kinds } from "../rollout/kinds.ts";
 import { planRollout } from "../rollout/plan.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
 import { startMemoryServer } from "../sandbox/test-memory-server.ts";
@@ -29,7 +30,7 @@ async function empty() {
     replicas.push(replica);
     return replica;
   };
-  const web = async () => toWorkload("Deployment", await cluster.get<WorkloadObject>(deployments, "web"));
+  const web = async () => toWorkload(kinds.Deployment, await cluster.get<WorkloadObject>(deployments, "web"));
   const hash = async () => (await web()).recordedHash;
   /** The hash that stands for the ConfigMap as it is now: what admission writes. */
   const current = async () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { kinds } from "../rollout/kinds.ts";
 import { toWorkload } from "../rollout/workload.ts";
 import { plannedAgainMs } from "./planned-again.ts";
 import { workload } from "./test-cluster.ts";
 import { newRecord } from "./workload-record.ts";
 
 const { metadata, spec } = workload("web");
-const web = toWorkload("Deployment", { metadata: { ...metadata, namespace: "default", uid: "1" }, spec });
+const web = toWorkload(kinds.Deployment, { metadata: { ...metadata, namespace: "default", uid: "1" }, spec });
 const refused = { type: "refused", message: "forbidden", workload: web } as const;
 
 describe("the wait after what is refused", () => {

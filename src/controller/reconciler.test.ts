@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
+import { kinds } from "../rollout/kinds.ts";
 import { configMap, defaultPolicy, lookupOf, workloadObject } from "../rollout/test-objects.ts";
 import { toWorkload } from "../rollout/workload.ts";
 import { soleLeadership } from "./leadership.ts";
@@ -11,7 +12,7 @@ const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`ke
 const readsAll = { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }] }] };
 
 it("of a write without an answer nothing is kept that grows with what Pods see: all workloads may be without one", async () => {
-  const workload = toWorkload("Deployment", workloadObject({ pod: readsAll }));
+  const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }));
   const lookup = lookupOf(configMap("web", wide));
   const record = newRecord();
   const outcome = await reconcile(

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { kinds } from "../rollout/kinds.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { workload } from "./test-cluster.ts";
 import { learn, newestOf, newRecord } from "./workload-record.ts";
 
 const { metadata, spec } = workload("web");
 const web = (generation: number, uid = "1"): Workload =>
-  toWorkload("Deployment", { metadata: { ...metadata, namespace: "default", uid, generation }, spec });
+  toWorkload(kinds.Deployment, { metadata: { ...metadata, namespace: "default", uid, generation }, spec });
 
 describe("what is known to be newer than the cache", () => {
   it("counts until the cache has caught up", () => {

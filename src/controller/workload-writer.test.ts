@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
+import { kinds } from "../rollout/kinds.ts";
 import { patchFor } from "../rollout/patch.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { type FaultAction, startSandbox } from "../sandbox/sandbox.ts";
@@ -18,7 +19,7 @@ async function scene() {
   const client = fetchClient(sandbox.url);
   await client.request({ method: "POST", path: collection, body: workload("web") });
   const read = async (): Promise<Workload> =>
-    toWorkload("Deployment", await client.request({ method: "GET", path: `${collection}/web` }));
+    toWorkload(kinds.Deployment, await client.request({ method: "GET", path: `${collection}/web` }));
   const answer = (method: string, action: FaultAction) =>
     sandbox.faults.add({ match: (request) => request.method === method, action, times: 1 });
   const before = await read();

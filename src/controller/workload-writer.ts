@@ -40,7 +40,7 @@ export async function writeWorkload(
       signal,
       mayBeSent,
     });
-    return { type: "written", after: toWorkload(before.kind, answer, asking) };
+    return { type: "written", after: toWorkload(before.row, answer, asking) };
   } catch (error) {
     signal.throwIfAborted();
     const failure = writeFailure(error, before);
@@ -67,7 +67,7 @@ async function readAgain(
   try {
     const path = workloadPath(before);
     const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
-    const newest = toWorkload(before.kind, object, asking);
+    const newest = toWorkload(before.row, object, asking);
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };
   } catch (error) {

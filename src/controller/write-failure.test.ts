@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { ApiError, ClusterConfigError, ConnectionError } from "../kube/errors.ts";
+import { kinds } from "../rollout/kinds.ts";
 import { toWorkload } from "../rollout/workload.ts";
 import { workload } from "./test-cluster.ts";
 import { writeFailure } from "./write-failure.ts";
 
 const { metadata, spec } = workload("web");
-const web = toWorkload("StatefulSet", { metadata: { ...metadata, namespace: "shop" }, spec });
+const web = toWorkload(kinds.StatefulSet, { metadata: { ...metadata, namespace: "shop" }, spec });
 
 const answer = (status: number, serverMessage: string, more: Partial<ApiError> = {}) =>
   new ApiError({ request: "patch statefulsets/web in shop", status, reason: "Reason", serverMessage, ...more });

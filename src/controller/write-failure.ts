@@ -1,5 +1,6 @@
 import { ApiError, ClusterConfigError, ConnectionError } from "../kube/errors.ts";
 import type { Workload } from "../rollout/workload.ts";
+import { resourceName } from "../rollout/workload-row.ts";
 
 /** Why a PATCH of a workload did not succeed, by what is to be done about it. */
 export type WriteFailure =
@@ -84,10 +85,10 @@ function isApiServers({ reason, status }: ApiError): boolean {
   return reason !== "" || status === 500 || status === 429;
 }
 
-function refusal(error: ApiError, { kind, namespace }: Workload): string {
+function refusal(error: ApiError, { row, namespace }: Workload): string {
   const { status, serverMessage, reason } = error;
   if (status === 403 && /\bcannot patch resource\b/.test(serverMessage)) {
-    return `Wave lacks a permission: give its service account the verb "patch" on ${kind.toLowerCase()}s.apps in namespace "${namespace}"`;
+    return `Wave lacks a permission: give its service account the verb "patch" on ${resourceName(row)} in namespace "${namespace}"`;
   }
   return `the API server refused to record the hash of its configuration: ${refusedFields(error) ?? oneLine(serverMessage || reason || String(status))}`;
 }

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import { viewOf } from "./hash.ts";
+import { kinds } from "./kinds.ts";
 import { planRollout } from "./plan.ts";
 import { invalidScheduler, isGated } from "./scheduling-gate.ts";
 import { testKeys } from "./test-keys.ts";
@@ -17,7 +18,7 @@ const baseline = "wave.pusher.com/config-baseline";
 const web = configMap("web", { a: "1" });
 /** Of nothing, of what is there, and under a key. */
 const hashes = [undefined, testKeys(1)].flatMap((hashKeys) => {
-  const reader = toWorkload("Deployment", workloadObject({ pod: readsAll("ConfigMap", "web") }));
+  const reader = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll("ConfigMap", "web") }));
   const plan = planRollout(reader, lookupOf(web), { ...defaultPolicy, hashKeys });
   return ["hash" in plan ? plan.hash : "", viewOf([], hashKeys?.current).hash];
 });
@@ -55,10 +56,10 @@ it("admission changes nothing more when it is asked again", () => {
   fc.assert(
     fc.property(wanted, fc.option(wanted, { nil: undefined }), lookup, policy, (to, from, find, rules) => {
       const operation = from === undefined ? "CREATE" : "UPDATE";
-      const old = from && admitted(workloadObject(from));
+      const old = from && admitted(kinds.Deployment, workloadObject(from));
       const once = workloadObject(to);
-      const twice = patched(once, planAdmission(operation, admitted(once), old, find, rules).patch);
-      expect(planAdmission(operation, admitted(twice), old, find, rules).patch).toBeUndefined();
+      const twice = patched(once, planAdmission(operation, admitted(kinds.Deployment, once), old, find, rules).patch);
+      expect(planAdmission(operation, admitted(kinds.Deployment, twice), old, find, rules).patch).toBeUndefined();
     }),
     { numRuns: 2000 },
   );
@@ -68,9 +69,12 @@ it("admission leaves a running workload's template as it was where the request d
   fc.assert(
     fc.property(wanted, lookup, policy, fc.constantFrom({}, { replicas: 5 }), (from, find, rules, spec) => {
       const old = workloadObject(from);
-      fc.pre(!isGated(toWorkload("Deployment", old)));
+      fc.pre(!isGated(toWorkload(kinds.Deployment, old)));
       const object = workloadObject({ ...from, spec });
-      const after = patched(object, planAdmission("UPDATE", admitted(object), admitted(old), find, rules).patch);
+      const after = patched(
+        object,
+        planAdmission("UPDATE", admitted(kinds.Deployment, object), admitted(kinds.Deployment, old), find, rules).patch,
+      );
       expect(after.spec?.template).toEqual(old.spec?.template);
     }),
     { numRuns: 1000 },

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import type { Config } from "./digest.ts";
+import { kinds } from "./kinds.ts";
 import { planRollout } from "./plan.ts";
 import { unpaced } from "./policy/pacing-flags.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -37,10 +38,16 @@ function admit({ to, from, configs = [web], policy }: Request) {
   const object = workloadObject(to);
   const operation = from === undefined ? "CREATE" : "UPDATE";
   const old = from && workloadObject(from);
-  const plan = planAdmission(operation, admitted(object), old && admitted(old), lookupOf(...configs), {
-    ...defaultPolicy,
-    ...policy,
-  });
+  const plan = planAdmission(
+    operation,
+    admitted(kinds.Deployment, object),
+    old && admitted(kinds.Deployment, old),
+    lookupOf(...configs),
+    {
+      ...defaultPolicy,
+      ...policy,
+    },
+  );
   const json = JSON.parse(JSON.stringify(object));
   const patched = plan.patch ? applyJsonPatch(json, JSON.parse(JSON.stringify(plan.patch))) : json;
   const after: WorkloadObject = JSON.parse(JSON.stringify(patched));
@@ -110,9 +117,9 @@ describe("a CREATE", () => {
     expect(state).toEqual({ hash: current, scheduler: "custom", noted: undefined });
   });
 
-  it("of another kind, or malformed, is an error that names it", () => {
-    const pods: WorkloadObject = { ...workloadObject(), ...JSON.parse(`{"kind":"Pod"}`) };
-    expect(() => admitted(pods)).toThrow("Pod is no workload");
+  it("is an error that names it where it is malformed", () => {
+    const { spec: _spec, ...without } = workloadObject();
+    expect(() => admitted(kinds.Deployment, without)).toThrow('Deployment "default/web" is malformed');
   });
 });
 

@@ -12,7 +12,8 @@ import { rolloutPolicyOf } from "./policy/rollout-policy.ts";
 import { sameJson } from "./same-json.ts";
 import { closeGate, intendedScheduler, isGated, openGate, sameScheduler } from "./scheduling-gate.ts";
 import type { Warning } from "./warning.ts";
-import { toWorkload, type Workload, type WorkloadObject, workloadKinds } from "./workload.ts";
+import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "./workload.ts";
+import { patchOfKind, standardForm } from "./workload-row.ts";
 
 /** What to do with a workload that is being created or updated. */
 export interface AdmissionPlan {
@@ -34,15 +35,14 @@ export interface AdmissionPlan {
 
 /** A workload as it is in a request, and what Wave needs to know of it. */
 export interface Admitted {
+  /** In its standard form. */
   readonly object: WorkloadObject;
   readonly workload: Workload;
 }
 
-/** Throws an Error that names the object where it is malformed or no workload. */
-export function admitted(object: WorkloadObject, asking?: Asking): Admitted {
-  const kind = workloadKinds.find((known) => known === object.kind);
-  if (kind === undefined) throw new Error(`${object.kind ?? "an object without kind"} is no workload that Wave knows`);
-  return { object, workload: toWorkload(kind, object, asking) };
+/** Throws an Error that names the object where it is malformed. */
+export function admitted(row: WorkloadRow, object: WorkloadObject, asking?: Asking): Admitted {
+  return { object: standardForm(row, object), workload: toWorkload(row, object, asking) };
 }
 
 /**
@@ -82,7 +82,7 @@ export function planAdmission(
   const checked = precondition.state === "met" ? precondition.patch : [];
   const patch = [...checked, ...(workload.hasAnnotations ? operations : onAbsentAnnotations(operations))];
   return {
-    patch: patch.length > 0 ? patch : undefined,
+    patch: patch.length > 0 ? patchOfKind(workload.row, patch) : undefined,
     warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
     outcome,
     denied: undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sameWorkload } from "./cached-workload.ts";
+import { kinds } from "./kinds.ts";
 import { planRollout } from "./plan.ts";
 import { configMap, defaultPolicy, lookupOf, type Wanted, workloadObject } from "./test-objects.ts";
 import { toWorkload } from "./workload.ts";
@@ -43,8 +44,8 @@ function costOf(wanted: Wanted, keys: number, repeats: number): () => number {
   return () => {
     const begun = performance.now();
     for (let repeat = 0; repeat < repeats; repeat++) {
-      const workload = toWorkload("StatefulSet", object);
-      sameWorkload(workload, toWorkload("StatefulSet", object));
+      const workload = toWorkload(kinds.StatefulSet, object);
+      sameWorkload(workload, toWorkload(kinds.StatefulSet, object));
       planRollout(workload, lookup, defaultPolicy);
     }
     return performance.now() - begun;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import type { Config } from "./digest.ts";
+import { kinds } from "./kinds.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -12,7 +13,7 @@ const firstSight = "wave.pusher.com/first-sight";
 const taken: Policy = { ...defaultPolicy, firstSight: "baseline" };
 const web = (value: string) => configMap("web", { a: value });
 const plan = (object: WorkloadObject, config = web("1"), policy = taken) =>
-  planRollout(toWorkload("Deployment", object, policy), lookupOf(config), policy);
+  planRollout(toWorkload(kinds.Deployment, object, policy), lookupOf(config), policy);
 
 /** The object with a patch; as it is where there is none. */
 function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
@@ -22,7 +23,7 @@ function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
 
 /** The workload once its plan is written. */
 function written(object: WorkloadObject, config = web("1")): WorkloadObject {
-  return patched(object, patchFor(toWorkload("Deployment", object, taken), plan(object, config)));
+  return patched(object, patchFor(toWorkload(kinds.Deployment, object, taken), plan(object, config)));
 }
 
 describe("a workload that is seen for the first time", () => {
@@ -50,7 +51,7 @@ describe("a workload that is seen for the first time", () => {
     const other = (ignored: boolean) =>
       configMap("other", { b: "1" }, { annotations: ignored ? { "wave.pusher.com/ignore": "true" } : {} });
     const step = (object: WorkloadObject, ...configs: readonly Config[]) => {
-      const workload = toWorkload("Deployment", object, taken);
+      const workload = toWorkload(kinds.Deployment, object, taken);
       const next = planRollout(workload, lookupOf(...configs), taken);
       return { outcome: next.outcome, object: patched(object, patchFor(workload, next)) };
     };

@@ -4,6 +4,7 @@ import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import { configBaseline, configHash } from "./annotations.ts";
 import type { HashKeys } from "./hash-key.ts";
+import { kinds } from "./kinds.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -41,7 +42,7 @@ class World {
     let written = 0;
     for (let tries = 0; ; tries++) {
       expect(tries).toBeLessThan(4);
-      const workload = toWorkload(this.#kind, this.#object);
+      const workload = toWorkload(kinds[this.#kind], this.#object);
       const plan = planRollout(workload, this.#lookup, this.#policy);
       const patch = patchFor(workload, plan);
       if (patch === undefined) {
@@ -58,7 +59,7 @@ class World {
 
   /** Whatever keys they know: none, fewer, or others. */
   #otherReplicasRestartNobody(): void {
-    const workload = toWorkload(this.#kind, this.#object);
+    const workload = toWorkload(kinds[this.#kind], this.#object);
     const older = this.#known && { ...this.#known, previous: undefined, remembered: [] };
     for (const hashKeys of [undefined, older, testKeys(1_000_000), testKeys(1_000_000, this.#keysMade)]) {
       const { outcome } = planRollout(workload, this.#lookup, { ...defaultPolicy, hashKeys });
@@ -106,7 +107,13 @@ class World {
     });
     // With the hash of now there is nothing to undo.
     if (revision.hash === this.#hash) return;
-    const plan = planAdmission("UPDATE", admitted(undone), admitted(before), this.#lookup, this.#policy);
+    const plan = planAdmission(
+      "UPDATE",
+      admitted(kinds.Deployment, undone),
+      admitted(kinds.Deployment, before),
+      this.#lookup,
+      this.#policy,
+    );
     this.#object = webhooks ? patched(undone, plan.patch ?? []) : undone;
     if (this.#hash !== revision.hash) this.#madeFrom.set(this.#hash, this.#value);
     this.#revise();

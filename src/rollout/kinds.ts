@@ -2,24 +2,33 @@ import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v
 import { secondsOf } from "./field-managers.ts";
 import type { Progress } from "./pacing/progress.ts";
 import type { WorkloadObject } from "./workload-references.ts";
-
-/** What Wave knows of a kind of workload. */
-interface KindRow<O extends WorkloadObject> {
-  /** How far its rollout is, by the rules of `kubectl rollout status`. */
-  readonly progress: (object: O) => Progress;
-}
+import type { WorkloadRow } from "./workload-row.ts";
 
 /** The one object of the many that are so. */
 const complete: Progress = { state: "complete", since: undefined };
 const idle: Progress = { state: "idle" };
 
+/** The objects of each kind of `apps/v1` that Wave rolls. */
+interface Apps {
+  readonly Deployment: Deployment;
+  readonly StatefulSet: StatefulSet;
+  readonly DaemonSet: DaemonSet;
+}
+
+/** A row but for what follows from its name. Its progress is by the rules of `kubectl rollout status`. */
+interface AppsRow<O> extends Omit<WorkloadRow, "id" | "apiVersion" | "kind" | "namespaced" | "template" | "progress"> {
+  readonly progress: (object: O) => Progress;
+}
+
 /** https://github.com/kubernetes/kubectl/blob/master/pkg/polymorphichelpers/rollout_status.go */
-const kindRows: {
-  readonly Deployment: KindRow<Deployment>;
-  readonly StatefulSet: KindRow<StatefulSet>;
-  readonly DaemonSet: KindRow<DaemonSet>;
-} = {
+const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
   Deployment: {
+    plural: "deployments",
+    shortNames: ["deploy"],
+    annotationsRaiseGeneration: true,
+    leavesHeldPods: false,
+    // https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label
+    podsBy: "pod-template-hash",
     progress: ({ metadata, spec, status }) => {
       if (spec?.paused) return idle;
       const { replicas = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status ?? {};
@@ -34,6 +43,11 @@ const kindRows: {
     },
   },
   StatefulSet: {
+    plural: "statefulsets",
+    shortNames: ["sts"],
+    annotationsRaiseGeneration: false,
+    leavesHeldPods: true,
+    podsBy: "",
     progress: ({ metadata, spec, status }) => {
       if (spec?.updateStrategy?.type === "OnDelete") return idle;
       const { replicas = 1 } = spec ?? {};
@@ -47,6 +61,11 @@ const kindRows: {
     },
   },
   DaemonSet: {
+    plural: "daemonsets",
+    shortNames: ["ds"],
+    annotationsRaiseGeneration: false,
+    leavesHeldPods: true,
+    podsBy: "",
     progress: ({ metadata, spec, status }) => {
       if (spec?.updateStrategy?.type === "OnDelete") return idle;
       const { desiredNumberScheduled: desired = 0 } = status ?? {};
@@ -58,17 +77,31 @@ const kindRows: {
   },
 };
 
-/** The kinds of workload that Wave rolls, all of `apps/v1`. */
-export type WorkloadKind = keyof typeof kindRows;
+/** The kinds of workload that Wave always rolls, all of `apps/v1`, by their names. */
+export const kinds: Readonly<Record<keyof Apps, WorkloadRow>> = {
+  Deployment: rowOf("Deployment"),
+  StatefulSet: rowOf("StatefulSet"),
+  DaemonSet: rowOf("DaemonSet"),
+};
 
-/** Every {@link WorkloadKind}. */
-export const workloadKinds = Object.keys(kindRows) as readonly WorkloadKind[];
+/** The name of one of {@link kinds}. */
+export type BuiltInKind = keyof typeof kinds;
 
-/** How far the rollout of a workload is, as its status says it. */
-export function progressOf(kind: WorkloadKind, object: WorkloadObject): Progress {
-  // The API server has each kind under a path of its own.
-  const { progress } = kindRows[kind] as KindRow<WorkloadObject>;
-  return progress(object);
+/** The rows of {@link kinds}. */
+export const builtInKinds: readonly WorkloadRow[] = Object.values(kinds);
+
+function rowOf<K extends keyof Apps>(kind: K): WorkloadRow {
+  const { progress, ...row } = appsRows[kind];
+  return {
+    id: kind,
+    apiVersion: "apps/v1",
+    kind,
+    namespaced: true,
+    template: "/spec/template",
+    ...row,
+    // The API server has each kind under a path of its own.
+    progress: (object: WorkloadObject) => progress(object as Apps[K]),
+  };
 }
 
 /** Whether the status is of the spec as it is now, and not of one before. */

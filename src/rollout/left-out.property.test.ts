@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import type { ConfigView } from "./hash.ts";
+import { kinds } from "./kinds.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
 import { testKeys } from "./test-keys.ts";
@@ -55,7 +56,13 @@ class World {
   editTemplate(image: string): void {
     const asked = JSON.parse(JSON.stringify(this.#object));
     asked.spec.template.spec.containers[0].image = image;
-    const plan = planAdmission("UPDATE", admitted(asked), admitted(this.#object), this.#lookup, this.#policy);
+    const plan = planAdmission(
+      "UPDATE",
+      admitted(kinds.Deployment, asked),
+      admitted(kinds.Deployment, this.#object),
+      this.#lookup,
+      this.#policy,
+    );
     const replaced = JSON.stringify(asked.spec) !== JSON.stringify(this.#object.spec);
     this.#object = plan.patch === undefined ? asked : patched(asked, plan.patch);
     if (replaced) this.pods = this.values;
@@ -66,7 +73,7 @@ class World {
     let replaced = 0;
     for (let tries = 0; ; tries++) {
       expect(tries).toBeLessThan(4);
-      const workload = toWorkload("Deployment", this.#object);
+      const workload = toWorkload(kinds.Deployment, this.#object);
       const plan = planRollout(workload, this.#lookup, this.#policy, this.#seen);
       if ("view" in plan) this.#seen = plan.view;
       const patch = patchFor(workload, plan);
@@ -158,11 +165,11 @@ it("who ignores an object together with an edit of it that was not rolled yet ro
 
 it("an excluded object that is not there is not waited for, and neither is a key of one that is ignored", () => {
   const missing = workloadObject({ pod, annotations: { "wave.pusher.com/exclude-configmaps": "b, default/c" } });
-  const plan = planRollout(toWorkload("Deployment", missing), lookupOf(configMap("a", {})), defaultPolicy);
+  const plan = planRollout(toWorkload(kinds.Deployment, missing), lookupOf(configMap("a", {})), defaultPolicy);
   expect(plan.outcome).toBe("baseline");
   const named = { configMapKeyRef: { name: "a", key: "gone" } };
   const reader = workloadObject({ pod: { containers: [{ name: "web", env: [{ name: "A", valueFrom: named }] }] } });
   const ignored = configMap("a", {}, { annotations: { "wave.pusher.com/ignore": "true" } });
-  const { outcome, reason } = planRollout(toWorkload("Deployment", reader), lookupOf(ignored), defaultPolicy);
+  const { outcome, reason } = planRollout(toWorkload(kinds.Deployment, reader), lookupOf(ignored), defaultPolicy);
   expect([outcome, reason]).toEqual(["unchanged", "reads no configuration that counts"]);
 });

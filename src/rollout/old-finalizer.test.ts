@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { isMadeOf } from "./cached-workload.ts";
+import { kinds } from "./kinds.ts";
 import { planRollout } from "./plan.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
 import { toWorkload } from "./workload.ts";
@@ -8,7 +9,7 @@ const finalizers = ["example.com/other", "wave.pusher.com/finalizer"];
 const pod = readsAll("ConfigMap", "web");
 
 function plan(wanted: Wanted) {
-  const workload = toWorkload("Deployment", workloadObject({ pod, ...wanted }));
+  const workload = toWorkload(kinds.Deployment, workloadObject({ pod, ...wanted }));
   return planRollout(workload, lookupOf(configMap("web", { a: "1" })), defaultPolicy);
 }
 
@@ -30,7 +31,7 @@ it("another's finalizer is nobody's business", () => {
 });
 
 it("is heard of when it goes, though that raises no generation", () => {
-  const before = toWorkload("Deployment", workloadObject({ pod, metadata: { finalizers } }));
+  const before = toWorkload(kinds.Deployment, workloadObject({ pod, metadata: { finalizers } }));
   expect(isMadeOf(before, workloadObject({ pod, metadata: { finalizers } }))).toBe(true);
   expect(isMadeOf(before, workloadObject({ pod }))).toBe(false);
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import { isMadeOf } from "./cached-workload.ts";
+import { kinds } from "./kinds.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
 import type { NamespacePolicy, Policy } from "./policy/policy.ts";
@@ -24,7 +25,7 @@ const ofOthers: Wanted = { pod, metadata: { annotations: { other: "x" } } };
 const saying = (value: string): Wanted => ({ pod, annotations: { [optIn]: value } });
 
 const planned = (object: WorkloadObject, ofNamespace: Policy["ofNamespace"]) =>
-  planRollout(toWorkload("Deployment", object, { ofNamespace }), lookupOf(web), policyOf(ofNamespace));
+  planRollout(toWorkload(kinds.Deployment, object, { ofNamespace }), lookupOf(web), policyOf(ofNamespace));
 
 /** What the API server makes of a patch. */
 function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
@@ -41,7 +42,7 @@ describe("a Namespace that opts in", () => {
     ["an empty answer", saying(""), { state: "out" }],
     ["an unclear answer", saying("yes"), { state: "unclear", value: "yes" }],
   ])("does so for workloads that do not say otherwise: with %s", (_, wanted, expected) => {
-    const workload = toWorkload("Deployment", workloadObject(wanted), { ofNamespace: optingIn });
+    const workload = toWorkload(kinds.Deployment, workloadObject(wanted), { ofNamespace: optingIn });
     expect(workload.optIn).toEqual(expected);
     expect(workload.references).toHaveLength(expected.state === "in" ? 1 : 0);
   });
@@ -53,7 +54,7 @@ describe("a Namespace that opts in", () => {
   });
 
   it("is no longer followed when it has taken that back, also by what was read before", () => {
-    const before = toWorkload("Deployment", workloadObject(silent), { ofNamespace: optingIn });
+    const before = toWorkload(kinds.Deployment, workloadObject(silent), { ofNamespace: optingIn });
     for (const ofNamespace of [decides(false), () => undefined, undefined]) {
       expect(planRollout(before, lookupOf(web), policyOf(ofNamespace)).outcome).toBe("ignore");
       expect(isMadeOf(before, workloadObject(silent), { ofNamespace })).toBe(false);
@@ -63,7 +64,7 @@ describe("a Namespace that opts in", () => {
 
   it("leaves no gate behind when it has taken that back", () => {
     const held = workloadObject({ ...silent, pod: { ...pod, schedulerName: invalidScheduler } });
-    const before = toWorkload("Deployment", held, { ofNamespace: optingIn });
+    const before = toWorkload(kinds.Deployment, held, { ofNamespace: optingIn });
     const plan = planRollout(before, lookupOf(), policyOf(decides(false)));
     expect(plan.outcome).toBe("cleanUp");
     expect(applied(held, patchFor(before, plan)).spec?.template?.spec?.schedulerName).toBeUndefined();
@@ -72,7 +73,7 @@ describe("a Namespace that opts in", () => {
 
 describe("a write to a workload without annotations", () => {
   const object = workloadObject(silent);
-  const workload = toWorkload("Deployment", object, { ofNamespace: optingIn });
+  const workload = toWorkload(kinds.Deployment, object, { ofNamespace: optingIn });
   const hashed = (wanted: Wanted) => workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } });
   const currentHash = () => {
     const plan = planned(object, optingIn);
@@ -104,7 +105,7 @@ describe("a write to a workload without annotations", () => {
 
   it("fails where it had none of Wave's, and has its own opt-in by then", () => {
     const others = workloadObject(ofOthers);
-    const patch = patchFor(toWorkload("Deployment", others, { ofNamespace: optingIn }), planned(others, optingIn));
+    const patch = patchFor(toWorkload(kinds.Deployment, others, { ofNamespace: optingIn }), planned(others, optingIn));
     expect(applied(others, patch)).toEqual(hashed(ofOthers));
     expect(() => applied(workloadObject(saying("false")), patch)).toThrow();
     expect(() => applied(workloadObject(silent), patch)).toThrow();
@@ -113,7 +114,7 @@ describe("a write to a workload without annotations", () => {
 
 describe("admission in a Namespace that opts in", () => {
   const admit = (object: WorkloadObject, configs = [web]) => {
-    const after = admitted(object, { ofNamespace: optingIn });
+    const after = admitted(kinds.Deployment, object, { ofNamespace: optingIn });
     return planAdmission("CREATE", after, undefined, lookupOf(...configs), policyOf(optingIn));
   };
 

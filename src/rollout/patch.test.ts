@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import type { Config } from "./digest.ts";
+import { kinds } from "./kinds.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -15,7 +16,7 @@ const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { a: "1" });
 
 function planned(object: WorkloadObject, configs: readonly Config[] = [web], policy: Partial<Policy> = {}) {
-  const workload = toWorkload("Deployment", object);
+  const workload = toWorkload(kinds.Deployment, object);
   const plan = planRollout(workload, lookupOf(...configs), { ...defaultPolicy, ...policy });
   return { plan, patch: patchFor(workload, plan) };
 }
@@ -97,7 +98,7 @@ describe("patchFor of a roll", () => {
     const object = workloadObject({ pod, annotations: { [streak]: noted } });
     const { plan } = planned(object);
     if (plan.outcome !== "baseline") throw new Error(plan.outcome);
-    return { object, patch: patchFor(toWorkload("Deployment", object), { ...plan, streak: place }) };
+    return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, streak: place }) };
   };
   const noted = ({ metadata }: WorkloadObject) => metadata?.annotations?.[streak];
 
@@ -127,7 +128,7 @@ describe("patchFor of a roll", () => {
     (kind) => {
       const says = (annotations: Readonly<Record<string, string>>) => workloadObject({ kind, pod, annotations });
       const patchOf = (object: WorkloadObject) => {
-        const read = toWorkload(kind, object);
+        const read = toWorkload(kinds[kind], object);
         return patchFor(read, planRollout(read, lookupOf(web), defaultPolicy));
       };
       const [window, held] = ["wave.pusher.com/window", "wave.pusher.com/hold"];

@@ -15,6 +15,7 @@ import type { RolloutPlan } from "./plan.ts";
 import { policyAnnotations, policyRows } from "./policy/policy-rows.ts";
 import { openGate, testGate } from "./scheduling-gate.ts";
 import type { Workload } from "./workload.ts";
+import { patchOfKind } from "./workload-row.ts";
 
 export type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 
@@ -26,8 +27,10 @@ const baselinePath = `/metadata/annotations/${annotationPath(configBaseline)}`;
  * it fails where that was replaced, its spec edited, or an annotation changed that the plan was made from.
  */
 export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | undefined {
-  const patch = operationsFor(workload, plan);
-  return patch === undefined || workload.hasAnnotations ? patch : onAbsentAnnotations(patch);
+  const operations = operationsFor(workload, plan);
+  if (operations === undefined) return undefined;
+  const patch = patchOfKind(workload.row, operations);
+  return workload.hasAnnotations ? patch : onAbsentAnnotations(patch);
 }
 
 function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undefined {
@@ -152,14 +155,14 @@ function optInRead({ optIn, foreign }: Workload): string | undefined {
 }
 
 /** What it says in other dialects, also that it says nothing. The generation of a Deployment stands for that. */
-function foreignRead({ kind, foreign }: Workload): readonly (readonly [string, string | undefined])[] {
-  if (kind === "Deployment" || foreign === undefined) return [];
+function foreignRead({ row, foreign }: Workload): readonly (readonly [string, string | undefined])[] {
+  if (row.annotationsRaiseGeneration || foreign === undefined) return [];
   return foreignNames(foreign.understood).map((name) => [name, foreign.annotations[name]]);
 }
 
 /** What it says of when it is rolled, also that it says nothing. The generation of a Deployment stands for that. */
-function policyRead({ kind, policy }: Workload): readonly (readonly [string, string | undefined])[] {
-  if (kind === "Deployment") return [];
+function policyRead({ row, policy }: Workload): readonly (readonly [string, string | undefined])[] {
+  if (row.annotationsRaiseGeneration) return [];
   return policyAnnotations
     .filter((name) => policyRows[name].places.includes("workload"))
     .map((name) => [name, policy[name], policyRows[name].most] as const)

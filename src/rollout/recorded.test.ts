@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../sandbox/patches/json-patch.ts";
 import { admitted, planAdmission } from "./admission.ts";
 import type { HashKeys } from "./hash-key.ts";
+import { kinds } from "./kinds.ts";
 import { patchFor } from "./patch.ts";
 import { planRollout, type RolloutPlan } from "./plan.ts";
 import type { Policy } from "./policy/policy.ts";
@@ -24,7 +25,7 @@ function hashOf(config: typeof now, keys: HashKeys | undefined): string {
 }
 
 function decide(object: WorkloadObject, keys: HashKeys | undefined, config = now): RolloutPlan {
-  return planRollout(toWorkload("Deployment", object), lookupOf(config), policyWith(keys));
+  return planRollout(toWorkload(kinds.Deployment, object), lookupOf(config), policyWith(keys));
 }
 
 function policyWith(hashKeys: HashKeys | undefined): Policy {
@@ -36,7 +37,7 @@ function withHash(recorded: string, more: Wanted = {}): WorkloadObject {
 }
 
 function carriedOut(object: WorkloadObject, keys: HashKeys | undefined, config = now): WorkloadObject {
-  const patch = patchFor(toWorkload("Deployment", object), decide(object, keys, config));
+  const patch = patchFor(toWorkload(kinds.Deployment, object), decide(object, keys, config));
   return patched(object, patch ?? []);
 }
 
@@ -121,14 +122,14 @@ describe("a recorded hash", () => {
 
   it("fails to be adopted where another baseline was noted meanwhile", () => {
     const object = withHash(keyed, { annotations: { [configBaseline]: "x y" } });
-    const patch = patchFor(toWorkload("Deployment", object), decide(object, undefined));
+    const patch = patchFor(toWorkload(kinds.Deployment, object), decide(object, undefined));
     expect(() => patched(withHash(keyed, { annotations: { [configBaseline]: "y z" } }), patch)).toThrow();
   });
 
   it("says what changed from what was seen under another key", () => {
     const seen = decide(withHash(keyed), first);
     const previous = "view" in seen ? seen.view : undefined;
-    const workload = toWorkload("Deployment", withHash(keyed));
+    const workload = toWorkload(kinds.Deployment, withHash(keyed));
     const plan = planRollout(workload, lookupOf(later), policyWith(testKeys(2, 1)), previous);
     expect(plan.reason).toBe('ConfigMap "web" changed (key "a")');
   });
@@ -161,8 +162,11 @@ describe("admission", () => {
 
   function admit(to: WorkloadObject, from: WorkloadObject | undefined, keys: HashKeys | undefined): WorkloadObject {
     const operation = from === undefined ? "CREATE" : "UPDATE";
-    const old = from && admitted(from);
-    return patched(to, planAdmission(operation, admitted(to), old, lookupOf(now), policyWith(keys)).patch ?? []);
+    const old = from && admitted(kinds.Deployment, from);
+    return patched(
+      to,
+      planAdmission(operation, admitted(kinds.Deployment, to), old, lookupOf(now), policyWith(keys)).patch ?? [],
+    );
   }
 
   it.each<[string, string, HashKeys | undefined]>([

@@ -1,14 +1,15 @@
 import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
 import { updateOnConfigChange } from "./annotations.ts";
 import { type Config, toConfig } from "./digest.ts";
+import { type BuiltInKind, kinds } from "./kinds.ts";
 import type { Policy } from "./policy/policy.ts";
 import { type ConfigKind, configKey } from "./references.ts";
 import type { Lookup } from "./view.ts";
-import { toWorkload, type Workload, type WorkloadKind, type WorkloadObject } from "./workload.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "./workload.ts";
 
 /** What a test wants of a workload beyond a plain opted-in Deployment "web" in namespace "default". */
 export interface Wanted {
-  readonly kind?: WorkloadKind;
+  readonly kind?: BuiltInKind;
   /** Beside the opt-in; undefined takes one away. */
   readonly annotations?: Readonly<Record<string, string | undefined>>;
   readonly templateAnnotations?: Readonly<Record<string, string>>;
@@ -48,7 +49,7 @@ export function workloadObject(wanted: Wanted = {}): WorkloadObject {
 
 /** The slim form of {@link workloadObject}. */
 export function workload(wanted: Wanted = {}): Workload {
-  return toWorkload(wanted.kind ?? "Deployment", workloadObject(wanted));
+  return toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted));
 }
 
 /** A pod spec whose one container reads one object wholly into its environment. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { kinds } from "./kinds.ts";
 import { readsAll, workload, workloadObject } from "./test-objects.ts";
 import { parseWorkloadKey, toWorkload, workloadKey } from "./workload.ts";
 import { collectReferences } from "./workload-references.ts";
@@ -109,7 +110,7 @@ describe("toWorkload", () => {
   ])("refuses what is malformed by name: %s", (json, message) => {
     const object = JSON.parse(json);
     object.metadata.annotations = { [optIn]: "true" };
-    expect(() => toWorkload("Deployment", object)).toThrow(message);
+    expect(() => toWorkload(kinds.Deployment, object)).toThrow(message);
   });
 });
 
@@ -119,7 +120,7 @@ describe("workloadKey", () => {
     expect(parseWorkloadKey("StatefulSet/a/b.c")).toEqual({ kind: "StatefulSet", namespace: "a", name: "b.c" });
   });
 
-  it.each(["", "Pod/a/b", "Deployment/a", "Deployment/a/b/c", "Deployment//b"])("refuses %j", (key) => {
+  it.each(["", "/a/b", "Deployment/a", "Deployment/a/b/c", "Deployment//b"])("refuses %j", (key) => {
     expect(() => parseWorkloadKey(key)).toThrow("is not the key of a workload");
   });
 });

@@ -7,7 +7,6 @@ import { type Foreign, foreignHash, foreignNames, foreignOf } from "./dialects/f
 import { isLeftPaused } from "./dialects/left-paused.ts";
 import { type Extras, extrasOf, noExtras } from "./extra-references.ts";
 import { writersOf } from "./field-managers.ts";
-import { progressOf, type WorkloadKind, workloadKinds } from "./kinds.ts";
 import { annotationMistakes } from "./mistakes.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import type { OptIn } from "./opt-in.ts";
@@ -18,10 +17,11 @@ import { sharedString } from "./shared-string.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
 import { referencesOf, sourceOf, type WorkloadObject } from "./workload-references.ts";
+import { standardForm, type WorkloadKind, type WorkloadRow } from "./workload-row.ts";
 
-export { type WorkloadKind, workloadKinds } from "./kinds.ts";
 export type { OptIn } from "./opt-in.ts";
 export type { WorkloadObject } from "./workload-references.ts";
+export type { WorkloadKind, WorkloadRow } from "./workload-row.ts";
 
 /** Which workload is meant. */
 export interface WorkloadName {
@@ -32,6 +32,8 @@ export interface WorkloadName {
 
 /** All that Wave needs to know of a workload; what caches keep. */
 export interface Workload extends WorkloadName {
+  /** Of its kind. */
+  readonly row: WorkloadRow;
   /** "" while it is being created and has none yet. */
   readonly uid: string;
   /** 0 while it is being created and has none yet. */
@@ -98,10 +100,8 @@ export function namespaceOf(key: string): string {
 
 /** What {@link workloadKey} was made of; throws an Error where the text is no such key. */
 export function parseWorkloadKey(key: string): WorkloadName {
-  const [kindName, namespace, name, ...rest] = key.split("/");
-  const kind = workloadKinds.find((known) => known === kindName);
-  if (kind === undefined || !namespace || !name || rest.length > 0)
-    throw new Error(`"${key}" is not the key of a workload`);
+  const [kind, namespace, name, ...rest] = key.split("/");
+  if (!kind || !namespace || !name || rest.length > 0) throw new Error(`"${key}" is not the key of a workload`);
   return { kind, namespace, name };
 }
 
@@ -111,24 +111,25 @@ export function parseWorkloadKey(key: string): WorkloadName {
  *
  * Throws an Error that names the object where it is malformed.
  */
-export function toWorkload(kind: WorkloadKind, object: WorkloadObject, asking: Asking = {}): Workload {
+export function toWorkload(row: WorkloadRow, object: WorkloadObject, asking: Asking = {}): Workload {
   const { namespace, name, generateName } = object.metadata ?? {};
   try {
-    return slim(kind, object, asking);
+    return slim(row, standardForm(row, object), asking);
   } catch (cause) {
     const called = name ?? generateName ?? "";
-    throw new Error(`${kind} "${namespace ?? ""}/${called}" is malformed: ${String(cause)}`, { cause });
+    throw new Error(`${row.id} "${namespace ?? ""}/${called}" is malformed: ${String(cause)}`, { cause });
   }
 }
 
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
 export const mostKept = 300;
 
-function slim(kind: WorkloadKind, object: WorkloadObject, asking: Asking): Workload {
+function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workload {
   const { metadata, spec } = object;
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
-  if (spec?.template?.spec === undefined) throw new Error("it has no spec.template.spec");
+  if (spec?.template?.spec === undefined)
+    throw new Error(`it has no ${row.template.slice(1).replaceAll("/", ".")}.spec`);
   const annotations = metadata.annotations ?? {};
   const template = spec.template.metadata?.annotations;
   const { dialects } = asking;
@@ -150,7 +151,8 @@ function slim(kind: WorkloadKind, object: WorkloadObject, asking: Asking): Workl
   const recorded = kept(template?.[hashAnnotation]);
   const { byWaveAt, editedBy } = writersOf(metadata);
   return {
-    kind,
+    kind: row.id,
+    row,
     namespace: metadata.namespace,
     name: metadata.name ?? "",
     uid: metadata.uid ?? "",
@@ -171,11 +173,11 @@ function slim(kind: WorkloadKind, object: WorkloadObject, asking: Asking): Workl
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),
-    leftPaused: kind === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
+    leftPaused: row.id === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
     oldFinalizer: hasOldFinalizer(metadata),
     mistakes: tooLong ? [] : mistakesOf(source, asked),
     policy: policyAnnotationsOf(annotations, "workload"),
-    progress: progressOf(kind, object),
+    progress: row.progress(object),
     rolledAt: byWaveAt,
     streak: kept(annotations[rollStreak]),
     editedBy,

@@ -7,6 +7,7 @@ import { FakeClock } from "../lib/fake-clock.ts";
 import { admitted, planAdmission } from "../rollout/admission.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { JsonPatchOperation } from "../rollout/json-patch.ts";
+import { kinds } from "../rollout/kinds.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type Logger, silentLogger } from "../telemetry/log.ts";
@@ -167,7 +168,7 @@ describe("admission", () => {
     ];
     const planned = planAdmission(
       "CREATE",
-      admitted(deployment()),
+      admitted(kinds.Deployment, deployment()),
       undefined,
       (kind) => configs.find((c) => c.kind === kind),
       policy,
@@ -345,7 +346,7 @@ describe("an update that concerns no Pod", () => {
     ["nothing where there is no hash", deployment(), deployment(), false],
     ["nothing where it is gated", gated, gated, false],
   ])("is one that changes %s: %#", (_what, object, oldObject, concernsNone) => {
-    expect(concernsNoPod(object, oldObject)).toBe(concernsNone);
+    expect(concernsNoPod(kinds.Deployment, object, oldObject)).toBe(concernsNone);
   });
 
   it("is never patched by the decision, whatever the configuration", () => {
@@ -357,7 +358,13 @@ describe("an update that concerns no Pod", () => {
     for (const object of changes) {
       for (const lookup of [() => undefined, () => some]) {
         for (const schedulingGate of [true, false]) {
-          const plan = planAdmission("UPDATE", admitted(object), admitted(old), lookup, { ...policy, schedulingGate });
+          const plan = planAdmission(
+            "UPDATE",
+            admitted(kinds.Deployment, object),
+            admitted(kinds.Deployment, old),
+            lookup,
+            { ...policy, schedulingGate },
+          );
           expect(plan.patch).toBeUndefined();
         }
       }

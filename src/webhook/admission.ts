@@ -7,11 +7,13 @@ import { askersOf } from "../rollout/dialects/asked.ts";
 import { foreignHash, foreignNames } from "../rollout/dialects/foreign.ts";
 import { hasPrecondition, uncheckedPrecondition } from "../rollout/dialects/precondition.ts";
 import type { DialectSettings } from "../rollout/dialects/settings.ts";
+import { builtInKinds } from "../rollout/kinds.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
-import { type WorkloadObject, workloadKinds } from "../rollout/workload.ts";
+import type { WorkloadObject, WorkloadRow } from "../rollout/workload.ts";
 import { sourceOf } from "../rollout/workload-references.ts";
+import { standardForm } from "../rollout/workload-row.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -72,7 +74,7 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     const start = clock.monotonic();
     const { outcome, ...answer } = await reviewInTurn(request);
     seconds.observe((clock.monotonic() - start) / 1000);
-    const kind = workloadKinds.find((known) => known === request.kind.kind) ?? "other";
+    const kind = rowOf(request)?.id ?? "other";
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
     const { namespace, name } = request;
     const fields = { kind: request.kind.kind, namespace, name, operation: request.operation, outcome };
@@ -101,31 +103,31 @@ async function review(
   read: LiveConfiguration,
   options: AdmissionOptions,
 ): Promise<Reviewed> {
-  const kind = workloadKinds.find((known) => known === request.kind.kind);
+  const row = rowOf(request);
   const operation = operationOf(request);
   const object = workloadIn(request.object);
-  if (kind === undefined || operation === undefined || object === undefined || request.subResource !== "") {
+  if (row === undefined || operation === undefined || object === undefined || request.subResource !== "") {
     const what = [request.operation, request.kind.kind, request.subResource].filter((part) => part !== "").join(" ");
     const warnings = [`Wave's webhook was called for "${what}" and has nothing to do with it: check its rules`];
     return { patch: undefined, warnings, outcome: "unknown" };
   }
   const oldObject = workloadIn(request.oldObject);
-  if (oldObject !== undefined && concernsNoPod(object, oldObject, options.policy.dialects)) {
+  if (oldObject !== undefined && concernsNoPod(row, object, oldObject, options.policy.dialects)) {
     return { patch: undefined, warnings: [], outcome: "unchanged" };
   }
   let after: Admitted;
   let lookup: Lookup;
   try {
-    after = admitted(object, options.policy);
+    after = admitted(row, object, options.policy);
     lookup = await read(after.workload);
   } catch (error) {
     const { namespace, name } = request;
-    const fields = { kind, namespace, name, error: errorText(error) };
+    const fields = { kind: row.id, namespace, name, error: errorText(error) };
     options.log.warn("cannot read what a workload references; it is let through unchanged", fields);
     // Without the cause: that is the API server's own words, and for the log.
     return passing(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
-  const before = oldObject && admitted(oldObject, options.policy);
+  const before = oldObject && admitted(row, oldObject, options.policy);
   const plan = planAdmission(operation, after, before, lookup, options.policy);
   const { patch, warnings, outcome, denied } = plan;
   return { patch, warnings: warnings.map(({ message }) => message), outcome, denied };
@@ -138,11 +140,18 @@ async function review(
 function isOptedInByNobody(request: AdmissionRequest, { ofNamespace, dialects }: Policy): boolean {
   const object = workloadIn(request.object);
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
-  if (!workloadKinds.some((known) => known === request.kind.kind)) return false;
-  if (dialects !== undefined && askersOf(sourceOf(object), { dialects }) !== undefined) return false;
+  const row = rowOf(request);
+  if (row === undefined) return false;
+  const standard = standardForm(row, object);
+  if (dialects !== undefined && askersOf(sourceOf(standard), { dialects }) !== undefined) return false;
   if (Object.keys(annotationsForWave(object, dialects)).length > 0 || ofNamespace?.(request.namespace)?.optsIn)
     return false;
-  return object.spec?.template?.spec?.schedulerName !== invalidScheduler;
+  return standard.spec?.template?.spec?.schedulerName !== invalidScheduler;
+}
+
+/** The kind of workload that a request is about. */
+function rowOf({ kind: { kind } }: AdmissionRequest): WorkloadRow | undefined {
+  return builtInKinds.find((row) => row.kind === kind);
 }
 
 function operationOf({ operation }: AdmissionRequest): "CREATE" | "UPDATE" | undefined {
@@ -158,15 +167,20 @@ function workloadIn(object: AdmittedObject | undefined): WorkloadObject | undefi
  * Whether an UPDATE is of no interest, so that nothing has to be read: the pod template has its hash and is not gated,
  * and neither it nor any annotation for Wave is changed. `planAdmission` never patches such a one.
  */
-export function concernsNoPod(object: WorkloadObject, oldObject: WorkloadObject, dialects?: DialectSettings): boolean {
-  const template = object.spec?.template;
+export function concernsNoPod(
+  row: WorkloadRow,
+  object: WorkloadObject,
+  oldObject: WorkloadObject,
+  dialects?: DialectSettings,
+): boolean {
+  const template = standardForm(row, object).spec?.template;
   const hashes = [configHash, foreignHash(dialects?.understood) ?? configHash];
   return (
     hashes.some((name) => template?.metadata?.annotations?.[name] !== undefined) &&
     template?.spec?.schedulerName !== invalidScheduler &&
     !hasPrecondition(object, dialects) &&
     isDeepStrictEqual(annotationsForWave(object, dialects), annotationsForWave(oldObject, dialects)) &&
-    isDeepStrictEqual(template, oldObject.spec?.template)
+    isDeepStrictEqual(template, standardForm(row, oldObject).spec?.template)
   );
 }
 

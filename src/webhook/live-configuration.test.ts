@@ -3,6 +3,7 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import { ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { toConfig } from "../rollout/digest.ts";
+import { kinds } from "../rollout/kinds.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { toWorkload } from "../rollout/workload.ts";
@@ -37,7 +38,7 @@ class Asked extends MemoryApi {
 
 const spec = { selector: {}, template: { spec: { containers: [] } } };
 const workload = (namespace: string, extra: { secrets?: readonly string[]; configMaps?: readonly string[] }) =>
-  toWorkload("Deployment", {
+  toWorkload(kinds.Deployment, {
     metadata: {
       namespace,
       name: "web",

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ConfigObject, toConfig } from "../../src/rollout/digest.ts";
+import { type BuiltInKind, kinds } from "../../src/rollout/kinds.ts";
 import { planRollout } from "../../src/rollout/plan.ts";
-import { toWorkload, type WorkloadKind } from "../../src/rollout/workload.ts";
+import { toWorkload } from "../../src/rollout/workload.ts";
 import { createDice, randomFrom } from "./dice.ts";
 import { standsFor } from "./model-search.ts";
 import { hasGate, namedBy, optedIn } from "./model-workload.ts";
@@ -43,7 +44,7 @@ describe("model and Wave", () => {
         configs.find(({ kind: of, metadata }) => key === `${of}/${metadata.namespace}/${metadata.name}`);
       const { hash, missing } = standsFor(namedBy(workload, settings), find);
       const plan = planRollout(
-        toWorkload(kind as WorkloadKind, workload as object),
+        toWorkload(kinds[kind as BuiltInKind], workload as object),
         (of, namespace, name) => {
           const found = find(`${of}/${namespace}/${name}`);
           return found && toConfig(of, found as unknown as ConfigObject);

@@ -70,9 +70,9 @@ export function annotationCommand<K extends string>({ name, help, kinds, run }: 
   });
 }
 
-function workloadArgument({ kind, resource, name }: Target): WorkloadArgument | undefined {
+function workloadArgument({ kind, name }: Target): WorkloadArgument | undefined {
   const row = workloadRows.find((each) => each.kind === kind);
-  return row && { kind: row.kind, resource, name };
+  return row && { kind: row.kind, resource: row.resource, name };
 }
 
 /** What every one of these commands notes. */

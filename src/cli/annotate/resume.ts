@@ -3,7 +3,7 @@ import { enumerated } from "../../rollout/wording.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { CommandFailure } from "../command-failure.ts";
 import { explainWorkload } from "../explain/explanation.ts";
-import { configRows, type KindRow, workloadRows } from "../workload-argument.ts";
+import { configRows, workloadRows } from "../workload-argument.ts";
 import { annotate, called, serverTime, type Target } from "./annotate.ts";
 import { type Annotator, annotationCommand, annotationNotes } from "./annotation-command.ts";
 import { whatComesNext } from "./what-comes-next.ts";
@@ -61,7 +61,7 @@ async function resumeConfig(annotator: Annotator, target: Target): Promise<void>
     throw new CommandFailure(`no workload that opted in reads ${called(target)}; --namespace says where to look`);
   const failed = readers
     .filter((each) => explainWorkload(each).state === "failed")
-    .map(({ found: { workload } }): Target => ({ ...workload, resource: rowOf(workload.kind).resource }));
+    .map(({ found: { workload } }): Target => ({ ...workload, resource: workload.row }));
   const [first] = failed;
   if (first === undefined) {
     annotator.say(
@@ -76,10 +76,4 @@ async function resumeConfig(annotator: Annotator, target: Target): Promise<void>
   annotator.say(
     `Of the ${readers.length} workloads that read it the next go on, as at the beginning of a wave; "wave list -n ${namespace}" tells how far.`,
   );
-}
-
-function rowOf(kind: string): KindRow<string> {
-  const row = workloadRows.find((each) => each.kind === kind);
-  if (row === undefined) throw new Error(`"${kind}" is no kind of workload`);
-  return row;
 }

@@ -3,7 +3,8 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
 import { configHash } from "../../rollout/annotations.ts";
-import { type WorkloadKind, type WorkloadName, workloadKey } from "../../rollout/workload.ts";
+import { builtInKinds } from "../../rollout/kinds.ts";
+import { type WorkloadName, workloadKey } from "../../rollout/workload.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { type ListScope, listAll } from "../list/list-all.ts";
 
@@ -88,8 +89,6 @@ interface LabelSelector {
   }[];
 }
 
-const direct: readonly WorkloadKind[] = ["StatefulSet", "DaemonSet"];
-
 /**
  * The workload that owns a Pod. A ReplicaSet of a Deployment is called after it and the hash of its template, which its Pods
  * have as a label (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label), so
@@ -99,11 +98,15 @@ function ownerOf({ metadata }: PodObject): WorkloadName | undefined {
   const { namespace = "", labels = {}, ownerReferences = [] } = metadata;
   const owner = ownerReferences.find(({ controller }) => controller);
   if (owner === undefined) return undefined;
-  const kind = direct.find((each) => each === owner.kind);
-  if (kind !== undefined) return { kind, namespace, name: owner.name };
-  const suffix = `-${labels["pod-template-hash"] ?? ""}`;
-  if (owner.kind !== "ReplicaSet" || suffix === "-" || !owner.name.endsWith(suffix)) return undefined;
-  return { kind: "Deployment", namespace, name: owner.name.slice(0, -suffix.length) };
+  const row = builtInKinds.find(({ kind, podsBy }) => podsBy === "" && kind === owner.kind);
+  if (row !== undefined) return { kind: row.id, namespace, name: owner.name };
+  if (owner.kind !== "ReplicaSet") return undefined;
+  for (const { id, podsBy } of builtInKinds) {
+    const suffix = `-${(podsBy && labels[podsBy]) ?? ""}`;
+    if (suffix === "-" || !owner.name.endsWith(suffix)) continue;
+    return { kind: id, namespace, name: owner.name.slice(0, -suffix.length) };
+  }
+  return undefined;
 }
 
 function isThere({ metadata, status }: PodObject): boolean {

@@ -1,5 +1,6 @@
 import { objectsToRead } from "../../rollout/cross-namespace.ts";
 import { toWorkload } from "../../rollout/workload.ts";
+import { standardForm } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import type { Cluster } from "../cluster-command.ts";
 import { type Asked, withAllReferences } from "../explain/explanation.ts";
@@ -30,10 +31,10 @@ export async function readOne(
     readNamespaces(client, namespace, told.dialects),
   ]);
   const asking = { ...told, ofNamespace: namespaces.of };
-  const workload = toWorkload(argument.kind, object, asking);
+  const workload = toWorkload(argument.resource, object, asking);
   const { namesMatching, failures } = await readNames(client, [workload]);
   const policy = { ...asking, namesMatching };
-  const found = { object, workload: withMatches(workload, policy) };
+  const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods] = await Promise.all([
     readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy)), policy.dialects),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),

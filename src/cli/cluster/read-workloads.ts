@@ -4,13 +4,14 @@ import { isNotFound } from "../../kube/errors.ts";
 import { resourcePath } from "../../kube/resources.ts";
 import type { Asking } from "../../rollout/dialects/asked.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
+import { standardForm } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import type { Cluster } from "../cluster-command.ts";
 import { nothingThere } from "../command-failure.ts";
 import { type ListScope, listAll } from "../list/list-all.ts";
 import { type WorkloadArgument, workloadRows } from "../workload-argument.ts";
 
-/** A workload as the API server sent it, and what Wave makes of it. */
+/** A workload in its standard form, and what Wave makes of it. */
 export interface FoundWorkload {
   readonly object: WorkloadObject;
   readonly workload: Workload;
@@ -22,7 +23,7 @@ export interface FoundWorkloads {
   readonly failures: readonly string[];
 }
 
-/** Reads the workload of a name. Throws a CommandFailure where there is none, else what {@link ApiClient.request} throws. */
+/** Reads the workload of a name, as the API server sends it. Throws a CommandFailure where there is none, else what {@link ApiClient.request} throws. */
 export async function readWorkload(
   { client, source }: Pick<Cluster, "client" | "source">,
   { kind, resource, name }: WorkloadArgument,
@@ -42,11 +43,11 @@ export async function readWorkload(
  */
 export async function listWorkloads(client: ApiClient, scope: ListScope, asking: Asking): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
-  const lists = workloadRows.map(async ({ kind, resource }) => {
+  const lists = workloadRows.map(async ({ resource: row }) => {
     try {
-      return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, resource, scope, (object) => {
-        const workload = toWorkload(kind, object, asking);
-        return workload.optIn.state === "out" ? undefined : { object, workload };
+      return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
+        const workload = toWorkload(row, object, asking);
+        return workload.optIn.state === "out" ? undefined : { object: standardForm(row, object), workload };
       });
     } catch (error) {
       failures.push(error);

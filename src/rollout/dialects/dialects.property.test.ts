@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
 import { extraConfigMaps, extraSecrets, updateOnConfigChange } from "../annotations.ts";
 import type { Config } from "../digest.ts";
+import { kinds as rows } from "../kinds.ts";
 import { patchFor } from "../patch.ts";
 import { type DuePlan, planRollout } from "../plan.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -48,7 +49,7 @@ class Rolled {
 
   /** The decision, carried out where something is to be written. */
   plan(configs: readonly Config[]): Pick<DuePlan, "outcome" | "reason"> & { readonly hash: string | undefined } {
-    const workload = toWorkload(this.kind, this.#object, policy);
+    const workload = toWorkload(rows[this.kind], this.#object, policy);
     const plan = planRollout(workload, lookupOf(...configs), policy);
     const patch = patchFor(workload, plan);
     const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));

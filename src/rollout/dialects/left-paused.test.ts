@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
+import { kinds } from "../kinds.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { patchFor } from "../patch.ts";
 import { planRollout } from "../plan.ts";
@@ -16,7 +17,7 @@ const left: Wanted = {
 };
 
 function planned(wanted: Wanted, policy = everybody) {
-  const workload = toWorkload(wanted.kind ?? "Deployment", workloadObject(wanted), policy);
+  const workload = toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted), policy);
   const plan = planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy, undefined, moment);
   return { workload, plan };
 }

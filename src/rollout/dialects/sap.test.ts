@@ -4,6 +4,7 @@ import { admitted, planAdmission } from "../admission.ts";
 import { configHash, updateOnConfigChange } from "../annotations.ts";
 import { isMadeOf } from "../cached-workload.ts";
 import type { Config } from "../digest.ts";
+import { kinds } from "../kinds.ts";
 import { patchFor } from "../patch.ts";
 import { planRollout } from "../plan.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, secret, type Wanted } from "../test-objects.ts";
@@ -21,13 +22,13 @@ const both = { [configmaps]: "web, other", [secrets]: "db" };
 const asks: Wanted = { annotations: both };
 
 const planOf = (object: WorkloadObject, configs: readonly Config[], policy = sap) =>
-  planRollout(toWorkload("Deployment", object, policy), lookupOf(...configs), policy);
+  planRollout(toWorkload(kinds.Deployment, object, policy), lookupOf(...configs), policy);
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 /** The object after its plan was carried out. */
 function carriedOut(object: WorkloadObject, configs: readonly Config[], policy = sap): WorkloadObject {
-  const workload = toWorkload("Deployment", object, policy);
+  const workload = toWorkload(kinds.Deployment, object, policy);
   const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), policy));
   return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
 }
@@ -122,7 +123,13 @@ describe("SAP's annotations", () => {
 
   it("get back the hash that an update drops", () => {
     const hashed = carriedOut(objectOf(asks), [web, db]);
-    const update = planAdmission("UPDATE", admitted(objectOf(asks), sap), admitted(hashed, sap), lookupOf(web), sap);
+    const update = planAdmission(
+      "UPDATE",
+      admitted(kinds.Deployment, objectOf(asks), sap),
+      admitted(kinds.Deployment, hashed, sap),
+      lookupOf(web),
+      sap,
+    );
     expect(update.outcome).toBe("kept");
     expect(asJson(applyJsonPatch(asJson(objectOf(asks)), asJson(update.patch)))).toEqual(hashed);
   });
@@ -137,7 +144,7 @@ describe("a hash on the metadata, as a precondition", () => {
   const lookup = lookupOf(web, db);
   const admit = (value: string, given = lookup) => {
     const object = objectOf({ annotations: { ...both, [hash]: value } });
-    return { object, plan: planAdmission("CREATE", admitted(object, sap), undefined, given, sap) };
+    return { object, plan: planAdmission("CREATE", admitted(kinds.Deployment, object, sap), undefined, given, sap) };
   };
   const current = templateAnnotations(carriedOut(objectOf(asks), [web, db]))[hash] ?? "";
 
@@ -162,12 +169,20 @@ describe("a hash on the metadata, as a precondition", () => {
   it("denies it where nobody can tell", () => {
     const pod = readsAll("ConfigMap", "missing");
     const annotations = { ...both, [updateOnConfigChange]: "true", [hash]: current };
-    const { denied } = planAdmission("CREATE", admitted(objectOf({ pod, annotations }), sap), undefined, lookup, sap);
+    const { denied } = planAdmission(
+      "CREATE",
+      admitted(kinds.Deployment, objectOf({ pod, annotations }), sap),
+      undefined,
+      lookup,
+      sap,
+    );
     expect(denied).toContain('cannot be checked: waiting for ConfigMap "missing"');
   });
 
   it("means nothing where SAP's annotations do not ask for anything", () => {
     const object = objectOf({ annotations: { [updateOnConfigChange]: "true", [hash]: "x" } });
-    expect(planAdmission("CREATE", admitted(object, sap), undefined, lookup, sap).denied).toBeUndefined();
+    expect(
+      planAdmission("CREATE", admitted(kinds.Deployment, object, sap), undefined, lookup, sap).denied,
+    ).toBeUndefined();
   });
 });

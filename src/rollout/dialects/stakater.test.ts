@@ -3,6 +3,7 @@ import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
 import { configHash, updateOnConfigChange } from "../annotations.ts";
 import type { Config, ConfigObject } from "../digest.ts";
 import { toConfig } from "../digest.ts";
+import { kinds } from "../kinds.ts";
 import { patchFor } from "../patch.ts";
 import { planRollout } from "../plan.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -26,7 +27,7 @@ function counted(wanted: Wanted, policy: Policy = everybody): readonly string[] 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
 function carriedOut(object: WorkloadObject, configs: readonly Config[], policy = everybody): WorkloadObject {
-  const workload = toWorkload("Deployment", object, policy);
+  const workload = toWorkload(kinds.Deployment, object, policy);
   const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), policy));
   return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
 }
@@ -101,7 +102,7 @@ describe("Stakater's annotations", () => {
     });
     const outcome = (config?: Config) => {
       const lookup = config ? lookupOf(config) : lookupOf();
-      return planRollout(toWorkload("Deployment", object, everybody), lookup, everybody).outcome;
+      return planRollout(toWorkload(kinds.Deployment, object, everybody), lookup, everybody).outcome;
     };
     expect(outcome(marked("match", "true"))).toBe("adopt");
     expect([outcome(marked("match", "yes")), outcome(marked("ignore", "true")), outcome()]).toEqual(
@@ -166,7 +167,7 @@ describe("regular expressions", () => {
     const hashed = carriedOut(objectOf(wanted), all, policy);
     const outcome = (changed: string) => {
       const configs = names.map((name) => secret(name, { a: name === changed ? "2" : "1" }));
-      return planRollout(toWorkload("Deployment", hashed, policy), lookupOf(...configs), policy).outcome;
+      return planRollout(toWorkload(kinds.Deployment, hashed, policy), lookupOf(...configs), policy).outcome;
     };
     expect(names.map(outcome)).toEqual(["roll", "unchanged", "unchanged"]);
     expect(outcome("")).toBe("unchanged");
@@ -186,7 +187,7 @@ describe("an object that merely comes or goes", () => {
   /** What is planned after `before` was seen and recorded. */
   function outcomeAfter(before: readonly Config[], now: readonly Config[], policy = everybody, annotations = {}) {
     const object = carriedOut(objectOf({ annotations: { ...both, ...annotations } }), before, policy);
-    const workload = toWorkload("Deployment", object, policy);
+    const workload = toWorkload(kinds.Deployment, object, policy);
     const seen = planRollout(workload, lookupOf(...before), policy);
     const view = "view" in seen ? seen.view : undefined;
     return planRollout(workload, lookupOf(...now), policy, view).outcome;
@@ -209,12 +210,12 @@ describe("an object that merely comes or goes", () => {
   it("counts from then on", () => {
     const hashing: Policy = { ...everybody, firstSight: "roll" };
     const object = carriedOut(objectOf({ annotations: both }), [web], hashing);
-    const seen = planRollout(toWorkload("Deployment", object, everybody), lookupOf(web), everybody);
-    const adopting = toWorkload("Deployment", object, everybody);
+    const seen = planRollout(toWorkload(kinds.Deployment, object, everybody), lookupOf(web), everybody);
+    const adopting = toWorkload(kinds.Deployment, object, everybody);
     const adopt = planRollout(adopting, lookupOf(web, db), everybody, "view" in seen ? seen.view : undefined);
     const adopted = asJson(applyJsonPatch(asJson(object), asJson(patchFor(adopting, adopt))));
     const plan = (...configs: readonly Config[]) =>
-      planRollout(toWorkload("Deployment", adopted, everybody), lookupOf(...configs), everybody).outcome;
+      planRollout(toWorkload(kinds.Deployment, adopted, everybody), lookupOf(...configs), everybody).outcome;
     expect(adopted.spec.template.metadata.annotations[configHash]).toBe(
       object.spec?.template?.metadata?.annotations?.[configHash],
     );

@@ -1,4 +1,5 @@
 import { updateOnConfigChange } from "../annotations.ts";
+import { kinds } from "../kinds.ts";
 import type { Policy } from "../policy/policy.ts";
 import { defaultPolicy, type Wanted, workloadObject } from "../test-objects.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../workload.ts";
@@ -24,5 +25,5 @@ export function objectOf(wanted: Wanted): WorkloadObject {
 
 /** Its slim form under a policy. */
 export function workloadOf(wanted: Wanted, policy: Policy = everybody): Workload {
-  return toWorkload(wanted.kind ?? "Deployment", objectOf(wanted), policy);
+  return toWorkload(kinds[wanted.kind ?? "Deployment"], objectOf(wanted), policy);
 }

@@ -1,0 +1,74 @@
+import type { JsonPatch } from "./json-patch.ts";
+import type { Progress } from "./pacing/progress.ts";
+import type { WorkloadObject } from "./workload-references.ts";
+
+/**
+ * What a kind of workload is called in keys, metrics and logs, each once: `Deployment` for one of `apps/v1`, and for any other
+ * its resource with its group, as a CustomResourceDefinition is named: `rollouts.argoproj.io`.
+ */
+export type WorkloadKind = string;
+
+/** All that Wave knows of a kind of workload: whatever differs between kinds is told by their rows, and by nothing else. */
+export interface WorkloadRow {
+  readonly id: WorkloadKind;
+  /** "group/version", as the API server serves it. */
+  readonly apiVersion: string;
+  /** Of its objects. */
+  readonly kind: string;
+  /** Lower case, as in paths and RBAC rules. */
+  readonly plural: string;
+  /** What `kubectl` takes for it besides its kind and its plural. */
+  readonly shortNames: readonly string[];
+  readonly namespaced: true;
+  /** Where its pod template is, as a JSON Pointer. */
+  readonly template: string;
+  /**
+   * Whether an edit of annotations raises the generation, as of Deployments and of no other kind
+   * (https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/apps/deployment/strategy.go).
+   */
+  readonly annotationsRaiseGeneration: boolean;
+  /** Whether it may leave Pods as they are that a scheduling gate holds, after that was opened. */
+  readonly leavesHeldPods: boolean;
+  /**
+   * The label by which the name of a ReplicaSet between it and its Pods is told from its own; "" where its Pods are its own,
+   * undefined where no Pods of it can be told.
+   */
+  readonly podsBy: string | undefined;
+  /** How far the rollout of an object is, as its status says it. */
+  readonly progress: (object: WorkloadObject) => Progress;
+}
+
+/** Where all code that is of no kind expects the pod template. */
+const standardTemplate = "/spec/template";
+
+/** An object of a kind in the one form in which all kinds are read: with its pod template at `spec.template`. */
+export function standardForm({ template }: Pick<WorkloadRow, "template">, object: WorkloadObject): WorkloadObject {
+  if (template === standardTemplate) return object;
+  return { ...object, spec: { ...object.spec, template: at(object, template) } } as WorkloadObject;
+}
+
+/** A patch of an object in its standard form as one of the object as the API server has it. */
+export function patchOfKind({ template }: Pick<WorkloadRow, "template">, patch: JsonPatch): JsonPatch {
+  if (template === standardTemplate) return patch;
+  return patch.map((operation) => {
+    const { path } = operation;
+    const isInTemplate = path === standardTemplate || path.startsWith(`${standardTemplate}/`);
+    return isInTemplate ? { ...operation, path: template + path.slice(standardTemplate.length) } : operation;
+  });
+}
+
+/** What RBAC and messages call the objects of a kind: `deployments.apps`. */
+export function resourceName({ apiVersion, plural }: Pick<WorkloadRow, "apiVersion" | "plural">): string {
+  const slash = apiVersion.indexOf("/");
+  return slash === -1 ? plural : `${plural}.${apiVersion.slice(0, slash)}`;
+}
+
+function at(object: unknown, pointer: string): unknown {
+  const names = pointer.split("/").slice(1);
+  return names.reduce((inside: unknown, name) => propertyOf(inside, name), object);
+}
+
+function propertyOf(inside: unknown, name: string): unknown {
+  const isThere = typeof inside === "object" && inside !== null && Object.hasOwn(inside, name);
+  return isThere ? (inside as Readonly<Record<string, unknown>>)[name] : undefined;
+}
