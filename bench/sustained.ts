@@ -153,7 +153,9 @@ async function quiet(wave: WaveProcess): Promise<number> {
 }
 
 function rolls(metrics: string): number {
-  return sum(metrics, "wave_rollouts_total", 'outcome="written"');
+  return (
+    sum(metrics, "wave_outcomes_total", 'outcome="roll"') + sum(metrics, "wave_outcomes_total", 'outcome="baseline"')
+  );
 }
 
 async function wrongWorkloads(plane: Plane): Promise<number> {

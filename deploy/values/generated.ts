@@ -1,6 +1,8 @@
+import { catalogue } from "../../src/telemetry/catalogue.ts";
 import { chartValues } from "./chart-values.ts";
 import { flagValues } from "./flag-values.ts";
 import { flagsTemplate } from "./flags-template.ts";
+import { metricsPage } from "./metrics-page.ts";
 import { valuesReadme } from "./values-readme.ts";
 import { valuesSchema } from "./values-schema.ts";
 import { valuesYaml } from "./values-yaml.ts";
@@ -17,12 +19,16 @@ Wave replaces Pods exactly when the ConfigMaps and Secrets that they see have ch
 More, and what a values file of Wave 0.11 finds changed: docs/install.md.
 `;
 
-/** The files of the chart that are made from its values and from the flags of `wave run`: their texts by their paths in deploy/. */
+/**
+ * The files that are made from tables: those of the chart from its values and from the flags of `wave run`, and the page of
+ * metrics from these. Their texts by their paths in deploy/.
+ */
 export function generatedFiles(): Readonly<Record<string, string>> {
   return {
     "chart/values.yaml": valuesYaml(chartValues, head),
     "chart/values.schema.json": valuesSchema(chartValues),
     "chart/README.md": valuesReadme(chartValues, introduction),
     "chart/templates/_flags.tpl": flagsTemplate(flagValues, head),
+    "../docs/metrics.md": metricsPage(catalogue),
   };
 }

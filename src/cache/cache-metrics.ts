@@ -1,26 +1,24 @@
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Allotments } from "./allotments.ts";
 import type { ServedNamespaces } from "./served-namespaces.ts";
 
-/** Shows what caches hold, what they have left out, and which namespaces they cannot serve. */
+/** Shows what caches hold, what they have left out, which namespaces they cannot serve, and whether they are synced. */
 export function cacheMetrics(
   metrics: MetricsRegistry,
   kinds: readonly { readonly kind: string; readonly size: number }[],
   allotments: Allotments,
   served: ServedNamespaces,
+  isSynced: () => boolean,
 ): void {
-  const objects = metrics.gauge("wave_cache_objects", "Objects that the caches hold.", ["kind"]);
+  const objects = metrics.gauge(clusterMetrics.objects);
   objects.collect(() => {
     for (const { kind, size } of kinds) objects.set(size, { kind });
   });
-  const leftOut = metrics.gauge(
-    "wave_cache_left_out_objects",
-    "Objects that the caches hold by their name alone, because their namespace is beyond its budget.",
-  );
+  const leftOut = metrics.gauge(clusterMetrics.leftOut);
   leftOut.collect(() => leftOut.set(allotments.leftOut));
-  const unserved = metrics.gauge(
-    "wave_cache_unserved_namespaces",
-    "Namespaces of --namespaces that cannot be listed, so that nothing is decided there.",
-  );
+  const unserved = metrics.gauge(clusterMetrics.unserved);
   unserved.collect(() => unserved.set(served.failures));
+  const synced = metrics.gauge(clusterMetrics.synced);
+  synced.collect(() => synced.set(isSynced() ? 1 : 0));
 }

@@ -113,7 +113,7 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     options.namespaces ?? [""],
     kinds.map(({ kind }) => kind),
   );
-  cacheMetrics(metrics, kinds, allotments, served);
+  cacheMetrics(metrics, kinds, allotments, served, () => gate.isOpen);
 
   const allWorkloads = () => workloads.values().flatMap((kind) => kind.values());
 

@@ -74,7 +74,10 @@ describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
     await annotate(kind, "web", { hold: "true" });
     await edit("web", "2");
     await edit("other", "2");
-    expect([rolls(), cluster.metrics.render()]).toEqual([0, expect.stringContaining('state="held",reason="hold"} 1')]);
+    expect([rolls(), cluster.metrics.render()]).toEqual([
+      0,
+      expect.stringContaining('wave_held_workloads{reason="hold"} 1'),
+    ]);
     await annotate(kind, "web", { hold: null });
     await eventually(() => expect(rolls()).toBe(1));
     await annotate(kind, "web", { mode: "approve" });

@@ -585,7 +585,9 @@ describe("the controller", () => {
     await cluster.show("ConfigMap", "web");
     await patched(2);
     const shown = cluster.metrics.render();
-    expect(shown).toContain('wave_rollouts_total{kind="Deployment",outcome="written"} 2\n');
+    expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="baseline"} 1\n');
+    expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="roll"} 1\n');
+    expect(shown).toContain('wave_outcomes_total{kind="DaemonSet",outcome="refused"} 0\n');
     expect(shown).toContain('wave_rollout_duration_seconds_count{kind="Deployment"} 1\n');
     expect(shown).toContain('wave_workloads{state="unchanged"} 1\n');
     expect(shown).toContain('wave_workloads{state="waiting"} 0\n');

@@ -73,7 +73,7 @@ export function createController(options: ControllerOptions): Controller {
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const heldPods = createHeldPods({ client, caches, policy, clock, log, random });
   let term: Term | undefined;
-  const metrics = rolloutMetrics(options.metrics, () => term?.observed);
+  const metrics = rolloutMetrics(options.metrics, clock, () => term?.observed);
 
   async function run(leadership: Leadership): Promise<void> {
     const stop = AbortSignal.any([leadership.stop, leadership.abort]);

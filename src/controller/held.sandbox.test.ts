@@ -60,8 +60,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
   await annotate(annotations);
   await pass(700_000);
   const rolls = () => reasons().filter((reason) => reason.startsWith("Config")).length;
-  const held = (reason: string) =>
-    cluster.metrics.render().includes(`wave_workloads{state="held",reason="${reason}"} 1\n`);
+  const held = (reason: string) => cluster.metrics.render().includes(`wave_held_workloads{reason="${reason}"} 1\n`);
   const annotateNamespace = (annotations: PolicyAnnotations) => {
     ofNamespace = annotations;
     cluster.controller.onNamespaceChange("default");

@@ -99,7 +99,7 @@ describe("a hash that Wave in Go recorded", () => {
     const pacing = { ...unpaced, window: "Mon 00:00-00:01" };
     for (const [recorded, state] of [
       [{ a: "1" }, 'state="unchanged"} 1'],
-      [{ a: "0" }, 'state="held",reason="window"} 1'],
+      [{ a: "0" }, 'wave_held_workloads{reason="window"} 1'],
     ] as const) {
       const { start, patches } = await leftBehind({ recorded });
       const replica = await start({ policy: { ...policy, pacing } });

@@ -1,10 +1,10 @@
 import type { Clock } from "../lib/clock.ts";
-import type { WorkloadName } from "../rollout/workload.ts";
+import { parseWorkloadKey, type WorkloadName } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Announcer } from "./announcer.ts";
 import type { Outcome } from "./outcome.ts";
-import { type RolloutMetrics, settledState } from "./rollout-metrics.ts";
+import { isInOrder, type RolloutMetrics, settledState, type WorkloadState } from "./rollout-metrics.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
 /** What an {@link OutcomeReport} works with. */
@@ -32,8 +32,10 @@ export class OutcomeReport {
       case "settled": {
         const { workload, plan } = outcome;
         announcer.settled(record, workload, plan);
-        if (plan.outcome === "waiting" && record.state !== "waiting") metrics.count(workload, "waiting");
-        record.state = settledState(plan.outcome);
+        const state = settledState(plan.outcome);
+        // What lasts is counted when it begins.
+        if (record.state !== state) metrics.count(workload, plan.outcome);
+        this.#is(record, state);
         record.logged = undefined;
         this.#log("debug", "planned", workload, { outcome: plan.outcome, reason: plan.reason });
         return;
@@ -41,9 +43,9 @@ export class OutcomeReport {
       case "written": {
         const { before, plan } = outcome;
         announcer.written(record, before, plan);
-        metrics.count(before, "written");
+        metrics.count(before, plan.outcome);
         if (seenAt !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - seenAt);
-        record.state = "unchanged";
+        this.#is(record, "unchanged");
         record.logged = undefined;
         this.#unavailable = false;
         this.#log("info", "patched", before, { outcome: plan.outcome, reason: plan.reason });
@@ -51,30 +53,31 @@ export class OutcomeReport {
       }
       case "paced":
       case "stopped":
-        record.state = "pending";
+        this.#is(record, "pending");
         return;
       case "gone":
         return;
       case "conflict":
         metrics.count(outcome.workload, "conflict");
-        record.state = "pending";
-        this.#log("debug", "changed while it was planned, trying again", outcome.workload);
+        this.#is(record, "pending");
+        this.#log("debug", "changed while it was planned, trying again", outcome.workload, { outcome: "conflict" });
         return;
       case "refused": {
         const { workload, message } = outcome;
-        metrics.count(workload, "failed");
+        metrics.count(workload, "refused");
         announcer.refused(workload, message);
-        record.state = "failed";
+        this.#is(record, "refused");
         const level = firstTime(record, "refused") ? "warn" : "debug";
-        this.#log(level, "cannot patch, trying again later", workload, { error: message });
+        this.#log(level, "cannot patch, trying again later", workload, { outcome: "refused", error: message });
         return;
       }
       case "unavailable": {
         const { workload, message } = outcome;
         metrics.count(workload, "unavailable");
-        record.state = "pending";
+        this.#is(record, "pending");
         // Once for all workloads: they fail of the same.
-        this.#log(this.#unavailable ? "debug" : "warn", "cannot patch, trying again", workload, { error: message });
+        const level = this.#unavailable ? "debug" : "warn";
+        this.#log(level, "cannot patch, trying again", workload, { outcome: "unavailable", error: message });
         this.#unavailable = true;
         return;
       }
@@ -86,9 +89,15 @@ export class OutcomeReport {
     const stack = error instanceof Error ? error.stack : undefined;
     const level = firstTime(record, "bug") ? "error" : "debug";
     // The workload is a field: what repeats is counted by its message.
-    const fields = { workload: key, error: errorText(error), stack };
+    const fields = { workload: key, outcome: "bug", error: errorText(error), stack };
     this.#options.log[level]("bug: cannot plan a workload, trying again later", fields);
-    record.state = "failed";
+    this.#options.metrics.count(parseWorkloadKey(key), "bug");
+    this.#is(record, "bug");
+  }
+
+  #is(record: WorkloadRecord, state: WorkloadState): void {
+    record.state = state;
+    record.outOfOrderSince = isInOrder(state) ? undefined : (record.outOfOrderSince ?? this.#options.clock.monotonic());
   }
 
   #log(

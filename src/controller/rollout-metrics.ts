@@ -1,44 +1,39 @@
+import type { Clock } from "../lib/clock.ts";
+import { builtInKinds } from "../rollout/kinds.ts";
 import type { HoldReason } from "../rollout/pacing/hold.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload, WorkloadKind } from "../rollout/workload.ts";
+import { workloadMetrics } from "../telemetry/catalogue/workloads.ts";
+import type { LabelsOf } from "../telemetry/metric-row.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { DroppedBecause } from "./event-outbox.ts";
 
-/** What came of planning a workload, as `wave_rollouts_total` counts it. */
-export type CountedOutcome = "written" | "waiting" | "conflict" | "failed" | "unavailable";
+/** What came of a run, as `wave_outcomes_total` and the log call it. */
+export type CountedOutcome = LabelsOf<typeof workloadMetrics.outcomes>["outcome"];
 
-const workloadStates = ["unchanged", "waiting", "pending", "failed", "ignored", "overBudget", "held"] as const;
 /** What a workload is, as `wave_workloads` counts it; "pending" has something to write that was not written yet. */
-export type WorkloadState = (typeof workloadStates)[number];
+export type WorkloadState = LabelsOf<typeof workloadMetrics.workloads>["state"];
 
-const holdReasons: Readonly<Record<HoldReason, true>> = {
-  invalid: true,
-  observed: true,
-  hold: true,
-  approval: true,
-  window: true,
-  settling: true,
-  interval: true,
-  undone: true,
-  progressing: true,
-  wave: true,
-  halted: true,
-};
+const outcomes = workloadMetrics.outcomes.labels.outcome;
+const workloadStates = keysOf(workloadMetrics.workloads.labels.state);
+const holdReasons: readonly HoldReason[] = keysOf(workloadMetrics.held.labels.reason);
 
 /** What a workload is whose plan asks for no write. */
 export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
   switch (outcome) {
     case "ignore":
-      return "ignored";
     case "waiting":
-      return "waiting";
     case "overBudget":
-      return "overBudget";
     case "held":
-      return "held";
+      return outcome;
     default:
       return "unchanged";
   }
+}
+
+/** Whether a workload that is this has what it is to have. */
+export function isInOrder(state: WorkloadState | undefined): boolean {
+  return state === undefined || state === "unchanged" || state === "ignore";
 }
 
 /** What the gauges show. */
@@ -57,14 +52,16 @@ export interface Observed {
   /** What each workload is that was planned. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
-    readonly hold: { readonly reason: HoldReason } | undefined;
+    /** Since when it is not in order, on the monotonic clock; undefined where it is. */
+    readonly outOfOrderSince: number | undefined;
+    readonly hold: { readonly reason: HoldReason; readonly since: number } | undefined;
   }>;
 }
 
 /** The controller's metrics. */
 export interface RolloutMetrics {
-  /** One run of the reconciler ended. */
-  readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome) => void;
+  /** One run of the reconciler ended. A plan that asks for nothing is not counted. */
+  readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome | RolloutPlan["outcome"]) => void;
   /** A change that was seen `ms` milliseconds ago was written. */
   readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
   /** An Event was not sent. */
@@ -73,48 +70,25 @@ export interface RolloutMetrics {
   readonly countDroppedView: () => void;
 }
 
-const secondsBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-
 /** Declares the controller's metrics. `observe` is asked at each scrape; undefined while this process does not lead. */
-export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observed | undefined): RolloutMetrics {
-  const rollouts = registry.counter(
-    "wave_rollouts_total",
-    "Outcomes of planning workloads that have something to write or that wait for something missing.",
-    ["kind", "outcome"],
-  );
-  const seconds = registry.histogram(
-    "wave_rollout_duration_seconds",
-    "From a change being seen to the workload being patched, what settles included; not of what anything else held.",
-    secondsBuckets,
-    ["kind"],
-  );
-  const workloads = registry.gauge(
-    "wave_workloads",
-    "Workloads that concern Wave, by what they are, and those that are held by what holds them.",
-    ["state", "reason"],
-  );
-  const halted = registry.gauge(
-    "wave_rollouts_halted",
-    "Changes of ConfigMaps and Secrets that are rolled no further in a namespace because workloads failed with them: alert on this.",
-  );
-  const depth = registry.gauge("wave_queue_depth", "Workloads that a worker could take now.");
-  const delayed = registry.gauge(
-    "wave_queue_delayed",
-    "Workloads that wait for their time: for configuration to settle, for another try, or to be told of again.",
-  );
-  const turns = registry.gauge("wave_queue_turns", "Workloads that have something to write and wait for their turn.");
-  const events = registry.gauge("wave_events_waiting", "Events that wait to be sent; 4,096 at most.");
-  const dropped = registry.counter(
-    "wave_events_dropped_total",
-    "Events that were not sent: too many waited (full), or a newer one of the same object and reason said something else (newer).",
-    ["reason"],
-  );
-  const views = registry.gauge("wave_view_entries", "Keys remembered to tell what changed; 65,536 at most.");
-  const droppedViews = registry.counter(
-    "wave_views_dropped_total",
-    "Times that what a workload sees was too much to be remembered: its next rollout does not say what changed.",
-  );
-  workloads.collect(() => {
+export function rolloutMetrics(
+  registry: MetricsRegistry,
+  clock: Pick<Clock, "monotonic">,
+  observe: () => Observed | undefined,
+): RolloutMetrics {
+  const kinds = { kind: builtInKinds.map(({ id }) => id) };
+  const counted = registry.counter(workloadMetrics.outcomes, kinds);
+  const seconds = registry.histogram(workloadMetrics.duration, kinds);
+  const halted = registry.gauge(workloadMetrics.halted);
+  const depth = registry.gauge(workloadMetrics.depth);
+  const delayed = registry.gauge(workloadMetrics.delayed);
+  const turns = registry.gauge(workloadMetrics.turns);
+  const events = registry.gauge(workloadMetrics.events);
+  const dropped = registry.counter(workloadMetrics.droppedEvents);
+  const views = registry.gauge(workloadMetrics.views);
+  const droppedViews = registry.counter(workloadMetrics.droppedViews);
+  const showWorkloads = workloadGauges(registry, clock);
+  depth.collect(() => {
     const observed = observe();
     depth.set(observed?.depth ?? 0);
     delayed.set(observed?.delayed ?? 0);
@@ -122,22 +96,70 @@ export function rolloutMetrics(registry: MetricsRegistry, observe: () => Observe
     events.set(observed?.waitingEvents ?? 0);
     views.set(observed?.viewEntries ?? 0);
     halted.set(observed?.haltedChanges ?? 0);
-    const counts = new Map<string, number>();
-    for (const { state, hold } of observed?.workloads ?? []) {
-      const what = state === "held" ? `held ${hold?.reason}` : `${state}`;
-      counts.set(what, (counts.get(what) ?? 0) + 1);
-    }
-    for (const state of workloadStates) {
-      if (state !== "held") workloads.set(counts.get(state) ?? 0, { state, reason: "" });
-    }
-    for (const reason of Object.keys(holdReasons)) {
-      workloads.set(counts.get(`held ${reason}`) ?? 0, { state: "held", reason });
-    }
+    showWorkloads(observed?.workloads ?? []);
   });
   return {
-    count: ({ kind }, outcome) => rollouts.inc({ kind, outcome }),
+    count: ({ kind }, outcome) => {
+      if (isCounted(outcome)) counted.inc({ kind, outcome });
+    },
     observeDuration: (kind, ms) => seconds.observe(ms / 1000, { kind }),
     countDroppedView: () => droppedViews.inc(),
     countDroppedEvent: (reason) => dropped.inc({ reason }),
   };
+}
+
+/** How many workloads are what, and for how long. */
+function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic">) {
+  const workloads = registry.gauge(workloadMetrics.workloads);
+  const longest = registry.gauge(workloadMetrics.longest);
+  const held = registry.gauge(workloadMetrics.held);
+  const longestHeld = registry.gauge(workloadMetrics.longestHeld);
+  return (all: Observed["workloads"]) => {
+    const now = clock.monotonic();
+    const byState = new Tally<WorkloadState>(now);
+    const byHold = new Tally<HoldReason>(now);
+    for (const { state, outOfOrderSince, hold } of all) {
+      if (state !== undefined) byState.add(state, outOfOrderSince ?? now);
+      if (state === "held" && hold !== undefined) byHold.add(hold.reason, hold.since);
+    }
+    for (const state of workloadStates) {
+      workloads.set(byState.count(state), { state });
+      longest.set(byState.longestMs(state) / 1000, { state });
+    }
+    for (const reason of holdReasons) {
+      held.set(byHold.count(reason), { reason });
+      longestHeld.set(byHold.longestMs(reason) / 1000, { reason });
+    }
+  };
+}
+
+/** How many there are of each, and since when the first of them. */
+class Tally<Key> {
+  readonly #now: number;
+  readonly #counts = new Map<Key, { count: number; since: number }>();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  add(key: Key, since: number): void {
+    const before = this.#counts.get(key) ?? { count: 0, since };
+    this.#counts.set(key, { count: before.count + 1, since: Math.min(before.since, since) });
+  }
+
+  count(key: Key): number {
+    return this.#counts.get(key)?.count ?? 0;
+  }
+
+  longestMs(key: Key): number {
+    return Math.max(0, this.#now - (this.#counts.get(key)?.since ?? this.#now));
+  }
+}
+
+function isCounted(outcome: string): outcome is CountedOutcome {
+  return Object.hasOwn(outcomes, outcome);
+}
+
+function keysOf<T extends object>(row: T): readonly (keyof T & string)[] {
+  return Object.keys(row) as (keyof T & string)[];
 }

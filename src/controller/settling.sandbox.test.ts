@@ -51,8 +51,7 @@ async function scene(onPlan = () => {}) {
     for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");
   };
   await pass(quietMs);
-  const held = (reason: string) =>
-    cluster.metrics.render().includes(`wave_workloads{state="held",reason="${reason}"} 1`);
+  const held = (reason: string) => cluster.metrics.render().includes(`wave_held_workloads{reason="${reason}"} 1`);
   return { cluster, reasons, edit, pass, held };
 }
 

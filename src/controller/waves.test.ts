@@ -158,7 +158,7 @@ async function steady(...args: Parameters<typeof fleet>) {
   made.takeMostUnderWay();
   const halted = () => Number(/^wave_rollouts_halted (\d+)$/m.exec(leader.metrics.render())?.[1]);
   const held = (reason: string) =>
-    Number(new RegExp(`state="held",reason="${reason}"} (\\d+)`).exec(leader.metrics.render())?.[1]);
+    Number(new RegExp(`wave_held_workloads\\{reason="${reason}"} (\\d+)`).exec(leader.metrics.render())?.[1]);
   return { ...made, leader, halted, held };
 }
 

@@ -12,6 +12,8 @@ import type { WorkloadState } from "./rollout-metrics.ts";
 export interface WorkloadRecord extends PacingRecord {
   /** What the metrics count it as; undefined before it was planned. */
   state: WorkloadState | undefined;
+  /** Since when it is not in order, whatever it was meanwhile; undefined where it is. */
+  outOfOrderSince: number | undefined;
   /** When the first change was seen that is not written yet; undefined where a list or a timer asks. */
   seenAt: number | undefined;
   /** Counts how often it was asked for, and up to which of these it was planned. */
@@ -72,6 +74,7 @@ export interface Standing {
 export function newRecord(): WorkloadRecord {
   return {
     state: undefined,
+    outOfOrderSince: undefined,
     seenAt: undefined,
     asked: 0,
     planned: 0,

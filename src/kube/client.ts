@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { Lane } from "../lib/lane.ts";
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { apiErrorOf, brokenOff, readBody } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -11,7 +12,7 @@ import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
 import { withoutBulk } from "./large-json.ts";
 import { type Opened, open } from "./open-request.ts";
-import { codeOf, failureOf } from "./request-failure.ts";
+import { codeOf, countedAs, failureOf } from "./request-failure.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { UnprocessedError } from "./transport.ts";
 
@@ -56,10 +57,7 @@ const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
 /** A client that connects with its first request. See docs/adr/0004-api-client.md for why it is our own. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { config, clock, metrics, userAgent, ping = defaultPing, connect = createConnections } = options;
-  const requests = metrics.counter("wave_api_requests_total", "Requests to the API server by verb and answer.", [
-    "verb",
-    "code",
-  ]);
+  const requests = metrics.counter(clusterMetrics.requests);
   // A server behind a gateway may have a path of its own, as https://gateway/clusters/a.
   const root = config.server.pathname.replace(/\/$/, "");
   let connections: Connections | undefined;
@@ -134,12 +132,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     try {
       const opened = await successful(request, info, longLived, guard);
       const result = await read(opened, info, guard);
-      requests.inc({ verb: info.verb, code: String(opened.response.status) });
+      requests.inc(countedAs(info, String(opened.response.status)));
       return result;
     } catch (error) {
       guard.release();
       const failure = failureOf(error, info, guard, request.signal);
-      requests.inc({ verb: info.verb, code: codeOf(failure) });
+      requests.inc(countedAs(info, codeOf(failure)));
       throw failure;
     }
   };

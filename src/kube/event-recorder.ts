@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
+import { workloadMetrics } from "../telemetry/catalogue/workloads.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -74,10 +75,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const refusing = new Map<string, number>();
   let loggedAt = Number.NEGATIVE_INFINITY;
   let unlogged = 0;
-  const failures = options.metrics.counter(
-    "wave_events_failed_total",
-    "Events that could not be written, or were not tried because their namespace had just refused others.",
-  );
+  const failures = options.metrics.counter(workloadMetrics.failedEvents);
 
   const create = async (path: string, event: ObjectEvent, times: number): Promise<number> => {
     try {

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 
 /** Bookmarks come about every minute: who has heard nothing for longer than this may be behind. */
@@ -23,11 +24,7 @@ export interface LastHeard {
 export function createLastHeard(clock: Clock, metrics: MetricsRegistry): LastHeard {
   const watches: Watch[] = [];
   const silence = ({ heardAt }: Watch) => clock.monotonic() - heardAt;
-  const gauge = metrics.gauge(
-    "wave_watch_last_heard_seconds",
-    "Time since anything was heard from the watches of a resource, bookmarks included, which come every minute.",
-    ["resource"],
-  );
+  const gauge = metrics.gauge(clusterMetrics.lastHeard);
   gauge.collect(() => {
     const longest = new Map<string, number>();
     for (const watch of watches) longest.set(watch.plural, Math.max(longest.get(watch.plural) ?? 0, silence(watch)));

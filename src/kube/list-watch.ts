@@ -1,5 +1,7 @@
 import { backoffMs } from "../lib/backoff.ts";
 import { sleep } from "../lib/clock.ts";
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
+import type { LabelsOf } from "../telemetry/metric-row.ts";
 import type { Counter } from "../telemetry/metrics.ts";
 import type { KubeObject } from "./api-types.ts";
 import { ApiError } from "./errors.ts";
@@ -41,11 +43,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
       options.heard?.();
     },
   });
-  const restarts = context.metrics.counter(
-    "wave_watch_restarts_total",
-    "Watches that were begun again, by what ended them.",
-    ["resource", "reason"],
-  );
+  const restarts = context.metrics.counter(clusterMetrics.restarts, { resource: [resource.plural] });
   const report = createWatchReport(context);
   let state: State = { at: "start" };
   let initial: "stream" | "pages" = "stream";
@@ -119,6 +117,8 @@ function contextOf(options: ListWatchOptions): WatchContext {
   };
 }
 
+type Restart = LabelsOf<typeof clusterMetrics.restarts>;
+
 /** How long the server asks to wait. */
 function askedMs(error: unknown): number {
   return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestAskedMs) : 0;
@@ -129,6 +129,6 @@ function offersNoStreams(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 400 || error.status === 422);
 }
 
-function count(restarts: Counter, resource: Resource, reason: string): void {
+function count(restarts: Counter<Restart>, resource: Resource, reason: Restart["reason"]): void {
   restarts.inc({ resource: resource.plural, reason });
 }

@@ -1,4 +1,6 @@
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import { errorText } from "../telemetry/error-text.ts";
+import type { LabelsOf } from "../telemetry/metric-row.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
 import type { Guard } from "./guard.ts";
 import type { RequestInfo } from "./request-info.ts";
@@ -14,6 +16,19 @@ export function failureOf(error: unknown, info: RequestInfo, guard: Guard, signa
 /** A TypeError is a bug; everything else that a request can fail with, and that no class of ours names, is the connection's. */
 function isConnectionFailure(error: unknown): boolean {
   return !(error instanceof ApiError || error instanceof ClusterConfigError || error instanceof TypeError);
+}
+
+/** The labels of `wave_api_requests_total`. */
+export type CountedRequest = LabelsOf<typeof clusterMetrics.requests>;
+
+const { verb: verbs, code: codes } = clusterMetrics.requests.labels;
+
+/** How a request is counted, whatever the server answered to it: by labels that are known beforehand. */
+export function countedAs({ verb }: Pick<RequestInfo, "verb">, code: string): CountedRequest {
+  return {
+    verb: verbs.find((known) => known === verb) ?? "other",
+    code: codes.find((known) => known === code) ?? "other",
+  };
 }
 
 /** What the metrics call a failure: the status that the server answered with, or "error" where it did not. */

@@ -26,8 +26,10 @@ export function clientOf(
   return { client, metrics };
 }
 
-/** The lines of one metric, such as `{verb="get",code="200"} 1`. */
+/** The lines of one metric that are not 0, such as `{verb="get",code="200"} 1`. */
 export function seriesOf(metrics: MetricsRegistry, name: string): string[] {
   const lines = metrics.render().split("\n");
-  return lines.filter((line) => line.startsWith(`${name}{`)).map((line) => line.slice(name.length));
+  return lines
+    .filter((line) => line.startsWith(`${name}{`) && !line.endsWith(" 0"))
+    .map((line) => line.slice(name.length));
 }

@@ -5,6 +5,7 @@ import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { Webhook, WebhookOptions } from "../webhook/webhook.ts";
@@ -146,7 +147,10 @@ function assembleElector(
   recorder: EventRecorder,
   connected: Connected,
 ): Elector | undefined {
-  if (leaderElection === undefined) return undefined;
+  if (leaderElection === undefined) {
+    connected.metrics.gauge(clusterMetrics.leader).set(1);
+    return undefined;
+  }
   const { id, ...rest } = leaderElection;
   return createElector({ ...connected, ...rest, name: id, identity, recorder });
 }

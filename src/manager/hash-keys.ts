@@ -5,6 +5,7 @@ import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Waker } from "../lib/waker.ts";
 import type { HashKeys } from "../rollout/hash-key.ts";
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -58,10 +59,7 @@ export class HashKeysKeeper {
   constructor(options: HashKeysOptions) {
     this.#options = options;
     this.#secret = hashKeySecret(options.client, options.secret);
-    this.#problemGauge = options.metrics.gauge(
-      "wave_hash_key_problem",
-      "1 while the Secret with the key of hashes is missing, damaged or cannot be read, else 0.",
-    );
+    this.#problemGauge = options.metrics.gauge(clusterMetrics.hashKeyProblem);
     this.#problemGauge.set(1);
   }
 

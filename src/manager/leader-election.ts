@@ -4,6 +4,7 @@ import type { ApiClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import { resources } from "../kube/resources.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -202,12 +203,9 @@ export function createElector(options: ElectorOptions): Elector {
 }
 
 function declareMetrics(metrics: MetricsRegistry, lock: LeaseLock, leads: () => boolean): void {
-  const leader = metrics.gauge("wave_leader", "1 while this replica leads and rolls workloads, 0 while it stands by.");
+  const leader = metrics.gauge(clusterMetrics.leader);
   leader.collect(() => leader.set(leads() ? 1 : 0));
-  const transitions = metrics.gauge(
-    "wave_leader_transitions",
-    "How often the Lease has passed to another replica: its leaseTransitions, as this replica last read them.",
-  );
+  const transitions = metrics.gauge(clusterMetrics.transitions);
   transitions.collect(() => transitions.set(lock.observation()?.transitions ?? 0));
 }
 

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "./http-server.ts";
+import { counter } from "./metric-row.ts";
 import { MetricsRegistry } from "./metrics.ts";
 import { parseExposition } from "./parse-exposition.ts";
 
@@ -25,7 +26,7 @@ async function probes(ready: Checks, healthy: Checks = {}, registry = new Metric
 describe("the metrics endpoint", () => {
   it("serves what the registry holds, with Prometheus' content type", async () => {
     const registry = new MetricsRegistry();
-    registry.counter("edits_total", "Edits.").inc();
+    registry.counter(counter("edits_total", { help: "Edits" })).inc();
     const response = await fetch(`${await metrics(registry)}/metrics`);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");

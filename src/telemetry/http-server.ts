@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
+import { processMetrics } from "./catalogue/process.ts";
 import { fewAtATime } from "./few-at-a-time.ts";
+import type { LabelsOf } from "./metric-row.ts";
 import type { Counter, MetricsRegistry } from "./metrics.ts";
 
 /** A server that listens. */
@@ -102,12 +104,10 @@ function closeOldest(server: Server, onClosed: () => void): void {
 }
 
 /** Counts connections that one of Wave's servers closed for want of room, by `server`. */
-export function droppedConnections(registry: MetricsRegistry): Counter {
-  return registry.counter(
-    "wave_http_connections_dropped_total",
-    "Connections that were closed because there were too many.",
-    ["server"],
-  );
+export function droppedConnections(
+  registry: MetricsRegistry,
+): Counter<LabelsOf<typeof processMetrics.droppedConnections>> {
+  return registry.counter(processMetrics.droppedConnections);
 }
 
 type Route = (path: string, query: URLSearchParams) => Answer | undefined;

@@ -1,27 +1,33 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { counter, gauge, histogram } from "./metric-row.ts";
 import { MetricsRegistry } from "./metrics.ts";
 import { parseExposition } from "./parse-exposition.ts";
 import { addProcessMetrics } from "./process-metrics.ts";
 
+const rollouts = counter("wave_rollouts_total", {
+  help: "Rollouts",
+  labels: { kind: "each kind", outcome: { written: "it was written", failed: "it was not" } },
+});
+
 describe("the registry", () => {
   it("renders every type as Prometheus reads it, in the order of the names", () => {
     const registry = new MetricsRegistry();
-    const rollouts = registry.counter("wave_rollouts_total", "Rollouts.", ["kind", "outcome"]);
-    rollouts.inc({ outcome: "written", kind: "Deployment" });
-    rollouts.inc({ kind: "Deployment", outcome: "written" }, 2);
-    registry.gauge("wave_leader", "1 while this replica leads.").set(1);
-    const seconds = registry.histogram("wave_seconds", "Seconds.", [0.1, 1]);
+    const counted = registry.counter(rollouts);
+    counted.inc({ outcome: "written", kind: "Deployment" });
+    counted.inc({ kind: "Deployment", outcome: "written" }, 2);
+    registry.gauge(gauge("wave_leader", { help: "1 while this replica leads" })).set(1);
+    const seconds = registry.histogram(histogram("wave_seconds", { help: "Seconds", buckets: [0.1, 1] }));
     for (const value of [0.05, 0.1, 0.5, 7]) seconds.observe(value);
     expect(registry.render()).toBe(
       [
-        "# HELP wave_leader 1 while this replica leads.",
+        "# HELP wave_leader 1 while this replica leads",
         "# TYPE wave_leader gauge",
         "wave_leader 1",
-        "# HELP wave_rollouts_total Rollouts.",
+        "# HELP wave_rollouts_total Rollouts",
         "# TYPE wave_rollouts_total counter",
         'wave_rollouts_total{kind="Deployment",outcome="written"} 3',
-        "# HELP wave_seconds Seconds.",
+        "# HELP wave_seconds Seconds",
         "# TYPE wave_seconds histogram",
         'wave_seconds_bucket{le="0.1"} 2',
         'wave_seconds_bucket{le="1"} 3',
@@ -33,15 +39,24 @@ describe("the registry", () => {
     );
   });
 
-  it("shows a metric without labels before anything happened, and one with labels without a sample", () => {
+  it("shows every series whose labels are known before anything happened, also those that the run knows", () => {
     const registry = new MetricsRegistry();
-    registry.counter("a_total", "A.");
-    registry.counter("b_total", "B.", ["kind"]);
-    registry.histogram("c", "C.", [1]);
+    registry.counter(counter("a_total", { help: "A" }));
+    registry.counter(rollouts, { kind: ["Deployment"] });
+    registry.counter(rollouts, { kind: ["DaemonSet"] }).inc({ kind: "DaemonSet", outcome: "failed" });
+    registry.gauge(gauge("b", { help: "B", labels: { version: "the version" } }));
+    registry.histogram(histogram("c", { help: "C", buckets: [1], labels: { to: ["x", "y"] } }));
     const families = parseExposition(registry.render());
-    expect(families.get("a_total")?.samples).toEqual([{ name: "a_total", labels: {}, value: 0 }]);
-    expect(families.get("b_total")?.samples).toEqual([]);
-    expect(families.get("c")?.samples.map((sample) => sample.value)).toEqual([0, 0, 0, 0]);
+    const shown = (name: string) => families.get(name)?.samples.map(({ labels, value }) => ({ ...labels, value }));
+    expect(shown("a_total")).toEqual([{ value: 0 }]);
+    expect(shown("wave_rollouts_total")).toEqual([
+      { kind: "Deployment", outcome: "written", value: 0 },
+      { kind: "Deployment", outcome: "failed", value: 0 },
+      { kind: "DaemonSet", outcome: "written", value: 0 },
+      { kind: "DaemonSet", outcome: "failed", value: 1 },
+    ]);
+    expect(shown("b")).toEqual([]);
+    expect(families.get("c")?.samples.filter(({ name }) => name === "c_count")).toHaveLength(2);
   });
 
   it("gives a strict parser back the labels and help texts that it was given, whatever they hold, but those that are empty", () => {
@@ -49,7 +64,7 @@ describe("the registry", () => {
     fc.assert(
       fc.property(text, text, text, (help, first, second) => {
         const registry = new MetricsRegistry();
-        registry.gauge("g", help, ["a", "b"]).set(5, { a: first, b: second });
+        registry.gauge(gauge("g", { help, labels: { a: "any", b: "any" } })).set(5, { a: first, b: second });
         const labels = { ...(first && { a: first }), ...(second && { b: second }) };
         expect(parseExposition(registry.render()).get("g")).toEqual({
           type: "gauge",
@@ -65,8 +80,8 @@ describe("the registry", () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: -1, max: 100, noNaN: true }), { minLength: 1 }), (values) => {
         const registry = new MetricsRegistry();
-        const histogram = registry.histogram("h", "H.", bounds, ["kind"]);
-        for (const value of values) histogram.observe(value, { kind: "a" });
+        const seconds = registry.histogram(histogram("h", { help: "H", buckets: bounds, labels: { kind: "any" } }));
+        for (const value of values) seconds.observe(value, { kind: "a" });
         const samples = parseExposition(registry.render()).get("h")?.samples ?? [];
         const expected = [...bounds, Infinity].map((bound) => values.filter((value) => value <= bound).length);
         expect(samples.slice(0, -2).map((sample) => sample.value)).toEqual(expected);
@@ -82,7 +97,7 @@ describe("the registry", () => {
 
   it("asks for what is collected once at each rendering", () => {
     const registry = new MetricsRegistry();
-    const depth = registry.gauge("depth", "D.");
+    const depth = registry.gauge(gauge("depth", { help: "D" }));
     let asked = 0;
     depth.collect(() => {
       asked += 1;
@@ -93,31 +108,43 @@ describe("the registry", () => {
     expect(asked).toBe(2);
   });
 
-  it("gives the same metric to everybody who asks for its name", () => {
+  it("gives the same metric to everybody who asks for its row", () => {
     const registry = new MetricsRegistry();
-    registry.counter("x_total", "X.", ["a"]).inc({ a: "1" });
-    registry.counter("x_total", "X.", ["a"]).inc({ a: "1" });
-    expect(parseExposition(registry.render()).get("x_total")?.samples[0]?.value).toBe(2);
+    registry.counter(rollouts).inc({ kind: "a", outcome: "failed" });
+    registry.counter(rollouts).inc({ kind: "a", outcome: "failed" });
+    expect(parseExposition(registry.render()).get("wave_rollouts_total")?.samples[0]?.value).toBe(2);
   });
 
   it.each([
-    { wrong: "another type", call: (r: MetricsRegistry) => r.gauge("x_total", "X.", ["a"]) },
-    { wrong: "other labels", call: (r: MetricsRegistry) => r.counter("x_total", "X.", ["b"]) },
-    { wrong: "a missing label", call: (r: MetricsRegistry) => r.counter("x_total", "X.", ["a"]).inc() },
-    { wrong: "an extra label", call: (r: MetricsRegistry) => r.counter("x_total", "X.", ["a"]).inc({ a: "", b: "" }) },
+    {
+      wrong: "the name of another row",
+      call: (r: MetricsRegistry) => r.gauge(gauge("wave_rollouts_total", { help: "X" })),
+    },
+    { wrong: "a missing label", call: (r: MetricsRegistry) => r.counter(rollouts).inc() },
+    { wrong: "an extra label", call: (r: MetricsRegistry) => r.counter(rollouts).inc(extraLabel) },
+    { wrong: "a value that the row has not", call: (r: MetricsRegistry) => r.counter(rollouts).inc(wrongValue) },
     {
       wrong: "a counter going down",
-      call: (r: MetricsRegistry) => r.counter("x_total", "X.", ["a"]).inc({ a: "" }, -1),
+      call: (r: MetricsRegistry) => r.counter(rollouts).inc({ kind: "", outcome: "failed" }, -1),
     },
-    { wrong: "a bad name", call: (r: MetricsRegistry) => r.counter("x-total", "X.") },
-    { wrong: "a reserved label", call: (r: MetricsRegistry) => r.counter("y_total", "X.", ["le"]) },
-    { wrong: "unordered buckets", call: (r: MetricsRegistry) => r.histogram("h", "H.", [2, 1]) },
+    { wrong: "a bad name", call: (r: MetricsRegistry) => r.counter(counter("x-total", { help: "X" })) },
+    {
+      wrong: "a reserved label",
+      call: (r: MetricsRegistry) => r.counter(counter("y_total", { help: "X", labels: { le: ["1"] } })),
+    },
+    {
+      wrong: "unordered buckets",
+      call: (r: MetricsRegistry) => r.histogram(histogram("h", { help: "H", buckets: [2, 1] })),
+    },
   ])("refuses $wrong", ({ call }) => {
     const registry = new MetricsRegistry();
-    registry.counter("x_total", "X.", ["a"]);
-    expect(() => call(registry)).toThrow(/x_total|x-total|le is|buckets/);
+    registry.counter(rollouts);
+    expect(() => call(registry)).toThrow(/wave_rollouts_total|x-total|le is|buckets/);
   });
 });
+
+const extraLabel = { kind: "a", outcome: "failed" as const, other: "b" };
+const wrongValue = { kind: "a", outcome: "toString" as "failed" };
 
 describe("the process's metrics", () => {
   it("tell memory, CPU time, start and version under the usual names", () => {

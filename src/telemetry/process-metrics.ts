@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { processMetrics } from "./catalogue/process.ts";
 import type { MetricsRegistry } from "./metrics.ts";
 
 /** How often the delay of the event loop is looked at, in native code, without waking JavaScript. */
@@ -9,12 +10,10 @@ const resolutionMs = 20;
  * All of it is read when the metrics are rendered.
  */
 export function addProcessMetrics(registry: MetricsRegistry, version: string): void {
-  registry.gauge("wave_build_info", "Always 1; the label tells Wave's version.", ["version"]).set(1, { version });
-  registry
-    .gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.")
-    .set(Math.round(performance.timeOrigin) / 1000);
+  registry.gauge(processMetrics.build).set(1, { version });
+  registry.gauge(processMetrics.start).set(Math.round(performance.timeOrigin) / 1000);
 
-  const cpu = registry.counter("process_cpu_seconds_total", "User and system CPU time spent, in seconds.");
+  const cpu = registry.counter(processMetrics.cpu);
   let counted = 0;
   cpu.collect(() => {
     const { user, system } = process.cpuUsage();
@@ -23,13 +22,10 @@ export function addProcessMetrics(registry: MetricsRegistry, version: string): v
     counted = seconds;
   });
 
-  const resident = registry.gauge("process_resident_memory_bytes", "Resident memory, in bytes.");
-  const heapUsed = registry.gauge("nodejs_heap_size_used_bytes", "Memory used by JavaScript objects, in bytes.");
-  const heapTotal = registry.gauge(
-    "nodejs_heap_size_total_bytes",
-    "Memory set aside for JavaScript objects, in bytes.",
-  );
-  const external = registry.gauge("nodejs_external_memory_bytes", "Memory of buffers outside the heap, in bytes.");
+  const resident = registry.gauge(processMetrics.resident);
+  const heapUsed = registry.gauge(processMetrics.heapUsed);
+  const heapTotal = registry.gauge(processMetrics.heapTotal);
+  const external = registry.gauge(processMetrics.external);
   resident.collect(() => {
     const memory = process.memoryUsage();
     resident.set(memory.rss);
@@ -37,10 +33,7 @@ export function addProcessMetrics(registry: MetricsRegistry, version: string): v
     heapTotal.set(memory.heapTotal);
     external.set(memory.external);
   });
-  const delay = registry.gauge(
-    "wave_event_loop_delay_seconds",
-    "The longest time that anything had to wait for the event loop since the last scrape.",
-  );
+  const delay = registry.gauge(processMetrics.eventLoopDelay);
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
   delay.collect(() => {

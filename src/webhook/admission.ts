@@ -14,6 +14,7 @@ import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import type { WorkloadObject, WorkloadRow } from "../rollout/workload.ts";
 import { sourceOf } from "../rollout/workload-references.ts";
 import { standardForm } from "../rollout/workload-row.ts";
+import { admissionMetrics } from "../telemetry/catalogue/admission.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -42,16 +43,8 @@ export interface AdmissionOptions {
  */
 export function createReviewer(options: AdmissionOptions): Reviewer {
   const { clock, log, metrics } = options;
-  const reviews = metrics.counter("wave_admission_reviews_total", "Admission reviews answered, by what came of them.", [
-    "kind",
-    "operation",
-    "outcome",
-  ]);
-  const seconds = metrics.histogram(
-    "wave_admission_duration_seconds",
-    "Seconds from an admission review's arrival to its answer.",
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-  );
+  const reviews = metrics.counter(admissionMetrics.reviews, { kind: [...builtInKinds.map(({ id }) => id), "other"] });
+  const seconds = metrics.histogram(admissionMetrics.duration);
   const read = liveConfiguration(options);
   /** How many reviews are under way, by namespace. */
   const underWay = new Map<string, number>();

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:https";
 import { type AddressInfo, Socket } from "node:net";
 import type { Clock } from "../lib/clock.ts";
 import { listenError, parseBindAddress } from "../telemetry/bind-address.ts";
+import { admissionMetrics } from "../telemetry/catalogue/admission.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { fewAtATime } from "../telemetry/few-at-a-time.ts";
 import { droppedConnections } from "../telemetry/http-server.ts";
@@ -15,6 +16,8 @@ import { carriesToken } from "./path-token.ts";
 import { refusal, reply, turnAway, unknownPath } from "./reply.ts";
 import { type AdmissionAnswer, type AdmissionRequest, ReviewError, writeReview } from "./review.ts";
 import { ReviewReader } from "./review-reader.ts";
+
+const { code: codes } = admissionMetrics.requests.labels;
 
 /** Decides on one request. */
 export type Reviewer = (request: AdmissionRequest) => Promise<AdmissionAnswer>;
@@ -86,17 +89,15 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   const dropped = droppedConnections(metrics);
   const onDropped = () => dropped.inc({ server: "webhook" });
   const connections = new Connections(options.connections ?? connectionLimits, clock, onDropped);
-  const answers = metrics.counter(
-    "wave_webhook_requests_total",
-    "Requests to the webhook by the status of their answer.",
-    ["code"],
-  );
+  const answers = metrics.counter(admissionMetrics.requests);
   const reader = new ReviewReader();
   // While the server closes, a connection that was busy ends with its answer.
   const isLast = () => draining || !server.listening;
   server.on("connection", (socket) => socket instanceof Socket && connections.add(socket));
   const onRequest = fewAtATime((request, response) => {
-    response.once("finish", () => answers.inc({ code: String(response.statusCode) }));
+    response.once("finish", () =>
+      answers.inc({ code: codes.find((code) => code === String(response.statusCode)) ?? "other" }),
+    );
     if (!carriesToken(request.url ?? "", tokens)) return turnAway(response, unknownPath);
     connections.asking(request.socket);
     response.once("close", () => connections.answered(request.socket));

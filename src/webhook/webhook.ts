@@ -5,6 +5,7 @@ import { type Resource, resources } from "../kube/resources.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
+import { admissionMetrics } from "../telemetry/catalogue/admission.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -82,10 +83,10 @@ export function createWebhook(options: WebhookOptions): Webhook {
   let problem: string | undefined = "it has no certificate yet";
   /** Until when reviews can be answered whatever the problem, by the wall clock. */
   let servesUntil = Number.NEGATIVE_INFINITY;
-  const expiration = options.metrics.gauge(
-    "wave_webhook_certificate_expiration_timestamp_seconds",
-    "When the certificate that the webhook serves expires, in seconds since the epoch.",
-  );
+  // From the start, not from the first certificate on.
+  const review = createReviewer(options);
+  options.metrics.counter(admissionMetrics.requests);
+  const expiration = options.metrics.gauge(admissionMetrics.certificateExpiry);
 
   async function run(signal: AbortSignal): Promise<void> {
     const failed = new AbortController();
@@ -102,7 +103,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
           server = await serveAdmission({
             address: options.bindAddress,
             served,
-            review: createReviewer(options),
+            review,
             clock,
             log,
             metrics: options.metrics,

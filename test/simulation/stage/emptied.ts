@@ -6,7 +6,8 @@ const nothingLeft = [
   "wave_queue_turns",
   "wave_events_waiting",
   'wave_workloads{state="pending"}',
-  'wave_workloads{state="failed"}',
+  'wave_workloads{state="refused"}',
+  'wave_workloads{state="bug"}',
 ];
 
 /** What is left to do at the end, one line each. */

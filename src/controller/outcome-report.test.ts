@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { planRollout } from "../rollout/plan.ts";
+import { defaultPolicy, lookupOf, workload } from "../rollout/test-objects.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { Announcer } from "./announcer.ts";
+import { OutcomeReport } from "./outcome-report.ts";
+import { rolloutMetrics } from "./rollout-metrics.ts";
+import { newRecord } from "./workload-record.ts";
+
+/** One workload's report, and what is counted of it. */
+function start() {
+  const clock = new FakeClock();
+  const registry = new MetricsRegistry();
+  const metrics = rolloutMetrics(registry, clock, () => undefined);
+  const announcer = new Announcer({ post: () => {}, clock, random: () => 0 });
+  const report = new OutcomeReport({ announcer, metrics, clock, log: silentLogger });
+  const counted = (outcome: string) =>
+    Number(new RegExp(`wave_outcomes_total\\{.*outcome="${outcome}"\\} (\\d+)`).exec(registry.render())?.[1]);
+  return { clock, report, record: newRecord(), counted };
+}
+
+const reads = workload({ pod: { containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }] }] } });
+const waiting = { type: "settled", workload: reads, plan: planRollout(reads, lookupOf(), defaultPolicy) } as const;
+const idle = workload({ pod: { containers: [{ name: "web" }] } });
+const inOrder = { type: "settled", workload: idle, plan: planRollout(idle, lookupOf(), defaultPolicy) } as const;
+
+it("since when a workload is out of order stays the same until it is in order, whatever it is meanwhile", async () => {
+  const { clock, report, record } = start();
+  await clock.advance(1_000);
+  report.ended(record, waiting, undefined);
+  await clock.advance(1_000);
+  report.ended(record, { type: "paced" }, undefined);
+  report.ended(record, { type: "refused", workload: reads, message: "no" }, undefined);
+  expect([record.state, record.outOfOrderSince]).toEqual(["refused", 1_000]);
+  report.ended(record, inOrder, undefined);
+  expect([record.state, record.outOfOrderSince]).toEqual(["unchanged", undefined]);
+});
+
+it("what lasts is counted when it begins, and each refusal as one", () => {
+  const { report, record, counted } = start();
+  for (let time = 0; time < 3; time++) report.ended(record, waiting, undefined);
+  report.ended(record, inOrder, undefined);
+  report.ended(record, waiting, undefined);
+  for (let time = 0; time < 3; time++)
+    report.ended(record, { type: "refused", workload: reads, message: "no" }, undefined);
+  report.failed("Deployment/default/web", record, new Error("a bug"));
+  expect(["waiting", "refused", "bug"].map(counted)).toEqual([2, 3, 1]);
+});

@@ -1,0 +1,13 @@
+import { admissionMetrics } from "./catalogue/admission.ts";
+import { clusterMetrics } from "./catalogue/cluster.ts";
+import { processMetrics } from "./catalogue/process.ts";
+import { workloadMetrics } from "./catalogue/workloads.ts";
+import type { MetricRow } from "./metric-row.ts";
+
+/** All metrics of `wave run`, by what they tell of: the one table, from which docs/metrics.md is made. */
+export const catalogue = {
+  workloads: workloadMetrics,
+  cluster: clusterMetrics,
+  admission: admissionMetrics,
+  process: processMetrics,
+} satisfies Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;

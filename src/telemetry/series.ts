@@ -1,0 +1,120 @@
+import type { MetricRow } from "./metric-row.ts";
+
+/** A metric's labels of one time series. Exactly the names that the metric was declared with. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** The series of a metric. A label's value that the row does not have is a bug: they throw. */
+export interface Series {
+  /** Makes one, as yet without anything in it, if there is none. */
+  begin(labels: Labels): void;
+  lines(): Iterable<string>;
+}
+
+/** The series of a counter or gauge, by their labels as they are rendered. */
+export class NumberSeries implements Series {
+  readonly #row: MetricRow;
+  readonly #values = new Map<string, number>();
+
+  constructor(row: MetricRow) {
+    this.#row = row;
+  }
+
+  begin(labels: Labels): void {
+    this.add(labels, 0);
+  }
+
+  set(labels: Labels, value: number): void {
+    this.#values.set(renderLabels(this.#row, labels), value);
+  }
+
+  add(labels: Labels, by: number): void {
+    const key = renderLabels(this.#row, labels);
+    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
+  }
+
+  *lines(): Iterable<string> {
+    const { name } = this.#row;
+    for (const [labels, value] of this.#values) yield `${name}${labels && `{${labels}}`} ${renderNumber(value)}`;
+  }
+}
+
+/** The series of a histogram: counts per bucket, not yet cumulated, the last one for what is above every bound. */
+export class BucketSeries implements Series {
+  readonly #row: MetricRow;
+  readonly #bounds: readonly number[];
+  readonly #values = new Map<string, { readonly counts: Float64Array; sum: number }>();
+
+  constructor(row: MetricRow) {
+    const { name, buckets: bounds = [] } = row;
+    if (bounds.some((bound, index) => !Number.isFinite(bound) || bound <= (bounds[index - 1] ?? -Infinity)))
+      throw new Error(`the buckets of ${name} are not finite and ascending: ${bounds}`);
+    this.#row = row;
+    this.#bounds = bounds;
+  }
+
+  begin(labels: Labels): void {
+    this.#series(labels);
+  }
+
+  observe(labels: Labels, value: number): void {
+    const series = this.#series(labels);
+    const found = this.#bounds.findIndex((bound) => value <= bound);
+    const bucket = found === -1 ? this.#bounds.length : found;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.sum += value;
+  }
+
+  *lines(): Iterable<string> {
+    const { name } = this.#row;
+    for (const [labels, { counts, sum }] of this.#values) {
+      const before = labels && `${labels},`;
+      let cumulated = 0;
+      for (const [index, count] of counts.entries()) {
+        cumulated += count;
+        yield `${name}_bucket{${before}le="${renderNumber(this.#bounds[index] ?? Infinity)}"} ${cumulated}`;
+      }
+      yield `${name}_sum${labels && `{${labels}}`} ${renderNumber(sum)}`;
+      yield `${name}_count${labels && `{${labels}}`} ${cumulated}`;
+    }
+  }
+
+  #series(labels: Labels): { readonly counts: Float64Array; sum: number } {
+    const key = renderLabels(this.#row, labels);
+    let series = this.#values.get(key);
+    if (series === undefined) {
+      series = { counts: new Float64Array(this.#bounds.length + 1), sum: 0 };
+      this.#values.set(key, series);
+    }
+    return series;
+  }
+}
+
+function renderLabels({ name, labels: declared }: MetricRow, labels: Labels): string {
+  const names = Object.keys(declared);
+  if (Object.keys(labels).length !== names.length || names.some((label) => labels[label] === undefined))
+    throw new Error(`metric ${name} has the labels [${names}], used with [${Object.keys(labels)}]`);
+  for (const label of names) {
+    const values = declared[label] ?? "";
+    const value = labels[label] ?? "";
+    const isKnown =
+      typeof values === "string" || (Array.isArray(values) ? values.includes(value) : Object.hasOwn(values, value));
+    if (!isKnown) throw new Error(`metric ${name} has no ${label} "${value}"`);
+  }
+  // A label without a value is none (https://prometheus.io/docs/concepts/data_model/#metric-names-and-labels).
+  const given = names.filter((label) => labels[label] !== "");
+  return given.map((label) => `${label}="${escapeLabel(labels[label] ?? "")}"`).join(",");
+}
+
+function renderNumber(value: number): string {
+  if (value === Infinity) return "+Inf";
+  return value === -Infinity ? "-Inf" : String(value);
+}
+
+/** A text for people as it stands in a line of the format. */
+export function escapeHelp(text: string): string {
+  return text.replace(/\\/g, "\\\\").replace(/\n/g, "\\n");
+}
+
+function escapeLabel(text: string): string {
+  return escapeHelp(text).replace(/"/g, '\\"');
+}
