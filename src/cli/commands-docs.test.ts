@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workloadStates } from "./cluster/workload-state.ts";
+import { checks } from "./doctor/checks.ts";
+import { severities } from "./doctor/finding.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { listHelp } from "./list/list-help.ts";
 import { runWave } from "./test-terminal.ts";
@@ -11,6 +13,11 @@ describe("docs/commands.md", () => {
   it("has each state as wave list knows it", () => {
     for (const [state, meaning] of Object.entries(workloadStates))
       expect(page).toContain(`| \`${state}\` | ${meaning} |\n`);
+  });
+
+  it("has each check of wave doctor, and what it may come to", () => {
+    for (const [check, { means }] of Object.entries(checks)) expect(page).toContain(`| \`${check}\` | ${means} |\n`);
+    for (const [word, meaning] of Object.entries(severities)) expect(page).toContain(`| \`${word}\` | ${meaning} |\n`);
   });
 
   it("has each exit code", () => {
@@ -27,7 +34,7 @@ describe("docs/commands.md", () => {
 });
 
 describe("the help of each command", () => {
-  it.each(["list", "wait", "hold", "release", "approve", "resume", "explain"])(
+  it.each(["list", "wait", "hold", "release", "approve", "resume", "explain", "doctor"])(
     "of %s has lines of at most 100 columns",
     async (name) => {
       const { code, out } = await runWave([name, "--help"]);

@@ -46,6 +46,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "go on with what was halted because workloads failed",
     load: async () => (await import("./annotate/resume.ts")).resume,
   },
+  doctor: {
+    summary: "look for what keeps Wave from rolling workloads, and say what to do",
+    load: async () => (await import("./doctor/doctor.ts")).doctor,
+  },
   migrate: {
     summary: "tell what would roll if Wave took over from another controller: wave migrate --dry-run -A",
     load: async () => (await import("./migrate/migrate.ts")).migrate,

@@ -46,6 +46,8 @@ export const resources = {
   roleBindings: namespaced("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"),
   clusterRoles: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"),
   clusterRoleBindings: clusterWide("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"),
+  subjectAccessReviews: clusterWide("authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews"),
+  endpointSlices: namespaced("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
   selfSubjectAccessReviews: clusterWide(
     "authorization.k8s.io/v1",
     "SelfSubjectAccessReview",

@@ -1,7 +1,7 @@
+import type { OtherController } from "../cluster/other-controllers.ts";
 import { printable } from "../output/printable.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { tableLines } from "../output/table.ts";
-import type { OtherController } from "./other-controllers.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What `wave migrate -o json` prints. */

@@ -64,7 +64,13 @@ describe("wave migrate --dry-run", () => {
     const { out } = await migrate("-o", "json");
     const { workloads, controllers } = JSON.parse(out);
     expect(workloads).toMatchObject([{ name: "sap", dialects: ["sap"], effect: "roll" }]);
-    expect(controllers).toContainEqual({ controller: "Stakater's Reloader", namespace, name: "tool", replicas: 2 });
+    expect(controllers).toContainEqual({
+      controller: "Stakater's Reloader",
+      dialect: "stakater",
+      namespace,
+      name: "tool",
+      replicas: 2,
+    });
     expect(JSON.parse((await migrate("--dialects=wave", "-o", "json")).out).workloads).toEqual([]);
   });
 

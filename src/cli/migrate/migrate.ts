@@ -1,5 +1,6 @@
 import { dialects } from "../../rollout/dialects/settings.ts";
 import { quoted } from "../../rollout/wording.ts";
+import { otherControllers } from "../cluster/other-controllers.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { clusterCommand } from "../cluster-command.ts";
 import { placed } from "../command-failure.ts";
@@ -9,7 +10,6 @@ import { UsageError } from "../flags/usage-error.ts";
 import { printable } from "../output/printable.ts";
 import { migrateFlags } from "./migrate-flags.ts";
 import { type Migration, renderMigration } from "./migrate-output.ts";
-import { otherControllers } from "./other-controllers.ts";
 import { verdictOn } from "./verdict.ts";
 
 /**

@@ -2,12 +2,15 @@ import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
+import type { Dialect } from "../../rollout/dialects/settings.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { listAll } from "../list/list-all.ts";
 
 /** A controller that rolls workloads for their configuration too: beside it, both would. */
 export interface OtherController {
   readonly controller: string;
+  /** Whose annotations it reads. */
+  readonly dialect: Dialect;
   readonly namespace: string;
   readonly name: string;
   /** How many replicas it is to have. */
@@ -15,10 +18,10 @@ export interface OtherController {
 }
 
 /** By the last part of the name of its image. */
-const images: Readonly<Record<string, string>> = {
-  reloader: "Stakater's Reloader",
-  "pod-reloader": "SAP's pod-reloader",
-  wave: "Wave",
+const images: Readonly<Record<string, Pick<OtherController, "controller" | "dialect">>> = {
+  reloader: { controller: "Stakater's Reloader", dialect: "stakater" },
+  "pod-reloader": { controller: "SAP's pod-reloader", dialect: "sap" },
+  wave: { controller: "Wave", dialect: "wave" },
 };
 
 /**
@@ -38,7 +41,7 @@ export async function otherControllers(
         const controller = controllerOf(object);
         const { namespace: where = "", name } = object.metadata;
         if (controller === undefined) return undefined;
-        return { controller, namespace: where, name, replicas: object.spec?.replicas ?? 1 };
+        return { ...controller, namespace: where, name, replicas: object.spec?.replicas ?? 1 };
       },
     );
   } catch (error) {
@@ -46,7 +49,7 @@ export async function otherControllers(
   }
 }
 
-function controllerOf({ spec }: Deployment): string | undefined {
+function controllerOf({ spec }: Deployment): Pick<OtherController, "controller" | "dialect"> | undefined {
   for (const { image = "" } of spec?.template.spec?.containers ?? []) {
     const name = image.replace(/@.*$/, "").replace(/^.*\//, "").replace(/:.*$/, "");
     if (Object.hasOwn(images, name)) return images[name];

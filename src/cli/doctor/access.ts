@@ -1,0 +1,41 @@
+import type { SelfSubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
+import { resourcePath, resources } from "../../kube/resources.ts";
+import { enumerated } from "../../rollout/wording.ts";
+import { inLane } from "../cluster/in-lane.ts";
+import { workloadRows } from "../workload-argument.ts";
+import { type Examined, reading, unchecked } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+
+/** What whoever looks at workloads must be able to list. */
+const looked = [
+  ...workloadRows.map(({ resource }) => resource),
+  resources.configMaps,
+  resources.secrets,
+  resources.pods,
+];
+
+/** Whether whoever asks may read what workloads hang on: said first, because what they may not is unknown in the rest. */
+export async function access({ cluster, namespace }: Patient): Promise<Examined> {
+  const where = namespace === undefined ? "in all namespaces" : `in ${namespace}`;
+  const answers = await reading("create selfsubjectaccessreviews", () =>
+    inLane(looked, async ({ plural, apiVersion }) => {
+      const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+      const attributes = { group, resource: plural, verb: "list", ...(namespace !== undefined && { namespace }) };
+      const body: SelfSubjectAccessReview = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: attributes },
+      };
+      const path = resourcePath(resources.selfSubjectAccessReviews);
+      const review = await cluster.client.request<SelfSubjectAccessReview>({ method: "POST", path, body });
+      return review.status?.allowed ? undefined : plural;
+    }),
+  );
+  if ("unread" in answers) return { found: [unchecked(null, `what you may read: ${answers.unread}`)], fine: "" };
+  const refused = answers.read.flatMap((each) => each ?? []);
+  const what = `you may not list ${enumerated(refused, refused.length, String)} ${where}: what hangs on them is not known here`;
+  return {
+    found: refused.length === 0 ? [] : [unchecked(null, what)],
+    fine: `you may list all that is looked at ${where}`,
+  };
+}

@@ -1,0 +1,99 @@
+import { X509Certificate } from "node:crypto";
+import type { Secret, Volume } from "kubernetes-types/core/v1.d.ts";
+import { resources } from "../../kube/resources.ts";
+import type { MutatingWebhook } from "../../webhook/configuration.ts";
+import { type Certificate, readBundle } from "../../webhook/pem.ts";
+import type { RunningWave } from "../cluster/running-wave.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { age } from "../list/age.ts";
+import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
+import { flagOf, type Patient, placeOf } from "./patient.ts";
+import { readOne } from "./stored.ts";
+
+/** Wave renews its own when a third of its life is left, cert-manager likewise: what ends sooner is not renewed. */
+const soonMs = 7 * 86_400_000;
+
+/** Whether the API server trusts the certificate that Wave serves by, and for how long. */
+export async function certificates(
+  patient: Patient,
+  wave: RunningWave,
+  { clientConfig }: MutatingWebhook,
+  where: Place,
+): Promise<Examined> {
+  const trusted = certificatesIn(clientConfig.caBundle);
+  const logs = `kubectl logs ${kubectlName(placeOf(wave))}`;
+  if (trusted.length === 0)
+    return { found: [problem(where, "its caBundle has no certificate: the API server trusts nobody", logs)], fine: "" };
+  const secret = secretOf(wave);
+  if (secret === undefined) {
+    const found = unchecked(where, "whether its caBundle is that of what Wave serves: its certificate is in no Secret");
+    return { found: [found, ...expiry(trusted, where, patient.now, logs)], fine: until(trusted) };
+  }
+  const stored = await readOne<Secret>(patient, resources.secrets, secret);
+  if ("unread" in stored)
+    return {
+      found: [
+        unchecked(secret, `whether the caBundle is that of it: ${stored.unread}`),
+        ...expiry(trusted, where, patient.now, logs),
+      ],
+      fine: until(trusted),
+    };
+  const served = certificatesIn(stored.read?.data?.["tls.crt"]);
+  const [serving] = served;
+  if (serving === undefined)
+    return { found: [problem(secret, "it has no certificate, or does not exist", logs)], fine: "" };
+  const found = trusted.some((authority) => vouchesFor(authority, serving))
+    ? []
+    : [problem(where, `its caBundle does not trust the certificate of Secret ${secret.name}`, logs)];
+  return { found: [...found, ...expiry([serving], secret, patient.now, logs)], fine: until([serving]) };
+}
+
+/** The Secret that has the certificate: the one of Wave's authority, or one that is mounted where files are read. */
+function secretOf(wave: RunningWave): Place | undefined {
+  const { namespace } = wave;
+  const directory = flagOf(wave, "webhook-tls-directory");
+  if (directory === undefined) {
+    const service = flagOf(wave, "webhook-service-name") ?? runFlags["webhook-service-name"].default;
+    return { kind: "Secret", namespace, name: `${service}-authority` };
+  }
+  const mount = wave.container.volumeMounts?.find(({ mountPath }) => mountPath === directory);
+  const volume = wave.object.spec?.template.spec?.volumes?.find(({ name }) => name === mount?.name);
+  const name = volume && secretIn(volume);
+  return name === undefined ? undefined : { kind: "Secret", namespace, name };
+}
+
+/** The first Secret of which the whole is mounted: the others are of parts, such as a token. */
+function secretIn({ secret, projected }: Volume): string | undefined {
+  return (
+    secret?.secretName ?? projected?.sources?.find((source) => source.secret && !source.secret.items)?.secret?.name
+  );
+}
+
+function expiry(of: readonly Certificate[], where: Place, now: number, fix: string): readonly Found[] {
+  const end = Math.max(...of.map(({ notAfter }) => notAfter));
+  if (end <= now) return [problem(where, `its certificate expired ${age(now - end)} ago`, fix)];
+  if (end - now < soonMs)
+    return [warning(where, `its certificate expires in ${age(end - now)}, and was not renewed`, fix)];
+  return [];
+}
+
+function until(of: readonly Certificate[]): string {
+  const end = Math.max(...of.map(({ notAfter }) => notAfter));
+  return `its certificate is good until ${new Date(end).toISOString().slice(0, 10)}`;
+}
+
+/** What is damaged trusts nobody. */
+function certificatesIn(base64 = ""): readonly Certificate[] {
+  try {
+    return readBundle(Buffer.from(base64, "base64").toString("utf8"));
+  } catch {
+    return [];
+  }
+}
+
+/** Whether who trusts the one trusts the other: it is the same, or its issuer. */
+function vouchesFor(authority: Certificate, served: Certificate): boolean {
+  if (authority.fingerprint === served.fingerprint) return true;
+  const [issuer, certificate] = [new X509Certificate(authority.pem), new X509Certificate(served.pem)];
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}

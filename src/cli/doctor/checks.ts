@@ -1,0 +1,55 @@
+import { ApiError, ConnectionError } from "../../kube/errors.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import { access } from "./access.ts";
+import { annotations, leftovers } from "./annotations.ts";
+import { apiVersions } from "./api-versions.ts";
+import { type Examined, unchecked } from "./finding.ts";
+import { installation } from "./installation.ts";
+import { leadership } from "./leadership.ts";
+import { others } from "./others.ts";
+import type { Check, Patient } from "./patient.ts";
+import { permissions } from "./permissions.ts";
+import { toldFlags } from "./told-flags.ts";
+import { webhook } from "./webhook.ts";
+import { workloads } from "./workloads.ts";
+
+/** What `wave doctor` looks at, in the order in which it tells of it. */
+export const checks = {
+  api: { means: "the API server is new enough, and serves what Wave needs", examine: apiVersions },
+  access: { means: "you may read what workloads hang on", examine: access },
+  wave: { means: "Wave runs, once, with all of its replicas, and as this version", examine: installation },
+  flags: { means: "its flags are such as it takes, and name namespaces that exist", examine: toldFlags },
+  permissions: { means: "its account may do all that it needs with these flags", examine: permissions },
+  leader: { means: "one replica leads, and others stand by", examine: leadership },
+  webhook: { means: "the API server reaches the webhook, and trusts its certificate", examine: webhook },
+  workloads: { means: "none waits, failed, or is due or held for long", examine: workloads },
+  annotations: { means: "what people wrote for Wave reaches it, and can be read", examine: annotations },
+  others: { means: "no other controller rolls the same workloads", examine: others },
+  leftovers: { means: "nothing is left of early versions that is in the way", examine: leftovers },
+} as const satisfies Readonly<Record<string, Check>>;
+
+/** The name of one of them. */
+export type CheckName = keyof typeof checks;
+
+/** Those that ask about each Wave that serves: without one there is nothing to ask. */
+const aboutWave: readonly CheckName[] = ["flags", "permissions", "leader", "webhook"];
+
+/** Examines everything, at once. What fails of one check is told as what could not be checked, and keeps no other. */
+export async function examineAll(patient: Patient): Promise<readonly (readonly [CheckName, Examined])[]> {
+  const names = Object.keys(checks) as CheckName[];
+  const wanted = names.filter((name) => patient.serving.length > 0 || !aboutWave.includes(name));
+  return Promise.all(wanted.map(async (name) => [name, await examined(name, patient)] as const));
+}
+
+async function examined(name: CheckName, patient: Patient): Promise<Examined> {
+  try {
+    return await checks[name].examine(patient);
+  } catch (error) {
+    if (!isAboutTheCluster(error)) throw error;
+    return { found: [unchecked(null, errorText(error))], fine: "" };
+  }
+}
+
+function isAboutTheCluster(error: unknown): boolean {
+  return error instanceof ApiError || error instanceof ConnectionError;
+}

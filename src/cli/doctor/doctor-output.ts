@@ -1,0 +1,95 @@
+import { counted } from "../../rollout/wording.ts";
+import type { Paint, Style } from "../output/paint.ts";
+import { printable } from "../output/printable.ts";
+import { type PaintCell, tableLines } from "../output/table.ts";
+import type { CheckName } from "./checks.ts";
+import { type Examined, type Found, placeText, type Severity, severities } from "./finding.ts";
+
+/** What `wave doctor -o json` prints; docs/commands.md promises its fields. */
+export interface Diagnosis {
+  readonly version: 1;
+  readonly checks: readonly { readonly check: CheckName; readonly severity: Severity; readonly summary: string }[];
+  readonly findings: readonly (Found & { readonly check: CheckName })[];
+}
+
+/** All that was found, the worst first. */
+export function diagnosisOf(examined: readonly (readonly [CheckName, Examined])[]): Diagnosis {
+  const findings = examined.flatMap(([check, { found }]) => found.map((each) => ({ check, ...each })));
+  return {
+    version: 1,
+    checks: examined.map(([check, { found, fine }]) => ({
+      check,
+      severity: worstOf(found),
+      summary: summaryOf(found, fine),
+    })),
+    findings: findings.toSorted((a, b) => rank(a.severity) - rank(b.severity)),
+  };
+}
+
+const ranks = Object.keys(severities) as readonly Severity[];
+const rank = (severity: Severity) => ranks.indexOf(severity);
+
+function worstOf(found: readonly Found[]): Severity {
+  return ranks.find((severity) => found.some((each) => each.severity === severity)) ?? "ok";
+}
+
+function summaryOf(found: readonly Found[], fine: string): string {
+  if (found.length === 0) return fine;
+  const said = ranks.flatMap((severity) => {
+    const count = found.filter((each) => each.severity === severity).length;
+    if (count === 0) return [];
+    if (severity === "unchecked") return [`${counted(count)} not checked`];
+    return [`${counted(count)} ${severity}${count === 1 ? "" : "s"}`];
+  });
+  return said.join(", ");
+}
+
+/** How many findings of one check and severity a person is shown. */
+const shown = 20;
+const width = 80;
+
+const styles: Readonly<Record<Severity, Style>> = { problem: "red", warning: "yellow", unchecked: "dim", ok: "green" };
+
+/** For a person: a line for each check, then what was found, each with what to do. */
+export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint): string {
+  const heading = ["CHECK", "RESULT", "SUMMARY"];
+  const rows = checks.map(({ check, severity, summary }) => [check, severity, summary]);
+  const groups = Map.groupBy(findings, ({ check, severity }) => `${severity} ${check}`);
+  const blocks = [...groups.values()].flatMap((group) => {
+    const rest = group.length - shown;
+    const lines = group.slice(0, shown).flatMap((each) => block(each, paint));
+    return rest > 0 ? [...lines, "", `${counted(rest)} more of ${group[0]?.check}: -o json has all.`] : lines;
+  });
+  const painted: PaintCell = (text, row, column) => {
+    if (row === 0) return paint("bold", text);
+    const severity = column === 1 ? checks[row - 1]?.severity : undefined;
+    return severity === undefined ? text : paint(styles[severity], text);
+  };
+  return [...tableLines([heading, ...rows], 3, painted), ...blocks].map((line) => `${line}\n`).join("");
+}
+
+function block({ severity, check, where, what, fix }: Diagnosis["findings"][number], paint: Paint): readonly string[] {
+  const head = severity === "unchecked" ? "NOT CHECKED" : severity.toUpperCase();
+  const about = where === null ? check : placeText(where);
+  // A command is copied: it stays on one line, however long it is.
+  const todo = fix === null ? [] : [`  → ${fix}`];
+  return [
+    "",
+    `${paint(styles[severity], head)}  ${printable(about)}`,
+    ...wrapped(printable(what)),
+    ...todo.map(printable),
+  ];
+}
+
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  let line = " ";
+  for (const word of text.split(" ")) {
+    if (line.length + 1 + word.length > width && line.trim() !== "") {
+      lines.push(line);
+      line = " ";
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
+}

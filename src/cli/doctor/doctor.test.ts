@@ -1,0 +1,118 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { commandScene } from "../test-commands.ts";
+import { kubeconfigFile, runWave } from "../test-terminal.ts";
+import type { Diagnosis } from "./doctor-output.ts";
+
+const sandbox = await startSandbox();
+afterAll(() => sandbox.close());
+
+let scenes = 0;
+/** A namespace of a test's own, with a workload that reads the ConfigMap `page` and has its hash. */
+async function scene() {
+  const namespace = `doctor-${++scenes}`;
+  const cluster = commandScene(sandbox, namespace);
+  await cluster.createNamespace(namespace);
+  await cluster.createConfigMap("page", "1");
+  await cluster.createWorkload("deployments/web");
+  await cluster.roll("deployments/web");
+  await cluster.toBe("deployments/web", "current");
+  const diagnosed = async (...args: readonly string[]): Promise<Diagnosis> => {
+    const { out } = await cluster.run("doctor", "-o", "json", ...args);
+    return JSON.parse(out);
+  };
+  const found = async (check: string) =>
+    (await diagnosed()).findings
+      .filter((each) => each.check === check)
+      .map(({ severity, what }) => `${severity}: ${what}`);
+  return { ...cluster, namespace, diagnosed, found };
+}
+
+describe("wave doctor", () => {
+  it("says of each thing where it is, what is wrong and what to do, and ends with 1", async () => {
+    const { run, createWorkload, namespace } = await scene();
+    await createWorkload("deployments/api", { envFrom: [{ secretRef: { name: "db" } }] });
+    const { code, out, err } = await run("doctor");
+    expect({ code, err }).toEqual({ code: 1, err: "" });
+    expect(out).toMatch(/^workloads {5}problem +1 problem$/m);
+    expect(out).toContain(
+      [
+        `PROBLEM  deployment/api in ${namespace}`,
+        '  waiting for Secret "db"',
+        `  → kubectl create secret generic db -n ${namespace} --from-file=KEY=FILE`,
+        "",
+      ].join("\n"),
+    );
+    const lines = out.split("\n").filter((line) => !line.startsWith("  → "));
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it("says the same for programs", async () => {
+    const { run, diagnosed, namespace } = await scene();
+    const diagnosis = await diagnosed();
+    expect(diagnosis).toMatchObject({ version: 1 });
+    expect(diagnosis.checks).toContainEqual({
+      check: "workloads",
+      severity: "ok",
+      summary: expect.stringContaining("1 opted in"),
+    });
+    expect(diagnosis.findings[0]).toMatchObject({
+      check: "wave",
+      severity: "problem",
+      where: null,
+      fix: expect.any(String),
+    });
+    expect(parse((await run("doctor", "-o", "yaml")).out)).toEqual(diagnosis);
+    expect(JSON.stringify(diagnosis)).not.toContain(namespace);
+  });
+
+  it("finds what never reaches Wave: labels, other prefixes, values that are none", async () => {
+    const { createWorkload, found } = await scene();
+    const optIn = "wave.pusher.com/update-on-config-change";
+    await createWorkload("deployments/label", { annotations: { [optIn]: undefined }, labels: { [optIn]: "true" } });
+    await createWorkload("statefulsets/prefix", {
+      annotations: { [optIn]: undefined, "wave.pusher.io/update-on-config-change": "true" },
+    });
+    await createWorkload("daemonsets/value", { annotations: { [optIn]: "yes" } });
+    expect((await found("annotations")).sort()).toEqual([
+      `problem: annotation "wave.pusher.io/update-on-config-change" does nothing; did you mean ${optIn}?`,
+      `problem: annotation ${optIn}: "yes" is neither "true" nor "false"; write "true" to opt in`,
+      `problem: label "${optIn}" does nothing: Wave reads annotations`,
+    ]);
+  });
+
+  it("says what it could not look at, and goes on with the rest", async () => {
+    const { run } = await scene();
+    const end = sandbox.faults.add({
+      match: ({ path }) => /secrets|pods|\/deployments$|namespaces$/.test(path),
+      action: { type: "status", status: 403 },
+    });
+    const { code, out } = await run("doctor");
+    end();
+    expect(code).toBe(0);
+    expect(out).toMatch(/^wave +unchecked +1 not checked$/m);
+    expect(out).toContain("you may not list deployments in all namespaces");
+    expect(out).toMatch(/^leftovers +ok /m);
+  });
+
+  it("shows a person some of what a program gets all of", async () => {
+    const { run, createWorkload, diagnosed } = await scene();
+    for (let at = 0; at < 23; at++)
+      await createWorkload(`deployments/w${at}`, { envFrom: [{ secretRef: { name: "db" } }] });
+    expect((await run("doctor")).out).toContain("\n3 more of workloads: -o json has all.\n");
+    expect((await diagnosed()).findings.filter(({ check }) => check === "workloads")).toHaveLength(23);
+  });
+
+  it("ends with 3 where nobody answers, and with 2 where it is called wrongly", async () => {
+    const nobody = kubeconfigFile({
+      ...sandbox.kubeconfig(),
+      clusters: [{ name: "sandbox", cluster: { server: "http://127.0.0.1:1" } }],
+    });
+    expect((await runWave(["doctor"], { KUBECONFIG: nobody })).code).toBe(3);
+    expect(await runWave(["doctor", "deployment/web"], { KUBECONFIG: nobody })).toMatchObject({
+      code: 2,
+      err: 'wave doctor: "deployment/web" is not a flag; -n and -A say where to look\n',
+    });
+  });
+});

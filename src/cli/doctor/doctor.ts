@@ -1,0 +1,73 @@
+import { isForbidden } from "../../kube/errors.ts";
+import { quoted } from "../../rollout/wording.ts";
+import { type ReadAll, readAll } from "../cluster/read-all.ts";
+import { runningWaves, wavesFor } from "../cluster/running-wave.ts";
+import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
+import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { hasColors, paintOf } from "../output/paint.ts";
+import { isForProgram, programText } from "../output/program-text.ts";
+import { examineAll } from "./checks.ts";
+import { doctorFlags } from "./doctor-flags.ts";
+import { diagnosisOf, renderDiagnosis } from "./doctor-output.ts";
+import { type Read, reading } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+import { readWritten, type Written } from "./written.ts";
+
+/** `wave doctor`: what keeps Wave from rolling, and what to do. Resolves with 1 where anything is a problem, else with 0. */
+export const doctor = clusterCommand({
+  name: "doctor",
+  flags: doctorFlags,
+  help: async () => (await import("./doctor-help.ts")).doctorHelp(),
+  read: (called) => {
+    const [surplus] = called.positionals;
+    if (surplus !== undefined) throw new UsageError(`${quoted(surplus)} is not a flag; -n and -A say where to look`);
+    return async (cluster) => {
+      const diagnosis = diagnosisOf(await examineAll(await patientIn(cluster, called)));
+      const { output } = called.values;
+      const { env, outputToTerminal, write } = called.terminal;
+      const paint = paintOf(hasColors(env, outputToTerminal));
+      write(isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint));
+      return diagnosis.findings.some(({ severity }) => severity === "problem") ? exitCodes.no : exitCodes.done;
+    };
+  },
+});
+
+async function patientIn(cluster: Cluster, called: Called<typeof doctorFlags>): Promise<Patient> {
+  const { values } = called;
+  const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
+  const serverVersion = await versionOf(cluster);
+  const waves = await runningWaves(cluster.client);
+  const policy = await readRunningPolicy("doctor", cluster, called, namespace);
+  let workloads: Promise<Read<ReadAll>> | undefined;
+  let written: Promise<Written> | undefined;
+  return {
+    cluster,
+    namespace,
+    serverVersion,
+    waves,
+    serving: "unread" in waves ? [] : wavesFor(waves, namespace),
+    policy,
+    now: Date.now(),
+    workloads: () => {
+      workloads ??= reading("list workloads", () => readAll(cluster, namespace, undefined, policy));
+      return workloads;
+    },
+    written: () => {
+      written ??= readWritten(cluster, namespace, policy);
+      return written;
+    },
+  };
+}
+
+/** The first question: where nobody answers it there is nothing to look at. */
+async function versionOf({ client }: Cluster): Promise<string | undefined> {
+  try {
+    const { gitVersion } = await client.request<{ readonly gitVersion?: string }>({ method: "GET", path: "/version" });
+    return gitVersion;
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Pod } from "kubernetes-types/core/v1.d.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import { resources } from "../../kube/resources.ts";
+import { enumerated } from "../../rollout/wording.ts";
+import { podSelector } from "../cluster/pods.ts";
+import type { RunningWave } from "../cluster/running-wave.ts";
+import { nameOf } from "../cluster/told-by-deployment.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { listAll } from "../list/list-all.ts";
+import { version } from "../version.ts";
+import { type Examined, type Found, kubectlName, problem, reading, unchecked, warning } from "./finding.ts";
+import { flagOf, type Patient, placeOf } from "./patient.ts";
+
+/** Whether Wave runs for what is looked at, once, with all of its replicas, and as the version of this command. */
+export async function installation(patient: Patient): Promise<Examined> {
+  const { waves, serving } = patient;
+  if ("unread" in waves)
+    return { found: [unchecked(null, "which Wave runs: you may not list deployments in all namespaces")], fine: "" };
+  const [first] = serving;
+  if (first === undefined) return { found: [whyNone(waves, patient.namespace)], fine: "" };
+  const states = await Promise.all(serving.map((wave) => replicasOf(patient, wave)));
+  const found = [...overlaps(serving), ...serving.flatMap(otherVersion), ...states.flatMap((state) => state.found)];
+  return { found, fine: states.map(({ fine }) => fine).join(", ") };
+}
+
+function whyNone(waves: readonly RunningWave[], namespace: string | undefined): Found {
+  const [wave] = waves;
+  if (wave === undefined) {
+    const what =
+      'no Wave runs: no Deployment with the label app.kubernetes.io/name=wave runs "wave run"; outside of the cluster it is not seen';
+    return problem(null, what, "helm install wave deploy/chart -n wave-system --create-namespace: docs/install.md");
+  }
+  const place = placeOf(wave);
+  if (wave.object.spec?.replicas === 0)
+    return problem(place, "it is scaled to 0: nothing is rolled", `kubectl scale ${kubectlName(place)} --replicas=2`);
+  const served = flagOf(wave, "namespaces");
+  return problem(place, `it does not serve ${namespace}: --namespaces=${served}`, `add ${namespace} to its namespaces`);
+}
+
+/** Two of them would both roll the same workloads. */
+function overlaps(serving: readonly RunningWave[]): readonly Found[] {
+  const servedBy = (wave: RunningWave) => runFlags.namespaces.parse(flagOf(wave, "namespaces") ?? "");
+  return serving.flatMap((wave, index) =>
+    serving.slice(index + 1).flatMap((other) => {
+      const [own, others] = [servedBy(wave), servedBy(other)];
+      if (own !== undefined && others !== undefined && !own.some((each) => others.includes(each))) return [];
+      const what = `${nameOf(other)} rolls the same workloads`;
+      return [problem(placeOf(wave), what, `kubectl scale ${kubectlName(placeOf(other))} --replicas=0`)];
+    }),
+  );
+}
+
+function otherVersion(wave: RunningWave): readonly Found[] {
+  const running = wave.object.metadata.labels?.["app.kubernetes.io/version"];
+  if (running === undefined || running === version()) return [];
+  const what = `it is Wave ${running}, and this command ${version()}: it may decide otherwise than is told here`;
+  return [warning(placeOf(wave), what, `use the command of Wave ${running}`)];
+}
+
+async function replicasOf({ cluster }: Patient, wave: RunningWave): Promise<Examined> {
+  const place = placeOf(wave);
+  const { replicas = 1, selector } = wave.object.spec ?? {};
+  const { readyReplicas: ready = 0 } = wave.object.status ?? {};
+  const fine = `${nameOf(wave)}, ${ready} of ${replicas} ready`;
+  if (ready >= replicas) return { found: [], fine };
+  const scope = { namespace: wave.namespace, labelSelector: podSelector(selector ?? {}) };
+  const pods = await reading(`list pods in ${wave.namespace}`, () =>
+    listAll<KubeObject & Pod, string>(cluster.client, resources.pods, scope, whyNotReady),
+  );
+  const whys = "read" in pods ? [...new Set(pods.read)] : [];
+  const none = "read" in pods && whys.length === 0 ? ["there are no Pods of it"] : whys;
+  const what = `${ready} of ${replicas} replicas are ready${none.length === 0 ? "" : `: ${enumerated(none, 3, String)}`}`;
+  const fix = none === whys ? `kubectl logs ${kubectlName(place)}` : `kubectl describe ${kubectlName(place)}`;
+  return { found: [(ready === 0 ? problem : warning)(place, what, fix)], fine };
+}
+
+/** Why a Pod is not ready, as its containers tell it; undefined where it is. */
+function whyNotReady({ metadata, spec, status }: KubeObject & Pod): string | undefined {
+  if (metadata.deletionTimestamp || status?.conditions?.some((each) => each.type === "Ready" && each.status === "True"))
+    return undefined;
+  for (const { state = {}, lastState = {} } of status?.containerStatuses ?? []) {
+    const { exitCode } = state.terminated ?? lastState.terminated ?? {};
+    const ended = exitCode === undefined ? "" : ` (it ended with exit code ${exitCode})`;
+    if (state.waiting?.reason) return `${state.waiting.reason}${ended}`;
+    if (exitCode !== undefined) return `its container ended with exit code ${exitCode}`;
+  }
+  return spec?.nodeName === undefined
+    ? "no node was found for its Pod"
+    : "its Pod runs, and /readyz says that it is not ready";
+}

@@ -1,0 +1,69 @@
+import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
+import { resources } from "../../kube/resources.ts";
+import { sleep, systemClock } from "../../lib/clock.ts";
+import { defaultElectionTimings, holderOf } from "../../manager/lease.ts";
+import type { RunningWave } from "../cluster/running-wave.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
+import { flagOf, isOn, type Patient, placeOf } from "./patient.ts";
+import { readOne } from "./stored.ts";
+
+/** Whether one replica leads, and others stand by. */
+export async function leadership(patient: Patient): Promise<Examined> {
+  const each = await Promise.all(patient.serving.map((wave) => leaderOf(patient, wave)));
+  return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
+}
+
+async function leaderOf(patient: Patient, wave: RunningWave): Promise<Examined> {
+  const { replicas = 1 } = wave.object.spec ?? {};
+  const place = placeOf(wave);
+  if (!isOn(wave, "leader-election") && !isOn(wave, "enable-ha")) {
+    const scale = `kubectl scale ${kubectlName(place)} --replicas=1`;
+    const found = [problem(place, `${replicas} replicas all write: --leader-election is off`, scale)];
+    return { found: replicas > 1 ? found : [], fine: "one replica, without an election" };
+  }
+  const namespace = flagOf(wave, "leader-election-namespace") ?? wave.namespace;
+  const name = flagOf(wave, "leader-election-id") ?? runFlags["leader-election-id"].default;
+  const where: Place = { kind: "Lease", namespace, name };
+  const lease = await readOne<Lease>(patient, resources.leases, where);
+  if ("unread" in lease) return { found: [unchecked(where, `who leads: ${lease.unread}`)], fine: "" };
+  const holder = holderOf(lease.read);
+  const found = await whyNobody(patient, where, wave, lease.read);
+  return {
+    found: found === undefined ? standbys(wave) : [found],
+    fine: `${holder.replace(/_.*/, "")} leads, ${replicas - 1} by its side`,
+  };
+}
+
+async function whyNobody(
+  patient: Patient,
+  where: Place,
+  wave: RunningWave,
+  lease: Lease | undefined,
+): Promise<Found | undefined> {
+  const fix = `kubectl logs ${kubectlName(placeOf(wave))}`;
+  if (lease === undefined) return problem(where, "nobody leads: the Lease does not exist", fix);
+  if (holderOf(lease) === "") return problem(where, "nobody leads: the Lease has no holder", fix);
+  const { leaseDurationSeconds = defaultElectionTimings.leaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
+  const since = patient.now - Date.parse(renewTime);
+  if (Math.abs(since) < leaseDurationSeconds * 1_000) return undefined;
+  // The clock of this machine may be another, and tells nobody alone: who leads renews every few seconds.
+  await sleep(systemClock, looksApartMs(wave));
+  const later = await readOne<Lease>(patient, resources.leases, where);
+  if ("read" in later && later.read?.metadata?.resourceVersion !== lease.metadata?.resourceVersion) return undefined;
+  return problem(where, `nobody leads: ${holderOf(lease)} does not renew the Lease`, fix);
+}
+
+/** Longer than a leader lets pass between two renewals; no more than a person waits. */
+function looksApartMs(wave: RunningWave): number {
+  const row = runFlags["leader-election-retry-period"];
+  return Math.min(10_000, 1.5 * (row.parse(flagOf(wave, "leader-election-retry-period") ?? "") ?? row.default));
+}
+
+function standbys(wave: RunningWave): readonly Found[] {
+  const { replicas = 1 } = wave.object.spec ?? {};
+  if (replicas > 1) return [];
+  const place = placeOf(wave);
+  const what = "nobody stands by: while its one replica is replaced nothing is rolled";
+  return [warning(place, what, `kubectl scale ${kubectlName(place)} --replicas=2`)];
+}

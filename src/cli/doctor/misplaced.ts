@@ -1,0 +1,116 @@
+import { annotationPrefix } from "../../rollout/annotations.ts";
+import { editDistance } from "../../rollout/edit-distance.ts";
+import { type PolicyAnnotation, policyRows, readValue } from "../../rollout/policy/policy-rows.ts";
+import { writtenByPeople } from "../../rollout/policy/written-by-people.ts";
+import type { Annotations } from "../../rollout/wave-annotations.ts";
+import { quoted } from "../../rollout/wording.ts";
+import { nearest } from "../flags/nearest.ts";
+import { type Found, kubectlName, type Place, problem } from "./finding.ts";
+
+/** What is written on an object; of a workload also on its pod template. */
+export interface OnObject {
+  readonly annotations: Annotations;
+  readonly labels: Annotations;
+  readonly templateAnnotations?: Annotations;
+}
+
+/** How much of one object is told: somebody may have written thousands. */
+const shown = 3;
+
+/**
+ * What was meant for Wave and never reaches it, so that Wave itself cannot warn of it: labels that ought to be annotations, and annotations
+ * with another prefix than Wave's.
+ */
+export function misplaced(place: Place, { annotations, labels, templateAnnotations = {} }: OnObject): readonly Found[] {
+  return [
+    ...first(labels, place, (name, value) => asLabel(place, name, value)),
+    ...first(annotations, place, (name, value) => asMisspelt(place, name, value)),
+    ...first(templateAnnotations, place, (name, value) => onTemplate(place, name, value)),
+  ];
+}
+
+/** Annotations of Wave on a Namespace that mean nothing there, or have a value that is none. */
+export function mistakesOnNamespace(place: Place, annotations: Annotations): readonly Found[] {
+  return first(annotations, place, (name, value) => {
+    if (!name.startsWith(annotationPrefix)) return undefined;
+    const short = name.slice(annotationPrefix.length);
+    const edit = `kubectl edit ${kubectlName(place)}`;
+    const row = Object.hasOwn(writtenByPeople, short) ? writtenByPeople[short] : undefined;
+    if (row === undefined || !row.places.includes("namespace")) {
+      const meant = row === undefined ? nearest(short, namesOf("namespace")) : undefined;
+      const why = row === undefined ? "is not known" : "has no effect on a Namespace";
+      const hint = meant === undefined ? "" : `; did you mean ${annotationPrefix}${meant}?`;
+      return problem(place, `annotation ${quoted(name)} ${why}${hint}`, edit);
+    }
+    if (isReadable(short, value)) return undefined;
+    return problem(place, `annotation ${name}: ${quoted(value)} is not ${row.allowed}`, edit);
+  });
+}
+
+function isReadable(name: string, value: string): boolean {
+  if (value.trim() === "") return true;
+  if (Object.hasOwn(policyRows, name)) return readValue(name as PolicyAnnotation, value) !== undefined;
+  return value === "true" || value === "false";
+}
+
+function first(
+  all: Annotations,
+  place: Place,
+  look: (name: string, value: string) => Found | undefined,
+): readonly Found[] {
+  const found = Object.entries(all).flatMap(([name, value]) => look(name, value) ?? []);
+  const rest = found.length - shown;
+  if (rest <= 0) return found;
+  return [...found.slice(0, shown), problem(place, `${rest} more like these`, `kubectl edit ${kubectlName(place)}`)];
+}
+
+function asLabel(place: Place, name: string, value: string): Found | undefined {
+  const right = name.startsWith(annotationPrefix) ? name : meant(name);
+  if (right === undefined) return undefined;
+  const what = `label ${quoted(name)} does nothing: Wave reads annotations`;
+  const object = kubectlName(place);
+  return problem(place, what, `kubectl annotate ${object} ${right}=${value} && kubectl label ${object} ${name}-`);
+}
+
+function asMisspelt(place: Place, name: string, value: string): Found | undefined {
+  const right = meant(name);
+  if (right === undefined) return undefined;
+  const what = `annotation ${quoted(name)} does nothing; did you mean ${right}?`;
+  return problem(place, what, `kubectl annotate ${kubectlName(place)} ${right}=${shellWord(value)} ${name}-`);
+}
+
+function onTemplate(place: Place, name: string, value: string): Found | undefined {
+  const right = meant(name);
+  if (right === undefined) return undefined;
+  const what = `annotation ${quoted(name)} of the pod template does nothing; did you mean ${right} on the workload?`;
+  return problem(place, what, `kubectl annotate ${kubectlName(place)} ${right}=${shellWord(value)}`);
+}
+
+function shellWord(value: string): string {
+  return /^[\w.:/@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The annotation of Wave that somebody meant by another name; undefined where it is Wave's, or somebody else's. */
+export function meant(written: string): string | undefined {
+  if (written.startsWith(annotationPrefix) || written.length > longest) return undefined;
+  const slash = written.lastIndexOf("/");
+  const [prefix, name] = [written.slice(0, slash + 1), written.slice(slash + 1)];
+  const near = prefix !== "" && editDistance(prefix, annotationPrefix) <= mostEdits;
+  const known = nearest(name, allNames);
+  if (near) return annotationPrefix + (known ?? name);
+  const itsName = distinctive.includes(name) && (prefix === "" || /wave|pusher/.test(prefix));
+  return itsName ? annotationPrefix + name : undefined;
+}
+
+/** Such as another end of the domain. Names of others are further away. */
+const mostEdits = 4;
+/** Nothing longer is a slip of the pen, and comparing costs its length. */
+const longest = 80;
+
+const allNames = Object.keys(writtenByPeople);
+/** Names that nobody else has: `hold` or `mode` may be anybody's. */
+const distinctive = allNames.filter((name) => name.includes("-config") || name.includes("-secrets"));
+
+function namesOf(on: "namespace"): readonly string[] {
+  return allNames.filter((name) => writtenByPeople[name]?.places.includes(on));
+}

@@ -1,0 +1,23 @@
+import { annotationPrefix } from "../../rollout/annotations.ts";
+import type { Missing } from "../../rollout/plan.ts";
+import type { Explanation } from "../explain/explanation.ts";
+import { kubectlName } from "./finding.ts";
+
+/** What gives a workload the first thing that it lacks. */
+export function fixOfMissing({ missing, references, workload }: Explanation): string | null {
+  const [first] = missing;
+  if (first === undefined) return null;
+  const { kind, namespace, name } = first;
+  const elsewhere = namespace !== workload.namespace;
+  const refused = references.some(
+    (each) => each.state === "refused" && each.kind === kind && each.namespace === namespace && each.name === name,
+  );
+  if (elsewhere && refused)
+    return `kubectl annotate ${kubectlName(first)} ${annotationPrefix}shared-with=${workload.namespace}, if it is there`;
+  return first.key === undefined ? create(first) : `kubectl edit ${kubectlName(first)}, and add the key`;
+}
+
+function create({ kind, namespace, name }: Missing): string {
+  const what = kind === "Secret" ? "secret generic" : "configmap";
+  return `kubectl create ${what} ${name} -n ${namespace} --from-file=KEY=FILE`;
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { runningWave } from "../cluster/running-wave.ts";
+import { oldestMinor } from "./api-versions.ts";
+import { type Need, neededBy } from "./needed-permissions.ts";
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+
+/** A Wave of the chart with everything switched on that takes a permission. */
+function wave(...flags: readonly string[]) {
+  const found = runningWave({
+    metadata: { name: "wave", namespace: "wave-system", uid: "1", resourceVersion: "1" },
+    spec: {
+      selector: {},
+      template: { spec: { containers: [{ name: "wave", image: "wave", args: ["run", ...flags] }] } },
+    },
+  });
+  if (found === undefined) throw new Error("it runs Wave");
+  return found;
+}
+
+const objects = ({ resource, group, name }: Need) =>
+  `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
+
+describe("what wave doctor asks for Wave's account", () => {
+  it("is what docs/permissions.md has, role by role, verb by verb", () => {
+    const everything = ["--leader-election", "--enable-webhooks", "--hash-key-secret=wave-system/wave-hash-key"];
+    const needs = neededBy(wave(...everything)).flatMap((need) =>
+      need.verbs.map((verb) => `${need.role === "" ? "wave" : `wave-${need.role}`} ${objects(need)} ${verb}`),
+    );
+    const rows = [...read("docs/permissions.md").matchAll(/^\| `([\w-]+)` \| (\S+) \| ([\w, ]+) \|/gm)];
+    const documented = rows.flatMap(([, role, what, verbs = ""]) =>
+      verbs.split(", ").map((verb) => `${role} ${what} ${verb}`),
+    );
+    expect(needs.sort()).toEqual(documented.sort());
+  });
+
+  it("is not what its flags leave out", () => {
+    const resources = (...flags: readonly string[]) => new Set(neededBy(wave(...flags)).map(({ role }) => role));
+    expect(resources()).toEqual(new Set(["", "namespaces"]));
+    expect(resources("--enable-webhooks", "--webhook-tls-directory=/c")).not.toContain("webhook-authority");
+  });
+});
+
+it("wave doctor knows the oldest Kubernetes that the chart installs on", () => {
+  expect(parse(read("deploy/chart/Chart.yaml")).kubeVersion).toBe(`>=1.${oldestMinor}.0-0`);
+});

@@ -1,0 +1,81 @@
+import type { RunningWave } from "../cluster/running-wave.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { workloadRows } from "../workload-argument.ts";
+import { flagOf, isOn } from "./patient.ts";
+
+/** Objects of one kind with which Wave must be able to do something: a row of docs/permissions.md. */
+export interface Need {
+  /** How the name of the role ends that the chart gives for it; "": it is called after the release. */
+  readonly role: string;
+  readonly group: string;
+  readonly resource: string;
+  /** Undefined: all of the kind. */
+  readonly name: string | undefined;
+  readonly verbs: readonly string[];
+  /** Where: in each namespace that Wave serves, in one namespace, or for what is in none. */
+  readonly within: "served" | "none" | { readonly namespace: string };
+}
+
+/** What Wave must be able to do as it is told. A test compares this with docs/permissions.md. */
+export function neededBy(wave: RunningWave): readonly Need[] {
+  return [
+    ...always(),
+    ...(isOn(wave, "leader-election") || isOn(wave, "enable-ha") ? forElection(wave) : []),
+    ...forHashKey(wave),
+    ...(isOn(wave, "enable-webhooks") ? forWebhook(wave) : []),
+  ];
+}
+
+function need(role: string, resource: string, verbs: string, within: Need["within"] = "served", name?: string): Need {
+  const [plural = "", ...group] = resource.split(".");
+  return { role, group: group.join("."), resource: plural, name, verbs: verbs.split(" "), within };
+}
+
+function always(): readonly Need[] {
+  const groupOf = (apiVersion: string) => apiVersion.slice(0, apiVersion.lastIndexOf("/"));
+  return [
+    need("", "configmaps", "list watch get"),
+    need("", "secrets", "list watch get"),
+    ...workloadRows.map(({ resource }) =>
+      need("", `${resource.plural}.${groupOf(resource.apiVersion)}`, "list watch get patch"),
+    ),
+    need("namespaces", "namespaces", "list watch", "none"),
+    need("", "events", "create patch"),
+  ];
+}
+
+function forElection(wave: RunningWave): readonly Need[] {
+  const within = { namespace: flagOf(wave, "leader-election-namespace") ?? wave.namespace };
+  const lease = flagOf(wave, "leader-election-id") ?? runFlags["leader-election-id"].default;
+  return [
+    need("leader-election", "leases.coordination.k8s.io", "get update", within, lease),
+    need("leader-election", "leases.coordination.k8s.io", "create", within),
+    need("leader-election", "events", "create patch", within),
+  ];
+}
+
+function forHashKey(wave: RunningWave): readonly Need[] {
+  const secret = runFlags["hash-key-secret"].parse(flagOf(wave, "hash-key-secret") ?? "");
+  return secret === undefined ? [] : keptSecret("hash-key", secret.namespace, secret.name);
+}
+
+function forWebhook(wave: RunningWave): readonly Need[] {
+  const service = flagOf(wave, "webhook-service-name") ?? runFlags["webhook-service-name"].default;
+  const configurations = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
+  const outside = flagOf(wave, "webhook-url") !== undefined;
+  return [
+    need("webhook", "pods", "list delete"),
+    ...(outside ? [] : [need("webhook-configuration", configurations, "get list watch patch", "none", service)]),
+    ...(flagOf(wave, "webhook-tls-directory") === undefined
+      ? keptSecret("webhook-authority", wave.namespace, `${service}-authority`)
+      : []),
+  ];
+}
+
+function keptSecret(role: string, namespace: string, name: string): readonly Need[] {
+  return [
+    need(role, "secrets", "get list watch", { namespace }, name),
+    need(role, "secrets", "update", { namespace }, name),
+    need(role, "secrets", "create", { namespace }),
+  ];
+}

@@ -1,0 +1,48 @@
+import { counted } from "../../rollout/wording.ts";
+import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
+import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
+import type { Patient } from "./patient.ts";
+
+/** Whether another controller rolls the same workloads: both would, for one change. */
+export async function others(patient: Patient): Promise<Examined> {
+  const controllers = await otherControllers(patient.cluster.client, undefined);
+  if ("unread" in controllers)
+    return {
+      found: [unchecked(null, "whether another controller runs: you may not list deployments in all namespaces")],
+      fine: "",
+    };
+  const { askOthers } = await patient.written();
+  const own = "unread" in patient.waves ? [] : patient.waves;
+  const running = controllers.filter(
+    ({ namespace, name, replicas }) =>
+      replicas > 0 && !own.some((wave) => wave.namespace === namespace && wave.name === name),
+  );
+  return {
+    found: running.flatMap((controller) => about(controller, patient, askOthers)),
+    fine: "no other controller rolls what Wave rolls",
+  };
+}
+
+function about(
+  { controller, dialect, namespace, name }: OtherController,
+  { policy, serving }: Patient,
+  askOthers: Awaited<ReturnType<Patient["written"]>>["askOthers"],
+): readonly Found[] {
+  const place: Place = { kind: "Deployment", namespace, name };
+  const fix = `kubectl scale ${kubectlName(place)} --replicas=0`;
+  if (dialect === "wave") {
+    if (serving.length === 0) return [];
+    return [problem(place, `it is another Wave, and rolls by the same annotations`, fix)];
+  }
+  if (policy.dialects?.understood.includes(dialect))
+    return [problem(place, `${controller} runs, and Wave rolls by the same annotations: --dialects`, fix)];
+  const both = askOthers.get(dialect) ?? 0;
+  if (both === 0) return [];
+  return [
+    warning(
+      place,
+      `${controller} runs, and ${counted(both)} workloads ask both it and Wave: each rolls them`,
+      "ask only one of them",
+    ),
+  ];
+}

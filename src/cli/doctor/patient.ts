@@ -1,0 +1,57 @@
+import type { ReadAll } from "../cluster/read-all.ts";
+import type { RunningWave, RunningWaves } from "../cluster/running-wave.ts";
+import type { Cluster } from "../cluster-command.ts";
+import type { KnownPolicy } from "../flags/told-flags.ts";
+import type { Examined, Place, Read } from "./finding.ts";
+import type { Written } from "./written.ts";
+
+/** What checks are made from: a cluster with its Waves, and what several checks look at, each read once. */
+export interface Patient {
+  readonly cluster: Cluster;
+  /** Whose workloads are looked at; undefined: those of all namespaces. */
+  readonly namespace: string | undefined;
+  /** Of the API server, such as "v1.36.3"; undefined where it does not say. */
+  readonly serverVersion: string | undefined;
+  /** Every Wave that runs as a Deployment. */
+  readonly waves: RunningWaves;
+  /** Those of them that serve the namespace. */
+  readonly serving: readonly RunningWave[];
+  /** By which the workloads are judged. */
+  readonly policy: KnownPolicy;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The workloads that opted in. */
+  readonly workloads: () => Promise<Read<ReadAll>>;
+  /** What is written on all workloads and Namespaces, whoever opted in. */
+  readonly written: () => Promise<Written>;
+}
+
+/** One thing that is looked at. */
+export interface Check {
+  /** What is looked at, for `--help` and docs/commands.md. */
+  readonly means: string;
+  readonly examine: (patient: Patient) => Promise<Examined>;
+}
+
+/** A Deployment of Wave, as a place. */
+export function placeOf({ namespace, name }: RunningWave): Place {
+  return { kind: "Deployment", namespace, name };
+}
+
+/** The value of a flag that a Wave was told; undefined where it was not told. */
+export function flagOf({ flags }: RunningWave, name: string): string | undefined {
+  return flags.get(name);
+}
+
+/** Whether a Wave was told a flag that is on or off. */
+export function isOn({ flags }: RunningWave, name: string): boolean {
+  return ["1", "t", "T", "true", "TRUE", "True"].includes(flags.get(name) ?? "");
+}
+
+/** What puts back what an installation lost. */
+export function reinstall({ object, namespace, name }: RunningWave): string {
+  const { labels = {} } = object.metadata;
+  const release = labels["app.kubernetes.io/instance"] ?? name;
+  if (labels["app.kubernetes.io/managed-by"] !== "Helm") return "apply again what installed Wave: docs/install.md";
+  return `helm get manifest ${release} -n ${namespace} | kubectl apply -f -`;
+}

@@ -1,0 +1,98 @@
+import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
+import { resourcePath, resources } from "../../kube/resources.ts";
+import { counted, enumerated } from "../../rollout/wording.ts";
+import { inLane } from "../cluster/in-lane.ts";
+import type { RunningWave } from "../cluster/running-wave.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { type Examined, type Found, problem, reading, unchecked } from "./finding.ts";
+import { type Need, neededBy } from "./needed-permissions.ts";
+import { flagOf, type Patient, placeOf, reinstall } from "./patient.ts";
+
+/** Of more namespaces than these the first are looked at: each costs a request for every permission. */
+const mostNamespaces = 50;
+
+/** Whether Wave's own account may do all that it needs as it is told. */
+export async function permissions(patient: Patient): Promise<Examined> {
+  const each = await Promise.all(patient.serving.map((wave) => permissionsOf(patient, wave)));
+  return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
+}
+
+/** One question to the API server: a verb on some objects, somewhere. */
+interface Asked {
+  readonly need: Need;
+  readonly verb: string;
+  /** Undefined: in all namespaces, or in none. */
+  readonly namespace: string | undefined;
+}
+
+async function permissionsOf({ cluster }: Patient, wave: RunningWave): Promise<Examined> {
+  const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
+  const served = runFlags.namespaces.parse(flagOf(wave, "namespaces") ?? "");
+  const looked = served?.slice(0, mostNamespaces);
+  const questions = neededBy(wave).flatMap((need) => questionsOf(need, served, looked));
+  const answers = await reading("create subjectaccessreviews", () =>
+    inLane(questions, async (asked) => ({
+      asked,
+      allowed: await isAllowed(cluster.client, wave.namespace, account, asked),
+    })),
+  );
+  const whose = `what ${account} in ${wave.namespace} may do`;
+  if ("unread" in answers) return { found: [unchecked(placeOf(wave), `${whose}: ${answers.unread}`)], fine: "" };
+  const refused = answers.read.filter(({ allowed }) => !allowed).map(({ asked }) => asked);
+  const left = (served?.length ?? 0) - (looked?.length ?? 0);
+  const rest = left > 0 ? [unchecked(placeOf(wave), `${whose} in ${counted(left)} more namespaces`)] : [];
+  return {
+    found: [...missing(refused, wave, account), ...rest],
+    fine: `${account} in ${wave.namespace} has all ${questions.length} that it needs`,
+  };
+}
+
+/** Namespaces may be allowed by their names alone, where Wave serves some. */
+function questionsOf(need: Need, served: readonly string[] | undefined, looked = served): readonly Asked[] {
+  const places =
+    need.within === "served" ? (looked ?? [undefined]) : [need.within === "none" ? undefined : need.within.namespace];
+  const names = need.resource === "namespaces" ? (looked ?? [undefined]) : [need.name];
+  return need.verbs.flatMap((verb) =>
+    places.flatMap((namespace) => names.map((name) => ({ need: { ...need, name }, verb, namespace }))),
+  );
+}
+
+/** https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/ */
+async function isAllowed(
+  client: Patient["cluster"]["client"],
+  accountNamespace: string,
+  account: string,
+  { need, verb, namespace }: Asked,
+): Promise<boolean> {
+  const { group, resource, name } = need;
+  const body: SubjectAccessReview = {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SubjectAccessReview",
+    spec: {
+      user: `system:serviceaccount:${accountNamespace}:${account}`,
+      groups: ["system:serviceaccounts", `system:serviceaccounts:${accountNamespace}`, "system:authenticated"],
+      resourceAttributes: {
+        group,
+        resource,
+        verb,
+        ...(namespace !== undefined && { namespace }),
+        ...(name !== undefined && { name }),
+      },
+    },
+  };
+  const path = resourcePath(resources.subjectAccessReviews);
+  return (await client.request<SubjectAccessReview>({ method: "POST", path, body })).status?.allowed === true;
+}
+
+/** One finding for each kind of object, with all verbs and namespaces in which it is refused. */
+function missing(refused: readonly Asked[], wave: RunningWave, account: string): readonly Found[] {
+  const objectsOf = ({ need: { resource, group, name } }: Asked) =>
+    `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
+  return [...Map.groupBy(refused, objectsOf)].map(([objects, asked]) => {
+    const verbs = [...new Set(asked.map(({ verb }) => verb))];
+    const places = [...new Set(asked.flatMap(({ namespace }) => namespace ?? []))];
+    const where = places.length === 0 ? "" : ` in ${enumerated(places, 3, String)}`;
+    const what = `its account ${account} may not ${enumerated(verbs, verbs.length, String)} ${objects}${where}`;
+    return problem(placeOf(wave), what, reinstall(wave));
+  });
+}

@@ -1,0 +1,50 @@
+import { resources } from "../../kube/resources.ts";
+import { inLane } from "../cluster/in-lane.ts";
+import type { RunningWave } from "../cluster/running-wave.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { type Examined, type Found, kubectlName, problem, unchecked, warning } from "./finding.ts";
+import { flagOf, isOn, type Patient, placeOf } from "./patient.ts";
+import { readOne } from "./stored.ts";
+
+/** Whether the arguments of Wave are such as it takes, and name namespaces that exist. */
+export async function toldFlags(patient: Patient): Promise<Examined> {
+  const { serving } = patient;
+  const found = await Promise.all(
+    serving.map(async (wave) => [...mistakes(wave), ...(await missingNamespaces(patient, wave))]),
+  );
+  const count = serving.reduce((sum, { flags }) => sum + flags.size, 0);
+  return { found: found.flat(), fine: `${count} given, all understood` };
+}
+
+function mistakes(wave: RunningWave): readonly Found[] {
+  const place = placeOf(wave);
+  const { env = [] } = wave.container;
+  const hidden = env.filter(({ name, valueFrom }) => name.startsWith("WAVE_") && valueFrom !== undefined);
+  return [
+    ...(wave.mistake === undefined
+      ? []
+      : [problem(place, `its flags are refused: ${wave.mistake}`, `kubectl edit ${kubectlName(place)}`)]),
+    ...hidden.map(({ name }) => unchecked(place, `${name} is not known here: it comes from another object`)),
+    ...(isOn(wave, "observe")
+      ? [
+          warning(
+            place,
+            "it rolls nothing, and only tells what it would roll: --observe",
+            "take --observe off when you are ready",
+          ),
+        ]
+      : []),
+  ];
+}
+
+async function missingNamespaces(patient: Patient, wave: RunningWave): Promise<readonly Found[]> {
+  const served = runFlags.namespaces.parse(flagOf(wave, "namespaces") ?? "") ?? [];
+  const found = await inLane(served, async (name): Promise<readonly Found[]> => {
+    const there = await readOne(patient, resources.namespaces, { kind: "Namespace", namespace: null, name });
+    if ("unread" in there) return [unchecked(placeOf(wave), `whether namespace ${name} exists: ${there.unread}`)];
+    if (there.read !== undefined) return [];
+    const what = `--namespaces names ${name}, which does not exist`;
+    return [problem(placeOf(wave), what, `kubectl create namespace ${name}`)];
+  });
+  return found.flat();
+}

@@ -1,0 +1,122 @@
+import type { Service } from "kubernetes-types/core/v1.d.ts";
+import type { EndpointSlice } from "kubernetes-types/discovery/v1.d.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import { resources } from "../../kube/resources.ts";
+import type { MutatingWebhook } from "../../webhook/configuration.ts";
+import { tokenIn } from "../../webhook/path-token.ts";
+import type { RunningWave } from "../cluster/running-wave.ts";
+import { runFlags } from "../flags/run-flags.ts";
+import { listAll } from "../list/list-all.ts";
+import { certificates } from "./certificates.ts";
+import {
+  type Examined,
+  type Found,
+  kubectlName,
+  type Place,
+  problem,
+  type Read,
+  reading,
+  unchecked,
+  warning,
+} from "./finding.ts";
+import { flagOf, isOn, type Patient, placeOf, reinstall } from "./patient.ts";
+import { readOne } from "./stored.ts";
+import { tryOut } from "./webhook-try.ts";
+
+/** A MutatingWebhookConfiguration as it is stored. */
+export interface StoredConfiguration extends KubeObject {
+  readonly webhooks?: readonly MutatingWebhook[];
+}
+
+/** Whether the API server asks Wave about workloads where it is to, gets an answer, and trusts it. */
+export async function webhook(patient: Patient): Promise<Examined> {
+  const each = await Promise.all(patient.serving.map((wave) => webhookOf(patient, wave)));
+  return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
+}
+
+async function webhookOf(patient: Patient, wave: RunningWave): Promise<Examined> {
+  const service = flagOf(wave, "webhook-service-name") ?? runFlags["webhook-service-name"].default;
+  const where: Place = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
+  const stored = await readOne<StoredConfiguration>(patient, resources.mutatingWebhookConfigurations, where);
+  if (!isOn(wave, "enable-webhooks"))
+    return { found: leftOver(stored, where), fine: "off: the controller alone writes hashes" };
+  if ("unread" in stored) return { found: [unchecked(where, `whether it is registered: ${stored.unread}`)], fine: "" };
+  if (stored.read === undefined)
+    return {
+      found: [problem(where, "it does not exist: the API server asks Wave about no workload", reinstall(wave))],
+      fine: "",
+    };
+  const callers = (stored.read.webhooks ?? []).filter(
+    ({ clientConfig: { service: called } }) => called?.name === service && called.namespace === wave.namespace,
+  );
+  const [first] = callers;
+  if (first === undefined) {
+    const what = `no webhook of it calls the Service ${service} in ${wave.namespace}`;
+    return { found: [problem(where, what, reinstall(wave))], fine: "" };
+  }
+  const [reached, trusted] = await Promise.all([
+    endpointsOf(patient, { kind: "Service", namespace: wave.namespace, name: service }, wave),
+    certificates(patient, wave, first, where),
+  ]);
+  const before = [...registered(first, where, wave), ...reached, ...trusted.found];
+  // What is found to be broken needs no try, which would wait for it.
+  const tried = before.some(({ severity }) => severity === "problem") ? [] : await tryOut(patient, wave, first, where);
+  return { found: [...before, ...tried], fine: `${service} answers, ${trusted.fine}` };
+}
+
+/** With failurePolicy Fail it keeps everybody from creating workloads. */
+function leftOver(stored: Read<StoredConfiguration | undefined>, where: Place): readonly Found[] {
+  if ("unread" in stored || stored.read === undefined) return [];
+  const fails = stored.read.webhooks?.some(({ failurePolicy }) => failurePolicy === "Fail");
+  const what = "it is left over: Wave runs without --enable-webhooks";
+  const fix = `kubectl delete ${kubectlName(where)}`;
+  return [
+    fails
+      ? problem(where, `${what}, and with failurePolicy Fail nobody can create workloads`, fix)
+      : warning(where, what, fix),
+  ];
+}
+
+function registered(
+  { clientConfig, failurePolicy }: MutatingWebhook,
+  where: Place,
+  wave: RunningWave,
+): readonly Found[] {
+  const logs = `kubectl logs ${kubectlName(placeOf(wave))}`;
+  return [
+    ...(tokenIn(clientConfig) === undefined
+      ? [problem(where, "it calls Wave by no path that Wave answers: Wave has not registered itself", logs)]
+      : []),
+    ...(failurePolicy === "Fail"
+      ? [
+          warning(
+            where,
+            "failurePolicy is Fail: while Wave does not answer, workloads that concern it cannot be created",
+            null,
+          ),
+        ]
+      : []),
+  ];
+}
+
+async function endpointsOf(patient: Patient, where: Place, wave: RunningWave): Promise<readonly Found[]> {
+  const service = await readOne<KubeObject & Service>(patient, resources.services, where);
+  if ("unread" in service) return [unchecked(where, `whether it exists: ${service.unread}`)];
+  if (service.read === undefined)
+    return [problem(where, "it does not exist: the webhook is not reached", reinstall(wave))];
+  // Names of other hosts have no endpoints.
+  if (service.read.spec?.type === "ExternalName") return [];
+  const scope = { namespace: wave.namespace, labelSelector: `kubernetes.io/service-name=${where.name}` };
+  const slices = await reading(`list endpointslices in ${wave.namespace}`, () =>
+    listAll<KubeObject & EndpointSlice, number>(patient.cluster.client, resources.endpointSlices, scope, ready),
+  );
+  if ("unread" in slices) return [unchecked(where, `whether it has ready endpoints: ${slices.unread}`)];
+  if (slices.read.some((count) => count > 0)) return [];
+  const fix = `kubectl get pods -n ${wave.namespace}`;
+  return [problem(where, "it has no ready endpoint: the webhook is not reached", fix)];
+}
+
+/** No condition means that it is ready (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions). */
+function ready({ endpoints }: EndpointSlice): number {
+  return (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
+}

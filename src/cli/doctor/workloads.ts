@@ -1,0 +1,74 @@
+import { counted } from "../../rollout/wording.ts";
+import { type Explanation, explainWorkload } from "../explain/explanation.ts";
+import { age } from "../list/age.ts";
+import {
+  type Examined,
+  type Found,
+  kubectlName,
+  nameForWave,
+  type Place,
+  problem,
+  unchecked,
+  warning,
+} from "./finding.ts";
+import { heldFor } from "./held.ts";
+import { fixOfMissing } from "./missing.ts";
+import type { Patient } from "./patient.ts";
+
+const minute = 60_000;
+
+/** What is due is written within seconds, but for many at once, at `--update-rate`. */
+const dueForMs = 5 * minute;
+
+/** Whether those that opted in run with their current configuration, or come to it by themselves. */
+export async function workloads(patient: Patient): Promise<Examined> {
+  const all = await patient.workloads();
+  if ("unread" in all) return { found: [unchecked(null, `where workloads stand: ${all.unread}`)], fine: "" };
+  const { asked, failures, gaps } = all.read;
+  const found: Found[] = [...failures, ...gaps].map((line) => unchecked(null, line));
+  let unknown = 0;
+  for (const each of asked) {
+    const explanation = explainWorkload(each);
+    if (explanation.state === "unknown") unknown += 1;
+    else found.push(...foundOf(explanation, each.found.object.metadata?.creationTimestamp, patient));
+  }
+  if (unknown > 0) found.push(unchecked(null, `${counted(unknown)} workloads hang on what you may not read`));
+  return { found, fine: `${counted(asked.length)} opted in, none waits, failed or is held for long` };
+}
+
+function foundOf(explanation: Explanation, createdAt: string | undefined, { now }: Patient): readonly Found[] {
+  const { state, workload, message, reason, since } = explanation;
+  const place: Place = workload;
+  const told = message ?? reason;
+  const sinceMs = now - Date.parse(since ?? createdAt ?? "");
+  switch (state) {
+    case "waiting":
+      return [problem(place, told, fixOfMissing(explanation))];
+    case "failed":
+      return [problem(place, told, `kubectl describe ${kubectlName(place)}`)];
+    case "tooLarge":
+      return [problem(place, told, "docs/budgets.md")];
+    case "behind":
+      return [warning(place, told, `wave explain ${nameForWave(place)}`)];
+    case "held":
+      return heldFor(explanation, sinceMs);
+    case "due":
+      if (!(sinceMs > dueForMs)) return [];
+      return [
+        problem(
+          place,
+          `it is due for ${age(sinceMs)}, and Wave does not write it`,
+          `kubectl events ${forEvents(place)}`,
+        ),
+      ];
+    case "current":
+    case "rolling":
+    case "ignored":
+    case "unknown":
+      return [];
+  }
+}
+
+function forEvents({ kind, namespace, name }: Place): string {
+  return `-n ${namespace} --for ${kind.toLowerCase()}/${name}`;
+}
