@@ -1,9 +1,4 @@
-/** A line that no terminal takes for a command: a pod spec may name an object by any characters. */
-export function printable(line: string): string {
-  return line
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-}
+export { printable } from "../../lib/printable.ts";
 
 /** JSON for a program. People read it in terminals, too: what these obey is escaped, which JSON does in part. */
 export function printableJson(value: unknown): string {
