@@ -32,6 +32,28 @@ it("what stands against a workload is told once, when it becomes something else,
   expect(posted).toHaveLength(3);
 });
 
+it("what may be no news is marked: what this term told before, and what the term before may have told", async () => {
+  const { announcer, posted, clock, record } = start();
+  const marks = () => posted.splice(0).map(({ repeats }) => repeats);
+  const [waiting, plan] = waitingFor("db");
+  announcer.settled(record, waiting, plan);
+  expect(marks()).toEqual(["perhaps"]);
+  record.state = "waiting";
+  await clock.advance(45 * 60_000);
+  announcer.settled(record, waiting, plan);
+  expect(marks()).toEqual(["told"]);
+  announcer.written(record, waiting, { outcome: "baseline", reason: "no hash is recorded yet", warnings: [] });
+  record.state = "unchanged";
+  announcer.settled(record, waiting, plan);
+  expect(marks()).toEqual([undefined, undefined]);
+  announcer.refused(record, waiting, "no");
+  record.logged = "refused";
+  announcer.refused(record, waiting, "no");
+  expect(marks()).toEqual([undefined, "told"]);
+  announcer.refused(newRecord(), waiting, "no");
+  expect(marks()).toEqual(["perhaps"]);
+});
+
 it("of what stands against a workload little is kept, however its owner calls what is missing", () => {
   const { announcer, posted, record } = start();
   const names = Array.from({ length: 5 }, (_, index) => `${index}${"\u0001".repeat(200)}`);

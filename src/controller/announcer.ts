@@ -57,8 +57,8 @@ export class Announcer {
   }
 
   /** A write that was refused. Told each time, because the time between two tries grows: its Event counts them. */
-  refused(workload: Workload, message: string): void {
-    this.#tell(workload, refusedAnnouncement(message));
+  refused(record: WorkloadRecord, workload: Workload, message: string): void {
+    this.#tell(workload, refusedAnnouncement(message), record.logged === "refused" ? "told" : unlessPlanned(record));
   }
 
   #stand(
@@ -71,7 +71,9 @@ export class Announcer {
     const now = clock.monotonic();
     const before = record.standing !== undefined && now < record.standing.tellAgainAt ? record.standing : undefined;
     for (const announcement of announcements) {
-      if (!before?.told.includes(identity(workload, announcement))) this.#tell(workload, announcement);
+      const id = identity(workload, announcement);
+      if (before?.told.includes(id)) continue;
+      this.#tell(workload, announcement, record.standing?.told.includes(id) ? "told" : unlessPlanned(record));
     }
     if (announcements.length === 0) {
       record.standing = undefined;
@@ -82,9 +84,16 @@ export class Announcer {
     record.standing = { told, waitingFor: waitingFor && cut(waitingFor, longestWaitingFor), tellAgainAt };
   }
 
-  #tell({ row: { apiVersion, kind }, namespace, name, uid }: Workload, announcement: Announcement): void {
-    this.#options.post({ regarding: { apiVersion, kind, namespace, name, uid }, ...announcement });
+  #tell(workload: Workload, announcement: Announcement, repeats?: ObjectEvent["repeats"]): void {
+    const { row, namespace, name, uid } = workload;
+    const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
+    this.#options.post({ regarding, ...announcement, ...(repeats && { repeats }) });
   }
+}
+
+/** What stands when a workload is planned for the first time in a term may have been told in the one before. */
+function unlessPlanned({ state }: WorkloadRecord): ObjectEvent["repeats"] {
+  return state === undefined ? "perhaps" : undefined;
 }
 
 function identity({ uid }: Workload, { reason, message }: Announcement): string {

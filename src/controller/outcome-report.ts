@@ -65,7 +65,7 @@ export class OutcomeReport {
       case "refused": {
         const { workload, message } = outcome;
         metrics.count(workload, "refused");
-        announcer.refused(workload, message);
+        announcer.refused(record, workload, message);
         this.#is(record, "refused");
         const level = firstTime(record, "refused") ? "warn" : "debug";
         this.#log(level, "cannot patch, trying again later", workload, { outcome: "refused", error: message });

@@ -7,7 +7,7 @@ import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { KubeObject } from "./api-types.ts";
 import type { ApiClient } from "./client.ts";
 import { ApiError } from "./errors.ts";
-import { createEventRecorder, type ObjectEvent } from "./event-recorder.ts";
+import { createEventRecorder, type ObjectEvent, type Recorded } from "./event-recorder.ts";
 import { clientOf } from "./test-client.ts";
 
 const events = "/api/v1/namespaces/default/events";
@@ -20,7 +20,7 @@ interface StoredEvent extends KubeObject {
 }
 
 /** A recorder that writes to a sandbox, whose clock it does not share. */
-async function start() {
+async function start(onRecorded?: (event: ObjectEvent, recorded: Recorded) => void) {
   const sandbox = await startSandbox({ controllers: false });
   const { client } = clientOf(sandbox.url);
   const clock = new FakeClock();
@@ -28,7 +28,7 @@ async function start() {
   const keep: Logger["warn"] = (message, fields) => void logged.push(JSON.stringify({ message, ...fields }));
   const log: Logger = { debug: keep, info: keep, warn: keep, error: keep };
   const metrics = new MetricsRegistry();
-  const about = { client, clock, log, metrics, component: "wave" };
+  const about = { client, clock, log, metrics, component: "wave", onRecorded };
   const recorder = createEventRecorder({ ...about, instance: "wave-0" });
   onTestFinished(async () => {
     await client.close();
@@ -78,6 +78,28 @@ describe("an Event", () => {
     ]);
     const verbs = sandbox.requests.filter(({ resource }) => resource === "events").map(({ verb }) => verb);
     expect(verbs).toEqual(["create", "patch", "patch", "list"]);
+  });
+
+  it("is handed on with what became of it: the first that says so, counted on one that is there, or not written", async () => {
+    const handedOn: [string, Recorded][] = [];
+    const { sandbox, client, recorder, another } = await start(({ message }, how) => handedOn.push([message, how]));
+    await recorder.record(changed);
+    await recorder.record(changed);
+    await another().record(changed);
+    const [first] = await storedEvents(client);
+    await client.request({ method: "DELETE", path: `${events}/${first?.metadata.name}` });
+    await recorder.record(changed);
+    sandbox.faults.add({ match: ({ path }) => path === events, action: { type: "status", status: 403 } });
+    await recorder.record({ ...changed, message: "refused" });
+    await recorder.record({ ...changed, message: "not tried" });
+    expect(handedOn).toEqual([
+      ["ConfigMap web changed", "first"],
+      ["ConfigMap web changed", "again"],
+      ["ConfigMap web changed", "again"],
+      ["ConfigMap web changed", "first"],
+      ["refused", "failed"],
+      ["not tried", "failed"],
+    ]);
   });
 
   it("that tells of several times at once counts them all", async () => {

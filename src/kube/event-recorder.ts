@@ -26,7 +26,12 @@ export interface ObjectEvent {
   readonly reason: string;
   /** Cut at {@link longestMessage}. Never holds a value of a ConfigMap or Secret. */
   readonly message: string;
+  /** Where it may be no news: it was "told" before, or "perhaps", by whoever led before. */
+  readonly repeats?: "told" | "perhaps";
 }
+
+/** What became of an Event: it was the first that says so, was counted on one that is there, or could not be written. */
+export type Recorded = "first" | "again" | "failed";
 
 /** How many bytes of a message the API server takes. */
 export const longestMessage = 1024;
@@ -50,6 +55,8 @@ export interface EventRecorderOptions {
   readonly component: string;
   /** Which replica writes. */
   readonly instance: string;
+  /** Told of each Event when it is written or has failed. */
+  readonly onRecorded?: ((event: ObjectEvent, recorded: Recorded) => void) | undefined;
 }
 
 /** How many counts are remembered, those of the most recent Events: so a repeat costs one request instead of three. */
@@ -77,10 +84,10 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   let unlogged = 0;
   const failures = options.metrics.counter(workloadMetrics.failedEvents);
 
-  const create = async (path: string, event: ObjectEvent, times: number): Promise<number> => {
+  const create = async (path: string, event: ObjectEvent, times: number): Promise<Counted> => {
     try {
       await client.request({ method: "POST", path, body: bodyOf(event, times, options), timeoutMs });
-      return times;
+      return { count: times, recorded: "first" };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const body = { lastTimestamp: timestamp(clock) };
@@ -94,25 +101,26 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     }
   };
 
-  const raise = async (path: string, event: ObjectEvent, to: number): Promise<number> => {
+  const raise = async (path: string, event: ObjectEvent, to: number): Promise<Counted> => {
     const count = Math.min(to, 2 ** 31 - 1);
     const body = { count, lastTimestamp: timestamp(clock) };
     await client.request({ method: "PATCH", path: `${path}/${nameOf(event)}`, body, timeoutMs });
-    return count;
+    return { count, recorded: "again" };
   };
 
-  const write = async (path: string, event: ObjectEvent, times: number): Promise<void> => {
+  const write = async (path: string, event: ObjectEvent, times: number): Promise<Recorded> => {
     const key = `${path}/${nameOf(event)}`;
     const before = counts.get(key);
     counts.delete(key);
-    const count =
+    const { count, recorded } =
       before === undefined ? await create(path, event, times) : await raiseOrCreate(path, event, before, times);
     counts.set(key, count);
     const oldest = counts.size > remembered ? counts.keys().next().value : undefined;
     if (oldest !== undefined) counts.delete(oldest);
+    return recorded;
   };
 
-  const raiseOrCreate = async (path: string, event: ObjectEvent, before: number, times: number): Promise<number> => {
+  const raiseOrCreate = async (path: string, event: ObjectEvent, before: number, times: number): Promise<Counted> => {
     try {
       return await raise(path, event, before + times);
     } catch (error) {
@@ -145,17 +153,32 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     unlogged = 0;
   };
 
+  const recordedAs = async (event: ObjectEvent, times: number): Promise<Recorded> => {
+    const namespace = event.regarding.namespace || "default";
+    if (refuses(namespace)) {
+      failures.inc();
+      return "failed";
+    }
+    try {
+      return await write(resourcePath(resources.events, { namespace }), event, times);
+    } catch (error) {
+      failed(namespace, event, error);
+      return "failed";
+    }
+  };
+
   return {
     record: async (event, times = 1) => {
-      const namespace = event.regarding.namespace || "default";
-      if (refuses(namespace)) return failures.inc();
-      try {
-        await write(resourcePath(resources.events, { namespace }), event, times);
-      } catch (error) {
-        failed(namespace, event, error);
-      }
+      const recorded = await recordedAs(event, times);
+      options.onRecorded?.(event, recorded);
     },
   };
+}
+
+/** How often an Event tells that it happened, after it was written. */
+interface Counted {
+  readonly count: number;
+  readonly recorded: Exclude<Recorded, "failed">;
 }
 
 /**
