@@ -5,11 +5,12 @@ import { describe, expect, it } from "vitest";
 /** What each part of `src/` may import besides itself, as docs/architecture.md draws it: down only. */
 const mayImport: Record<string, readonly string[]> = {
   "main.ts": ["cli"],
-  cli: ["manager", "webhook", "rollout", "cache", "kube", "telemetry", "lib"],
+  cli: ["manager", "notify", "webhook", "rollout", "cache", "kube", "telemetry", "lib"],
   "cli/demo": ["sandbox", "manager", "rollout", "kube", "telemetry", "lib", "cli"],
-  manager: ["controller", "webhook", "cache", "rollout", "kube", "telemetry", "lib"],
+  manager: ["controller", "notify", "webhook", "cache", "rollout", "kube", "telemetry", "lib"],
   controller: ["cache", "rollout", "kube", "telemetry", "lib"],
   webhook: ["cache", "rollout", "kube", "telemetry", "lib"],
+  notify: ["kube", "telemetry", "lib"],
   cache: ["rollout", "kube", "telemetry", "lib"],
   kube: ["telemetry", "lib"],
   sandbox: ["lib"],

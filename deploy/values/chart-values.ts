@@ -141,9 +141,35 @@ const network = section(
   ],
 );
 
+const notifications = section(
+  "Notifications",
+  [
+    "notify.config",
+    {},
+    object,
+    "What the file of `--notify` says, such as `{receivers: […]}`: docs/notifications.md. It is kept in a Secret, and a change of it restarts Pods.",
+  ],
+  [
+    "notify.egress",
+    [
+      {
+        ports: [
+          { port: 443, protocol: "TCP" },
+          { port: 53, protocol: "UDP" },
+          { port: 53, protocol: "TCP" },
+        ],
+      },
+    ],
+    objects,
+    "What Pods may reach for that besides, where `networkPolicy.egress` limits it.",
+  ],
+);
+
 const flags = (name: string) => flagValues.filter((value) => value.section === name);
 const webhookSection = "Admission webhooks";
-const ownSections = flagValues.map((value) => value.section).filter((name) => name !== webhookSection);
+const notifySection = "Notifications";
+const sharedSections = [webhookSection, notifySection];
+const ownSections = flagValues.map((value) => value.section).filter((name) => !sharedSections.includes(name));
 
 /** Every value of the chart, in the order in which they are listed: what is the chart's own, and the flags of `wave run`. */
 export const chartValues: readonly Value[] = [
@@ -151,6 +177,8 @@ export const chartValues: readonly Value[] = [
   ...objectValues,
   ...permissions,
   ...[...new Set(ownSections)].flatMap(flags),
+  ...notifications,
+  ...flags(notifySection),
   ...flags(webhookSection),
   ...webhooks,
   ...network,

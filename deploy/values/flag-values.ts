@@ -40,6 +40,13 @@ const placements: Readonly<Record<string, Placement>> = {
     expression: `.Values.hashKeySecret | empty | ternary "" (printf "%s/%s" .Release.Namespace .Values.hashKeySecret)`,
     help: "A name for the Secret with the key of hashes, such as wave-hash-key, in the release's namespace: then hashes tell nothing about what they are of. Empty: hashes have no key.",
   },
+  notify: {
+    path: "notify.existingSecret",
+    default: "",
+    schema: optionalName,
+    expression: `include "wave.notifyFile" .`,
+    help: "A Secret of the release's namespace whose keys are files in /notify: `notify.yaml` says whom to tell what, where `notify.config` does not; others hold URLs, for `urlFile`.",
+  },
   "enable-webhooks": { path: "webhooks.enabled" },
   "webhook-tls-directory": {
     expression: `.Values.webhooks.certManager.enabled | ternary "/certificates" .Values.webhooks.tlsDirectory`,

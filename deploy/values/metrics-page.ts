@@ -6,6 +6,7 @@ const titles: Readonly<Record<string, string>> = {
   workloads: "Workloads",
   cluster: "Cluster and replicas",
   admission: "Admission",
+  notifications: "Notifications",
   process: "The process",
 };
 

@@ -3,7 +3,7 @@ import { section } from "./section.ts";
 
 /** Flags with which objects of the chart must agree; their values see to that. */
 const installedWith =
-  "^--(namespaces|hash-key-secret|enable-webhooks|webhook-[a-z-]+|leader-election(-id|-namespace)?|metrics-bind-address|health-probe-bind-address|kubeconfig|context)(=|$)";
+  "^--(namespaces|hash-key-secret|notify|enable-webhooks|webhook-[a-z-]+|leader-election(-id|-namespace)?|metrics-bind-address|health-probe-bind-address|kubeconfig|context)(=|$)";
 
 /** What decides about Pods of Wave, but for the flags that they run with. */
 export const podValues = section(

@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { ClusterConfigError } from "../kube/errors.ts";
 import { systemClock } from "../lib/clock.ts";
+import { NotifyFileError } from "../notify/notify-file-error.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import type { Terminal } from "./command.ts";
@@ -13,7 +14,7 @@ import { version } from "./version.ts";
 /**
  * `wave run`: the controller, until SIGTERM or SIGINT. Resolves with 0 after one of these, with 1 where it could not go
  * on, which its last log line explains. A second signal ends the process at once.
- * @throws UsageError for a mistake in flags, variables or the kubeconfig.
+ * @throws UsageError for a mistake in flags, variables, the kubeconfig or the file of `--notify`.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const request = readRunRequest(args, terminal.env);
@@ -52,8 +53,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     });
     return exitCodes.done;
   } catch (error) {
-    // Which cluster is meant is as much a setting as any flag.
-    if (error instanceof ClusterConfigError) throw new UsageError(error.message);
+    // Which cluster is meant, and who is told, are as much settings as any flag.
+    if (error instanceof ClusterConfigError || error instanceof NotifyFileError) throw new UsageError(error.message);
     log.error(errorText(error));
     if (error instanceof Error) log.debug("where that came from", { stack: error.stack });
     return exitCodes.no;

@@ -55,6 +55,7 @@ export function readRunRequest(
       healthProbeBindAddress: unlessOff(values["health-probe-bind-address"]),
       logFormat: values["log-format"],
       logLevel: values["log-level"],
+      notify: values.notify,
       schedulingGate: values["scheduling-gate"],
       hashKeySecret: values["hash-key-secret"],
       pacing: pacingSettings(values),

@@ -2,7 +2,7 @@ import { type Caches, createCaches } from "../cache/caches.ts";
 import { type Controller, type ControllerOptions, createController } from "../controller/controller.ts";
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
-import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
+import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
@@ -40,6 +40,8 @@ export interface Surroundings {
   readonly random?: () => number;
   /** What carries requests; see {@link createApiClient}. */
   readonly connect?: ApiClientOptions["connect"];
+  /** Who tells people what Events tell. */
+  readonly notifier?: { readonly recorded: EventRecorderOptions["onRecorded"] } | undefined;
   /** What serves admission. Default: HTTPS with certificates. */
   readonly createWebhook?: (options: WebhookOptions) => Webhook;
 }
@@ -50,11 +52,12 @@ export async function assemble(
   config: ClusterConfig,
   surroundings: Surroundings,
 ): Promise<Assembly> {
-  const { clock, log, metrics, version, identity, random = Math.random, connect } = surroundings;
+  const { clock, log, metrics, version, identity, random = Math.random, connect, notifier } = surroundings;
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
   const client = createApiClient({ config, clock, metrics, userAgent, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random };
-  const recorder = createEventRecorder({ client, clock, log, metrics, component: "wave", instance: identity });
+  const told = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
+  const recorder = createEventRecorder({ client, clock, log, metrics, ...told });
   const { crossNamespace, firstSight, namespaces, schedulingGate, pacing, dialects } = settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.

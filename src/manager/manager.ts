@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { loadClusterConfig } from "../kube/cluster-config.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Notifier } from "../notify/notifier.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "../telemetry/http-server.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -9,6 +10,7 @@ import { addProcessMetrics } from "../telemetry/process-metrics.ts";
 import { type Assembly, assemble } from "./assemble.ts";
 import { boundedStop } from "./bounded.ts";
 import { electionIdentity } from "./leader-election.ts";
+import { startPart } from "./parts.ts";
 import { runAssembly } from "./run-assembly.ts";
 import type { Settings } from "./settings.ts";
 
@@ -58,12 +60,31 @@ async function startAndStop(
   const metrics = new MetricsRegistry();
   addProcessMetrics(metrics, version);
   const identity = electionIdentity(hostname());
-  const assembly = await assemble(settings, config, { clock, log, metrics, version, identity });
+  const notifier = await assembleNotifier(settings, metrics, deps);
+  const assembly = await assemble(settings, config, { clock, log, metrics, version, identity, notifier });
   async function* endpoints(): AsyncGenerator<HttpEndpoint> {
     yield* serveEndpoints(settings, metrics, assembly);
     logStart(settings, config, deps);
   }
-  await runAssembly(assembly, { log, over, fail, endpoints: endpoints() });
+  const notifying = notifier && startPart("notifications", (signal) => notifier.run(signal), fail);
+  try {
+    await runAssembly(assembly, { log, over, fail, endpoints: endpoints() });
+  } finally {
+    // Last: nobody who takes over waits for what is still to be told.
+    await notifying?.stop();
+  }
+}
+
+/** Imported only where it is on. Throws a NotifyFileError where its file cannot be used. */
+async function assembleNotifier(
+  { notify: file }: Settings,
+  metrics: MetricsRegistry,
+  { clock, log, version, env }: ManagerDependencies,
+): Promise<Notifier | undefined> {
+  if (file === undefined) return undefined;
+  const { readNotifyFile } = await import("../notify/notify-file.ts");
+  const { createNotifier } = await import("../notify/notifier.ts");
+  return createNotifier({ receivers: await readNotifyFile(file, env), clock, log, metrics, version });
 }
 
 /** Metrics and probes, where they are on, each as soon as it listens. */

@@ -44,6 +44,8 @@ export interface Settings {
   /** Undefined: what suits where the log goes. */
   readonly logFormat: LogFormat | undefined;
   readonly logLevel: LogLevel;
+  /** The file that says whom to tell what; undefined: nobody. */
+  readonly notify?: string | undefined;
   readonly schedulingGate: boolean;
   /** Where the key of hashes is stored; undefined: hashes have none. */
   readonly hashKeySecret?: SecretName | undefined;

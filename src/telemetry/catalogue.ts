@@ -1,5 +1,6 @@
 import { admissionMetrics } from "./catalogue/admission.ts";
 import { clusterMetrics } from "./catalogue/cluster.ts";
+import { notificationMetrics } from "./catalogue/notifications.ts";
 import { processMetrics } from "./catalogue/process.ts";
 import { workloadMetrics } from "./catalogue/workloads.ts";
 import type { MetricRow } from "./metric-row.ts";
@@ -9,5 +10,6 @@ export const catalogue = {
   workloads: workloadMetrics,
   cluster: clusterMetrics,
   admission: admissionMetrics,
+  notifications: notificationMetrics,
   process: processMetrics,
 } satisfies Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;

@@ -35,6 +35,7 @@
   (list "health-probe-bind-address" ":8081" (.Values.healthProbeBindAddress))
   (list "log-format" "" (.Values.logFormat))
   (list "log-level" "info" (.Values.logLevel))
+  (list "notify" "" (include "wave.notifyFile" .))
   (list "enable-webhooks" "false" (.Values.webhooks.enabled))
   (list "webhook-bind-address" ":9443" (.Values.webhooks.bindAddress))
   (list "webhook-tls-directory" "" (.Values.webhooks.certManager.enabled | ternary "/certificates" .Values.webhooks.tlsDirectory))

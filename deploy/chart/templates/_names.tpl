@@ -40,6 +40,18 @@ labels:
 {{- .Values.webhooks.serviceName | default (printf "%s-webhook" (include "wave.fullname" .)) }}
 {{- end }}
 
+{{- /* Of the Secret with notify.config. */}}
+{{- define "wave.notify" -}}
+{{- printf "%s-notify" (include "wave.fullname" .) }}
+{{- end }}
+
+{{- /* The file of --notify; nothing where it is off. */}}
+{{- define "wave.notifyFile" -}}
+{{- if .Values.notify.config }}/notify/notify.json
+{{- else if .Values.notify.existingSecret }}/notify/notify.yaml
+{{- end }}
+{{- end }}
+
 {{- define "wave.lease" -}}
 {{- .Values.leaderElection.id | default (include "wave.fullname" .) }}
 {{- end }}

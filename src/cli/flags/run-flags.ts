@@ -19,6 +19,7 @@ import { pacingFlags } from "./pacing-flags.ts";
 const cluster = "Cluster";
 const rollouts = "Rollouts";
 const observability = "Logs, metrics and probes";
+const notifications = "Notifications";
 const admission = "Admission webhooks";
 const election = "Leader election";
 
@@ -95,6 +96,11 @@ export const runFlags = {
     of: logLevels,
     default: "info",
     help: "The least severe lines written.",
+  }),
+  notify: text({
+    group: notifications,
+    placeholder: "FILE",
+    help: "Whom to tell what Events tell, in YAML: Slack, Teams, Google Chat, JSON or CloudEvents; read when Wave starts. Else nobody.",
   }),
 
   "enable-webhooks": bool({

@@ -1,0 +1,119 @@
+import { validateHeaderValue } from "node:http";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Notification, notificationOf } from "../notification.ts";
+import { fill, longestText, parseTemplate, type Template } from "../template.ts";
+import { rolled } from "../test-notifier.ts";
+import { formats, receiverTypes } from "./formats.ts";
+
+/** What strangers write: pieces that mean something to one of the formats, to JSON or to a terminal, among anything. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "<!channel>",
+        "<users/all>",
+        "<https://evil.example|here>",
+        "&lt;",
+        "```",
+        "*",
+        "_",
+        "~",
+        "@here",
+      ),
+      fc.constantFrom(
+        "https://evil.example",
+        "[a](http://b)",
+        "{{DATE(2017-02-14T06:00:00Z)}}",
+        "{{name}}",
+        "<at>x</at>",
+      ),
+      fc.constantFrom("\u202e", "\n", "\u0000", "\ud800", '"', "\\", "%", "é", "😀"),
+      fc.string({ unit: "binary" }),
+    ),
+    { maxLength: 60 },
+  )
+  .map((parts) => parts.join(""));
+
+function notificationWith(name: string, message: string): Notification {
+  const event = rolled("web");
+  const found = notificationOf({ ...event, message, regarding: { ...event.regarding, name } }, 0);
+  if (found === undefined) throw new Error("a roll is a notification");
+  return found;
+}
+
+function templateOf(text: string): Template {
+  const template = parseTemplate(text);
+  if (typeof template === "string") throw new Error(template);
+  return template;
+}
+
+const ownMarkup = templateOf("<!here> *{{name}}* <https://wave.example/{{namespace}}|look>: {{message}} {{message}}");
+const plain = templateOf("{{name}} {{message}}");
+
+/** The text of a template in one format. */
+const textIn = (type: keyof typeof formats, notification: Notification, template = plain) =>
+  fill(template, notification, formats[type].asText);
+
+describe("what strangers write", () => {
+  it("is text and nothing else in Slack: it mentions nobody, links nowhere, and is not cut inside of an escape", () => {
+    fc.assert(
+      fc.property(hostile, hostile, (name, message) => {
+        const notification = notificationWith(name, message);
+        const text = textIn("slack", notification);
+        expect(text).not.toMatch(/[<>`]|&(?!(amp|lt|gt);)/);
+        const read = text.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+        const said = `${notification.name} ${notification.message}`.replaceAll("`", "'");
+        if (!read.includes("…")) expect(read).toBe(said);
+        const markup = textIn("slack", notification, ownMarkup);
+        expect(markup.match(/<[^>]*>/g)).toEqual(["<!here>", "<https://wave.example/shop|look>"]);
+      }),
+    );
+  });
+
+  it("is text and nothing else in Google Chat and Teams, also where they make links by themselves", () => {
+    fc.assert(
+      fc.property(hostile, hostile, (name, message) => {
+        const notification = notificationWith(name, message);
+        expect(textIn("googleChat", notification)).not.toMatch(/[<>`]|:\/\//);
+        expect(textIn("teams", notification)).not.toMatch(/:\/\/|\{\{/);
+      }),
+    );
+  });
+
+  it("steers no terminal, hides nothing, and fits, in every format", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...receiverTypes),
+        hostile,
+        fc.constantFrom(plain, ownMarkup),
+        (type, text, template) => {
+          const filled = textIn(type, notificationWith(text, text.repeat(30)), template);
+          expect(filled).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+          expect(filled.isWellFormed()).toBe(true);
+          expect(filled.length).toBeLessThanOrEqual(longestText);
+        },
+      ),
+    );
+  });
+
+  it("is a header that HTTP allows in CloudEvents of binary mode, and can be read again", () => {
+    fc.assert(
+      fc.property(hostile, (name) => {
+        const notification = notificationWith(name, "");
+        const message = { id: "1", notification, text: "", unsent: [] };
+        const { headers } = formats.cloudEvents.content(message, { mode: "binary", source: "/wave" });
+        for (const [header, value] of Object.entries(headers)) validateHeaderValue(header, value);
+        expect(decodeURIComponent(headers["ce-subject"] ?? "")).toBe(`shop/Deployment/${notification.name}`);
+      }),
+    );
+  });
+});
+
+describe("a template", () => {
+  it("keeps what stands before a message of any length, and marks that it was cut", () => {
+    const text = textIn("slack", notificationWith("web", "&".repeat(10_000)), templateOf("*{{name}}* {{message}} end"));
+    expect(text).toMatch(/^\*web\* (&amp;)+… end$/);
+    expect(text.length).toBeGreaterThan(longestText / 2);
+  });
+});

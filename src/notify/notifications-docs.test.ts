@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { temporaryFiles } from "../kube/test-files.ts";
+import { eventually } from "../lib/test-eventually.ts";
+import { receiverTypes } from "./formats/formats.ts";
+import { readNotifyFile } from "./notify-file.ts";
+import { outcomeNames, outcomes } from "./outcomes.ts";
+import { placeholders } from "./template.ts";
+import { startEndpoint } from "./test-endpoint.ts";
+import { rolled, startNotifier } from "./test-notifier.ts";
+
+const page = readFileSync(new URL("../../docs/notifications.md", import.meta.url), "utf8");
+
+/** The first block of code in one language after a place. */
+function blockAfter(place: string, language: string): string {
+  const begin = page.indexOf(`\`\`\`${language}\n`, page.indexOf(place));
+  expect(page).toContain(place);
+  return page.slice(begin + language.length + 4, page.indexOf("```\n", begin + 3));
+}
+
+describe("docs/notifications.md", () => {
+  it.each(receiverTypes)("has what is sent to a receiver of type %s", async (type) => {
+    const [example] = parse(blockAfter(`### \`${type}\``, "yaml"));
+    const sent = JSON.parse(blockAfter(`### \`${type}\``, "json"));
+    const { url, received } = await startEndpoint();
+    const { urlFile, headerFiles, ...rest } = example;
+    expect(rest.type).toBe(type);
+    const { tell } = await startNotifier({ ...rest, url });
+    tell(rolled("web"));
+    await eventually(() => expect(received).toHaveLength(1));
+    expect(received[0]?.body).toEqual({ ...sent, ...(sent.id && { id: expect.stringMatching(/^[-0-9a-f]{36}$/) }) });
+  });
+
+  it("begins with a file that can be used", async () => {
+    const files = {
+      "notify.yaml": blockAfter("# Notifications", "yaml"),
+      "slack-url": "https://hooks.slack.com/services/a",
+    };
+    const folder = await temporaryFiles(files);
+    expect((await readNotifyFile(join(folder, "notify.yaml"), {})).map(({ name }) => name)).toEqual([
+      "on-call",
+      "audit",
+    ]);
+  });
+
+  it("has each outcome with its reasons, each type and each placeholder", () => {
+    const rows = outcomeNames.map((name) => {
+      const reasons = outcomes[name].reasons.map((reason) => `\`${reason}\``).join(", ");
+      return `| \`${name}\` | ${outcomes[name].means} | ${reasons} |\n`;
+    });
+    expect(page).toContain(`|---|---|---|\n${rows.join("")}\n`);
+    expect(page).toContain(`| \`type\` | | ${receiverTypes.map((type) => `\`${type}\``).join(", ")} |`);
+    for (const placeholder of placeholders)
+      expect(page).toMatch(new RegExp(`\`text\` may name [^.]*\`${placeholder}\``));
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from "vitest";
+import { eventually } from "../lib/test-eventually.ts";
+import { outcomeNames, outcomes } from "./outcomes.ts";
+import { type Received, startEndpoint } from "./test-endpoint.ts";
+import { rolled, startNotifier } from "./test-notifier.ts";
+
+const everything = { name: "all", type: "webhook", outcomes: ["*"], text: "{{namespace}}/{{name}}" };
+
+/** What people read. */
+const texts = (received: readonly Received[]) => received.map(({ body }) => (body as { text: string }).text);
+
+const warning = (reason: string) => rolled("web", { type: "Warning", reason });
+
+describe("a receiver", () => {
+  it("is told what happened, once, with its headers", async () => {
+    const { url, received } = await startEndpoint();
+    const { tell, counts } = await startNotifier({ ...everything, url, headers: { "X-Token": "abc" } });
+    tell(rolled("web"));
+    await eventually(() => expect(counts()).toEqual({ sent: 1, failed: 0, dropped: 0 }));
+    expect(received).toMatchObject([
+      {
+        path: "/secret-path",
+        headers: { "x-token": "abc", "user-agent": "wave/1.2.3", "content-type": "application/json" },
+        body: {
+          text: "shop/web",
+          outcome: "roll",
+          type: "Normal",
+          reason: "ConfigChanged",
+          kind: "Deployment",
+          namespace: "shop",
+          name: "web",
+          message: 'rolled out because ConfigMap "web-page" changed (key "index.html")',
+          time: "2026-01-01T00:00:00.000Z",
+          unsent: [],
+        },
+      },
+    ]);
+  });
+
+  it("is told of its outcomes and its namespaces only", async () => {
+    const { url, received } = await startEndpoint();
+    const { tell } = await startNotifier({ ...everything, url, outcomes: ["roll"], namespaces: ["shop", "pay"] });
+    tell(rolled("web", {}, "other"), warning("RolloutHalted"), rolled("web"), rolled("api", {}, "pay"));
+    tell(rolled("leader", { reason: "LeaderElection" }), rolled("last"));
+    await eventually(() => expect(texts(received)).toContain("shop/last"));
+    expect(texts(received).sort()).toEqual(["pay/api", "shop/last", "shop/web"]);
+  });
+
+  it.each(outcomeNames.flatMap((outcome) => outcomes[outcome].reasons.map((reason) => ({ outcome, reason }))))(
+    "that wants $outcome is told of $reason",
+    async ({ outcome, reason }) => {
+      const { url, received } = await startEndpoint();
+      const { tell } = await startNotifier({ ...everything, url, outcomes: [outcome] });
+      tell(warning(reason));
+      await eventually(() => expect(received).toMatchObject([{ body: { outcome, reason } }]));
+    },
+  );
+
+  it("hears of what stands once: not each time that its Event is renewed, nor from each leader", async () => {
+    const { url, received } = await startEndpoint();
+    const { notifier } = await startNotifier({ ...everything, url });
+    const standing = (name: string, repeats?: "told" | "perhaps") =>
+      rolled(name, { type: "Warning", reason: "ConfigMissing", ...(repeats && { repeats }) });
+    notifier.recorded(standing("renewed", "told"), "again");
+    notifier.recorded(standing("renewed-after-its-end", "told"), "first");
+    notifier.recorded(standing("told-by-the-leader-before", "perhaps"), "again");
+    notifier.recorded(standing("seen-by-this-leader-first", "perhaps"), "first");
+    notifier.recorded(standing("without-an-event", "perhaps"), "failed");
+    notifier.recorded(standing("came-back"), "again");
+    notifier.recorded(rolled("rolled-again"), "again");
+    await eventually(() => expect(texts(received)).toContain("shop/rolled-again"));
+    expect(texts(received)).toEqual([
+      "shop/seen-by-this-leader-first",
+      "shop/without-an-event",
+      "shop/came-back",
+      "shop/rolled-again",
+    ]);
+  });
+});
+
+describe("the rate of a receiver", () => {
+  it("lets ten through and then as many a minute as it says, going round the namespaces", async () => {
+    const { url, received } = await startEndpoint();
+    const { tell, clock } = await startNotifier({ ...everything, url, perMinute: 6 });
+    tell(
+      ...Array.from({ length: 20 }, (_, index) => rolled(`loud-${index}`, {}, "loud")),
+      rolled("quiet", {}, "quiet"),
+    );
+    await eventually(() => expect(received).toHaveLength(10));
+    expect(texts(received).slice(0, 3)).toEqual(["loud/loud-0", "quiet/quiet", "loud/loud-1"]);
+    await clock.advance(9_000);
+    expect(received).toHaveLength(10);
+    await clock.advance(1_000);
+    await eventually(() => expect(received).toHaveLength(11));
+  });
+
+  it("makes what is too much a count in the next message, and costs the namespace that has most", async () => {
+    const { url, received } = await startEndpoint();
+    const { tell, clock, counts } = await startNotifier({ ...everything, url, perMinute: 60 });
+    tell(
+      ...Array.from({ length: 200 }, (_, index) => rolled(`loud-${index}`, {}, "loud")),
+      rolled("quiet", {}, "quiet"),
+    );
+    expect(counts().dropped).toBe(101);
+    await eventually(() => expect(received).toHaveLength(10));
+    expect(received[0]).toMatchObject({
+      body: { text: "loud/loud-101 (and 101 more in loud, not sent)", unsent: [{ namespace: "loud", count: 101 }] },
+    });
+    for (let sent = 10; sent < 100; sent++) {
+      await clock.advance(1_000);
+      await eventually(() => expect(received).toHaveLength(sent + 1));
+    }
+    expect(texts(received)).toContain("quiet/quiet");
+    await eventually(() => expect(counts()).toEqual({ sent: 100, failed: 0, dropped: 101 }));
+  });
+});
+
+describe("an endpoint that does not take it", () => {
+  it.each([
+    ["429 and a number of seconds", { status: 429, headers: { "retry-after": "7" } }, 7_000],
+    ["503 and a date", { status: 503, headers: { "retry-after": "Thu, 01 Jan 2026 00:00:05 GMT" } }, 5_000],
+    ["429 and a year", { status: 429, headers: { "retry-after": "31536000" } }, 300_000],
+    ["500", { status: 500 }, 1_000],
+    ["408", { status: 408 }, 1_000],
+  ])("but answers %s is asked again when it says", async (_, answer, ms) => {
+    const { url, received } = await startEndpoint([answer]);
+    const { tell, clock, counts, logged } = await startNotifier({ ...everything, url });
+    tell(rolled("web"));
+    await eventually(() => expect(logged).toHaveLength(1));
+    await eventually(() => expect(clock.pending).toBe(1));
+    await clock.advance(ms - 1);
+    expect(received).toHaveLength(1);
+    await clock.advance(1);
+    await eventually(() => expect(counts().sent).toBe(1));
+    expect(received[1]).toMatchObject({ body: received[0]?.body });
+  });
+
+  it.each([
+    ["404", { status: 404 }, "HTTP 404"],
+    ["400", { status: 400 }, "HTTP 400"],
+    [
+      "a redirection",
+      { status: 307, headers: { location: "/elsewhere" } },
+      "HTTP 307: a redirection, which is not followed",
+    ],
+  ])("but answers %s is not asked again, and the next message tells of it", async (_, answer, error) => {
+    const { url, port, received } = await startEndpoint([answer]);
+    const { tell, counts, logged } = await startNotifier({ ...everything, url, headers: { "X-Token": "abc" } });
+    tell(rolled("lost"));
+    await eventually(() => expect(counts().failed).toBe(1));
+    const fields = { receiver: "all", host: `127.0.0.1:${port}`, error };
+    expect(logged).toEqual([{ message: "a notification could not be sent", fields }]);
+    tell(rolled("web"));
+    await eventually(() => expect(counts().sent).toBe(1));
+    expect(received.map(({ path }) => path)).toEqual(["/secret-path", "/secret-path"]);
+    expect(texts(received)[1]).toBe("shop/web (and 1 more in shop, not sent)");
+  });
+
+  it("because nobody listens is asked six times, is logged once, by its host, and never by its path", async () => {
+    const { port } = await startEndpoint();
+    const url = `http://127.0.0.1:1/secret-path`;
+    const { tell, clock, counts, logged } = await startNotifier({ ...everything, url });
+    expect(port).not.toBe(1);
+    tell(rolled("web"));
+    for (let tries = 1; tries < 6; tries++) {
+      await eventually(() => expect(clock.pending).toBe(1));
+      await clock.advance(60_000);
+    }
+    await eventually(() => expect(counts()).toEqual({ sent: 0, failed: 1, dropped: 0 }));
+    expect(logged).toHaveLength(1);
+    expect(JSON.stringify(logged)).toContain("127.0.0.1:1");
+    expect(JSON.stringify(logged)).not.toContain("secret-path");
+  });
+
+  it("because it never answers keeps nobody: others are told, and it is asked again after ten seconds", async () => {
+    const hanging = await startEndpoint(["never"]);
+    const other = await startEndpoint();
+    const { tell, clock } = await startNotifier(
+      { ...everything, url: hanging.url },
+      { ...everything, name: "other", url: other.url },
+    );
+    tell(rolled("a"), rolled("b"));
+    await eventually(() => expect(hanging.received).toHaveLength(1));
+    await eventually(() => expect(texts(other.received)).toEqual(["shop/a", "shop/b"]));
+    expect(hanging.received).toHaveLength(1);
+    await clock.advance(10_000);
+    await eventually(() => expect(clock.pending).toBeGreaterThan(0));
+    await clock.advance(1_000);
+    await eventually(() => expect(texts(hanging.received)).toEqual(["shop/a", "shop/a", "shop/b"]));
+  });
+});
+
+describe("the end", () => {
+  it("sends what waits, as far as the rate allows, and tells how many it could not", async () => {
+    const { url, received } = await startEndpoint();
+    const { tell, stop, counts, logged } = await startNotifier({ ...everything, url });
+    tell(...Array.from({ length: 12 }, (_, index) => rolled(`web-${index}`)));
+    await stop();
+    expect(received).toHaveLength(10);
+    expect(counts()).toEqual({ sent: 10, failed: 0, dropped: 2 });
+    const fields = { receiver: "all", count: 2 };
+    expect(logged).toEqual([{ message: "notifications were not sent before the end", fields }]);
+  });
+
+  it("waits a second for an endpoint that does not answer, and no longer", async () => {
+    const { url, received } = await startEndpoint(["never"]);
+    const { tell, clock, stop, counts } = await startNotifier({ ...everything, url });
+    tell(rolled("web"));
+    await eventually(() => expect(received).toHaveLength(1));
+    let ended = false;
+    const ending = stop().then(() => {
+      ended = true;
+    });
+    await clock.advance(999);
+    expect(ended).toBe(false);
+    await clock.advance(1);
+    await ending;
+    expect(counts()).toEqual({ sent: 0, failed: 1, dropped: 0 });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("does not wait where there is nothing to send, and leaves no timer", async () => {
+    const { url } = await startEndpoint();
+    const { clock, stop } = await startNotifier({ ...everything, url });
+    await stop();
+    expect(clock.pending).toBe(0);
+  });
+});
