@@ -15,12 +15,23 @@ export default defineConfig({
         test: {
           name: "suites",
           include: ["test/*/**/*.test.ts"],
-          exclude: ["test/simulation/**", "test/node/**"],
+          exclude: ["test/simulation/**", "test/node/**", "test/docs/**"],
           globalSetup: "test/control-plane/global-setup.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // One API server serves all suites: more at once than this only makes them wait for it.
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: "docs",
+          include: ["test/docs/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          // It has a control plane of its own, so nothing stands beside it.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -32,7 +43,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           // One node at a time, and nothing beside it: when all others are through.
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

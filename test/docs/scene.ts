@@ -1,0 +1,130 @@
+import { spawn } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { controlPlaneFolder } from "../control-plane/control-plane.ts";
+import { exchangesOf, type Fence, printsAsIn, reasonNotToRun, root } from "./fences.ts";
+
+/** What a command left. */
+interface Ran {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/**
+ * The desk of somebody who follows a page from its beginning: a folder in which the repository lies and files are made, a
+ * kubeconfig, and on PATH wave, kubectl and helm.
+ */
+export class Scene {
+  readonly #page: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), "wave-docs-"));
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(page: string, kubeconfig: string) {
+    this.#page = page;
+    for (const name of readdirSync(root))
+      if (!name.startsWith(".")) symlinkSync(join(root, name), join(this.#folder, name));
+    const home = join(this.#folder, "home");
+    mkdirSync(home);
+    copyFileSync(kubeconfig, join(home, "kubeconfig"));
+    this.#env = {
+      PATH: [join(root, "bin"), controlPlaneFolder(), process.env.PATH].join(delimiter),
+      HOME: home,
+      KUBECONFIG: join(home, "kubeconfig"),
+      // Who edits an object on this desk changes a word in it.
+      KUBE_EDITOR: "sed -i s/Hello/Goodbye/",
+      TERM: "dumb",
+    };
+  }
+
+  /** Makes what the page takes to be there: test/docs/scenes/PAGE.sh. */
+  async begin(): Promise<void> {
+    const script = join(import.meta.dirname, "scenes", `${this.#page.replace(/^.*\/|\.md$/g, "")}.sh`);
+    if (existsSync(script)) await this.#must(`. ${script}`, script);
+  }
+
+  /** Does what a block of the page says, and throws where that does not work. */
+  async follow(fence: Fence): Promise<void> {
+    if (reasonNotToRun(fence) !== undefined) return this.#keep(fence);
+    switch (fence.language) {
+      case "sh":
+        await this.#must(fence.text, fence.at);
+        return;
+      case "console":
+        for (const exchange of exchangesOf(fence)) await this.#exchange(exchange.command, exchange.output, fence.at);
+        return;
+      case "yaml":
+        await this.#yaml(fence);
+        return;
+      case "json":
+        JSON.parse(fence.text);
+    }
+  }
+
+  async end(): Promise<void> {
+    const script =
+      "kubectl delete namespace --wait=false $(kubectl get namespaces -o name | grep -vE '/(kube-.*|default)$') || true";
+    await this.#run(`${script}; kubectl delete --all --wait=false deployments,configmaps,secrets -n default`);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** A first line such as `# web.yaml` is the name of the file that commands of the page speak of. */
+  #keep(fence: Fence): void {
+    const name = fence.text.match(/^# ([\w.-]+\.ya?ml)\n/)?.[1];
+    if (name !== undefined) writeFileSync(join(this.#folder, name), fence.text);
+    if (fence.language === "yaml") parseAllDocuments(fence.text);
+  }
+
+  async #yaml(fence: Fence): Promise<void> {
+    this.#keep(fence);
+    const file = join(this.#folder, "block.yaml");
+    writeFileSync(file, fence.text);
+    if (fence.info === "values")
+      await this.#must(`helm template wave deploy/chart -n wave-system -f ${file}`, fence.at);
+    else if (fence.info === "fragment") parse(fence.text);
+    else await this.#must(`kubectl apply --server-side --force-conflicts --dry-run=server -f ${file}`, fence.at);
+  }
+
+  async #exchange(command: string, output: readonly string[], at: string): Promise<void> {
+    // What is only looked at gets there in its own time.
+    const looks =
+      /^(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |describe |rollout status))/.test(command);
+    const until = performance.now() + 30_000;
+    for (;;) {
+      const { text } = await this.#run(command);
+      if (printsAsIn(output, text)) return;
+      if (!looks || performance.now() > until) throw new Error(`${at}: $ ${command}\nprinted:\n${text}`);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+
+  async #must(script: string, at: string): Promise<void> {
+    const { code, text } = await this.#run(script);
+    if (code !== 0) throw new Error(`${at} ended with ${code}:\n${text}`);
+  }
+
+  #run(script: string): Promise<Ran> {
+    return new Promise((resolve) => {
+      const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
+        cwd: this.#folder,
+        env: this.#env,
+        timeout: 90_000,
+      });
+      let text = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      child.stdin.end();
+      child.once("close", (code) => resolve({ code, text }));
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { globSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ControlPlane, missingControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
+import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+import { fencesOf, reasonNotToRun, root } from "./fences.ts";
+import { Scene } from "./scene.ts";
+
+const pages = [
+  ...globSync("docs/*.md", { cwd: root }),
+  "README.md",
+  "CONTRIBUTING.md",
+  "deploy/chart/README.md",
+].sort();
+
+/** What a block may be. `text` is for drawings, and for what is not typed. */
+const languages = ["sh", "console", "yaml", "json", "text", "promql"];
+
+describe.for(pages)("the blocks of %s", (page) => {
+  it("are of a language that is tested, and say why where one is not run", () => {
+    for (const fence of fencesOf(page)) {
+      expect(languages, fence.at).toContain(fence.language);
+      if (fence.info !== "" && !["values", "fragment"].includes(fence.info))
+        expect(reasonNotToRun(fence), fence.at).toBeDefined();
+    }
+  });
+});
+
+const isFollowed = (page: string) =>
+  fencesOf(page).some(
+    (fence) => ["sh", "console", "yaml", "json"].includes(fence.language) && reasonNotToRun(fence) === undefined,
+  );
+
+const left = missingControlPlane();
+describe.skipIf(left !== undefined)("who follows a page on a real control plane", () => {
+  let controlPlane: ControlPlane;
+  let wave: WaveProcess;
+  beforeAll(async () => {
+    // Of its own: pages install what is cluster-wide, and name namespaces that tests would share.
+    controlPlane = await startControlPlane();
+    wave = await startWave(["--kubeconfig", controlPlane.kubeconfig, "--soak=1s"], { paced: true });
+  });
+  afterAll(async () => {
+    await wave?.stop();
+    await controlPlane?.stop();
+  });
+
+  it.for(pages.filter(isFollowed))("gets from each block of %s what it says", { timeout: 240_000 }, async (page) => {
+    const scene = new Scene(page, controlPlane.kubeconfig);
+    try {
+      await scene.begin();
+      for (const fence of fencesOf(page)) await scene.follow(fence);
+    } finally {
+      await scene.end();
+    }
+  });
+});

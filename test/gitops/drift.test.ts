@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { podsToBe, reads, type Scene, startScene } from "../admission/admitted.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { workload, workloadKinds } from "../end-to-end/objects.ts";
+import { getWorkload, newHash, recordedHash, revisions, revisionsToBe } from "../end-to-end/state.ts";
+import { differs, missingTools, tools } from "./drift.ts";
+
+const ns = "gitops";
+const gatedNs = "gitops-gated";
+const missing = missingTools();
+
+describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` (${missing})`}`, () => {
+  describeOnControlPlane("for tools of GitOps", (cluster) => {
+    let scene: Scene;
+    let gated: Scene;
+    beforeAll(async () => {
+      scene = await startScene(cluster, ns, { webhooks: false });
+      gated = await startScene(cluster, gatedNs, { webhooks: true });
+    });
+    afterAll(async () => {
+      await scene?.wave.stop();
+      await gated?.wave.stop();
+    });
+    const apply = (args: readonly string[], object: unknown) =>
+      cluster.kubectl([...args, "-f", "-"], JSON.stringify(object));
+    const cases = tools.flatMap((tool, index) => workloadKinds.map(({ kind }) => ({ ...tool, kind, index })));
+
+    it.for(cases)("$tool: what Wave writes is none on a $kind, and stays when it is applied again", async (tool) => {
+      const name = `${tool.kind.toLowerCase()}-${tool.index}`;
+      const object = workload(name, reads(name), { kind: tool.kind });
+      Object.assign(object.metadata, { namespace: ns });
+      await scene.namespace.configMap(name, { a: "1" });
+      await apply(tool.apply, object);
+      let hash = await newHash(cluster, ns, tool.kind, name);
+      expect(await differs(cluster, tool, object)).toBe("in sync");
+      for (const a of ["2", "3"]) {
+        await scene.namespace.edit("ConfigMap", name, { a });
+        hash = await newHash(cluster, ns, tool.kind, name, hash);
+      }
+      expect(await differs(cluster, tool, object)).toBe("in sync");
+
+      const made = await revisions(cluster, ns, tool.kind, name);
+      await apply(tool.apply, object);
+      await scene.caughtUp();
+      expect(await recordedHash(cluster, ns, tool.kind, name)).toBe(hash);
+      await revisionsToBe(cluster, ns, tool.kind, name, made);
+      expect(await differs(cluster, tool, object)).toBe("in sync");
+    });
+
+    it.for(tools.map((tool, index) => ({ ...tool, index })))(
+      "$tool: an edit by hand of what the manifest says is told",
+      async (tool) => {
+        const name = `edited-${tool.index}`;
+        const object = workload(name, reads(name), { spec: { minReadySeconds: 1 } });
+        Object.assign(object.metadata, { namespace: ns });
+        await apply(tool.apply, object);
+        await scene.namespace.merge(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`, {
+          spec: { minReadySeconds: 2 },
+        });
+        expect(await differs(cluster, tool, object)).toMatch(/^out of sync\n.*minReadySeconds/s);
+      },
+    );
+
+    it.for(tools.map((tool, index) => ({ ...tool, index })))(
+      "$tool: a closed gate is none, unless the manifest names a scheduler",
+      async (tool) => {
+        const deployment = (name: string, podSpec: object) => {
+          const object = workload(name, { ...reads(name), ...podSpec });
+          Object.assign(object.metadata, { namespace: gatedNs });
+          return object;
+        };
+        const silent = deployment(`silent-${tool.index}`, {});
+        const named = deployment(`named-${tool.index}`, { schedulerName: "default-scheduler" });
+        for (const object of [silent, named]) {
+          await apply(tool.apply, object);
+          await podsToBe(gated, object.metadata.name, "Pending");
+        }
+        expect(await differs(cluster, tool, silent)).toBe("in sync");
+        const told = await differs(cluster, tool, named);
+        // A dry run asks Wave, which closes the gate there too.
+        expect(told).toMatch(tool.rule === "client" || tool.rule === "structured" ? /^out of sync/ : /^in sync/);
+
+        // Who corrects it changes nothing: the same is answered.
+        await apply(tool.apply, named);
+        const { spec } = await getWorkload(cluster, gatedNs, "Deployment", named.metadata.name);
+        expect(spec.template.spec.schedulerName).toBe("wave.pusher.com/invalid");
+        for (const object of [silent, named]) {
+          await gated.namespace.configMap(object.metadata.name, { a: "1" });
+          await newHash(cluster, gatedNs, "Deployment", object.metadata.name);
+          expect(await differs(cluster, tool, object)).toBe("in sync");
+          await revisionsToBe(cluster, gatedNs, "Deployment", object.metadata.name, 2);
+        }
+      },
+    );
+  });
+});
