@@ -73,7 +73,7 @@ export class Scene {
 
   async end(): Promise<void> {
     const script =
-      "kubectl delete namespace --wait=false $(kubectl get namespaces -o name | grep -vE '/(kube-.*|default)$') || true";
+      "kubectl delete --timeout=60s $(kubectl get namespaces -o name | grep -vE '/(kube-.*|default)$') || true";
     await this.#run(`${script}; kubectl delete --all --wait=false deployments,configmaps,secrets -n default`);
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -115,7 +115,7 @@ export class Scene {
 
   #run(script: string): Promise<Ran> {
     return new Promise((resolve) => {
-      const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
+      const child = spawn("bash", ["--norc", "-euo", "pipefail", "-c", script], {
         cwd: this.#folder,
         env: this.#env,
         timeout: 90_000,

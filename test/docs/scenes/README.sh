@@ -1,0 +1,2 @@
+kubectl apply -f examples/nginx.yaml
+kubectl rollout status deployment web --timeout 60s
