@@ -4,6 +4,8 @@ import type { Environment } from "./flags/parse-flags.ts";
 export interface Terminal {
   readonly env: Environment;
   readonly homeDir: string;
+  /** Standard input, from when it is asked for. */
+  readonly input: () => AsyncIterable<Uint8Array>;
   /** Writes to standard output. */
   readonly write: (text: string) => void;
   /** Writes to standard error: logs, and what went wrong. */

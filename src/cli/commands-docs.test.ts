@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { workloadStates } from "./cluster/workload-state.ts";
+import { effects } from "./diff/effects.ts";
 import { checks } from "./doctor/checks.ts";
 import { severities } from "./doctor/finding.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -20,6 +21,10 @@ describe("docs/commands.md", () => {
     for (const [word, meaning] of Object.entries(severities)) expect(page).toContain(`| \`${word}\` | ${meaning} |\n`);
   });
 
+  it("has each effect as wave diff knows it", () => {
+    for (const [effect, meaning] of Object.entries(effects)) expect(page).toContain(`| \`${effect}\` | ${meaning} |\n`);
+  });
+
   it("has each exit code", () => {
     for (const code of Object.values(exitCodes)) expect(page).toContain(`\n| ${code} | `);
   });
@@ -34,7 +39,7 @@ describe("docs/commands.md", () => {
 });
 
 describe("the help of each command", () => {
-  it.each(["list", "wait", "hold", "release", "approve", "resume", "explain", "doctor"])(
+  it.each(["list", "diff", "wait", "hold", "release", "approve", "resume", "explain", "doctor"])(
     "of %s has lines of at most 100 columns",
     async (name) => {
       const { code, out } = await runWave([name, "--help"]);

@@ -29,6 +29,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "show every workload that opted in: state, reason, Pods with the current configuration",
     load: async () => (await import("./list/list.ts")).list,
   },
+  diff: {
+    summary: "tell which workloads would roll if manifests were applied: wave diff -f FILE",
+    load: async () => (await import("./diff/diff.ts")).diff,
+  },
   wait: {
     summary: "wait until every Pod of some workloads runs with the current configuration: for pipelines",
     load: async () => (await import("./wait.ts")).wait,

@@ -1,3 +1,4 @@
+import type { ConfigView } from "../../rollout/hash.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import { planRollout, type RolloutPlan } from "../../rollout/plan.ts";
 import { configKey, type Reference } from "../../rollout/references.ts";
@@ -27,7 +28,7 @@ export function readableReferences(references: readonly Reference[], read: ReadC
 
 /**
  * What Wave does with a workload now, by `planRollout`, as far as it could be read. What only the process that runs has seen, such
- * as how often something undid its writes, is not known here.
+ * as how often something undid its writes, is not known here; `seen` is what its Pods see, where whoever asks knows that.
  */
 export function planLive(
   found: FoundWorkload,
@@ -35,6 +36,7 @@ export function planLive(
   policy: KnownPolicy,
   now: number,
   wave: Moment["wave"],
+  seen?: ConfigView,
 ): RolloutPlan {
   const { object, workload } = found;
   const moment: Moment = {
@@ -45,7 +47,7 @@ export function planLive(
     wave: policy.pacing.maxConcurrent === 0 ? undefined : wave,
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
-  return planRollout(readable, lookupIn(read), policyOf(policy), undefined, moment);
+  return planRollout(readable, lookupIn(read), policyOf(policy), seen, moment);
 }
 
 /** How far the clock of the API server may be ahead of this one. */

@@ -1,7 +1,8 @@
+import type { ConfigView } from "../../rollout/hash.ts";
 import type { Hold } from "../../rollout/pacing/hold.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import { stageOf } from "../../rollout/pacing/stage.ts";
-import { type Wave, type WaveMember, waveOf } from "../../rollout/pacing/waves.ts";
+import { type Wave, type WaveGroup, type WaveMember, waveOf } from "../../rollout/pacing/waves.ts";
 import { rolloutPolicyOf } from "../../rollout/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../rollout/references.ts";
 import { type Workload, workloadKey } from "../../rollout/workload.ts";
@@ -17,12 +18,16 @@ export interface WaveFacts {
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
   readonly now: number;
+  /** What the Pods of a workload see, where whoever asks knows that: then it is due for what differs alone. */
+  readonly seen?: (workload: Workload) => ConfigView | undefined;
 }
 
 /** The waves of some namespaces as they are now, derived from the API alone as Wave itself derives them after a restart. */
 export interface Waves {
   /** For the moments of plans. */
   readonly holdOf: NonNullable<Moment["wave"]>;
+  /** Those of a namespace that a change of an object concerns. */
+  readonly groupOf: (object: ConfigName, namespace: string) => WaveGroup;
 }
 
 /** Works out who may go first and who follows, from all workloads of each namespace. */
@@ -30,27 +35,30 @@ export function wavesNow(facts: WaveFacts): Waves {
   const readers = readersByGroup(facts.found);
   const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
   const waves = new Map<string, Wave>();
+  const groupOf = (object: ConfigName, namespace: string): WaveGroup => {
+    const all = readers.get(groupKey(object, namespace)) ?? [];
+    return { object, namespace, members: all.flatMap((each) => memberOf(each, plans.get(each), object, facts)) };
+  };
   const waveFor = (object: ConfigName, namespace: string): Wave => {
-    const group = groupOf(object, namespace);
-    const known = waves.get(group);
+    const key = groupKey(object, namespace);
+    const known = waves.get(key);
     if (known !== undefined) return known;
-    const members = (readers.get(group) ?? []).flatMap((each) => memberOf(each, plans.get(each), object, facts));
-    const wave = waveOf({ object, namespace, members }, facts.policy.pacing);
-    waves.set(group, wave);
+    const wave = waveOf(groupOf(object, namespace), facts.policy.pacing);
+    waves.set(key, wave);
     return wave;
   };
-  return { holdOf: (workload, changed) => firstHold(workload, changed, waveFor) };
+  return { holdOf: (workload, changed) => firstHold(workload, changed, waveFor), groupOf };
 }
 
 /** A change of one object, for the workloads of one namespace. */
-function groupOf(object: ConfigName, namespace: string): string {
+function groupKey(object: ConfigName, namespace: string): string {
   return `${namespace} ${configKey(object)}`;
 }
 
 function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, readonly FoundWorkload[]> {
   const readers = new Map<string, FoundWorkload[]>();
   for (const each of found) {
-    const groups = new Set(each.workload.references.map((object) => groupOf(object, each.workload.namespace)));
+    const groups = new Set(each.workload.references.map((object) => groupKey(object, each.workload.namespace)));
     for (const group of groups) {
       const others = readers.get(group);
       if (others === undefined) readers.set(group, [each]);
@@ -68,12 +76,13 @@ interface Planned {
   readonly isCurrent: boolean;
 }
 
-function planned(found: FoundWorkload, { read, policy, now }: WaveFacts): Planned {
+function planned(found: FoundWorkload, { read, policy, now, seen }: WaveFacts): Planned {
   let dueFor: ReadonlySet<string> = new Set();
-  const plan = planLive(found, read, policy, now, (_workload, changed) => {
+  const due = (_workload: Workload, changed: readonly ConfigName[]) => {
     dueFor = new Set(changed.map(configKey));
     return undefined;
-  });
+  };
+  const plan = planLive(found, read, policy, now, due, seen?.(found.workload));
   return { dueFor, isCurrent: plan.outcome === "unchanged" };
 }
 

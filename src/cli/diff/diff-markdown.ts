@@ -1,0 +1,88 @@
+import type { Change } from "../../rollout/changes.ts";
+import { counted } from "../../rollout/wording.ts";
+import { printable } from "../output/printable.ts";
+import type { WorkloadDifference } from "./difference.ts";
+import { effects } from "./effects.ts";
+import { type Difference, reasonOf, summaryOf } from "./summary.ts";
+
+/** A comment of a pull request may have 65,536 characters on GitHub: what is more is counted. */
+const mostRows = 100;
+const mostKeys = 20;
+
+/**
+ * A difference for a pull request: a table, and all that changes below it, folded. Every text that somebody else may have
+ * chosen stands in a code span: there nothing is a link, a mention, a picture or HTML.
+ */
+export function diffMarkdown(difference: Difference): string {
+  const { workloads, notes } = difference;
+  const shown = workloads.slice(0, mostRows);
+  const more = workloads.length - shown.length;
+  const blocks = [
+    [`**Wave:** ${summaryOf(difference)}`],
+    shown.length === 0 ? [] : table(shown),
+    more > 0 ? [`… and ${counted(more)} more.`] : [],
+    shown.length === 0
+      ? []
+      : details("What changes, and what that means", [...shown.flatMap(changesOf), ...legend(shown)]),
+    notes.length === 0
+      ? []
+      : details(
+          "Notes",
+          notes.slice(0, mostRows).map((note) => `- ${code(note)}`),
+        ),
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function table(workloads: readonly WorkloadDifference[]): readonly string[] {
+  const rows = workloads.map((each) => {
+    const name = `${each.namespace} ${each.kind.toLowerCase()}/${each.name}`;
+    return `| ${each.wave ?? "–"} | ${inCell(name)} | ${each.effect} | ${inCell(reasonOf(each))} |`;
+  });
+  return ["| Wave | Workload | Effect | Why |", "|---:|---|---|---|", ...rows];
+}
+
+function details(summary: string, lines: readonly string[]): readonly string[] {
+  return ["<details>", `<summary>${summary}</summary>`, "", ...lines, "", "</details>"];
+}
+
+function changesOf({ namespace, kind, name, changes }: WorkloadDifference): readonly string[] {
+  if (changes.length === 0) return [];
+  const workload = code(`${namespace} ${kind.toLowerCase()}/${name}`);
+  return [
+    `- ${workload}`,
+    ...changes.slice(0, mostKeys).map((change) => `  - ${changeOf(change)}`),
+    ...rest(changes.length, "  - "),
+  ];
+}
+
+function changeOf({ kind, namespace, name, how, keys }: Change): string {
+  const named = keys.slice(0, mostKeys).map(code).join(", ");
+  const more = keys.length > mostKeys ? ` and ${counted(keys.length - mostKeys)} more` : "";
+  return `${code(`${kind} ${namespace}/${name}`)} ${how}${named === "" ? "" : `: ${named}${more}`}`;
+}
+
+function rest(count: number, bullet: string): readonly string[] {
+  return count > mostKeys ? [`${bullet}and ${counted(count - mostKeys)} more`] : [];
+}
+
+function legend(workloads: readonly WorkloadDifference[]): readonly string[] {
+  const present = new Set(workloads.map(({ effect }) => effect));
+  return ["", ...[...present].map((effect) => `- \`${effect}\`: ${effects[effect]}`)];
+}
+
+/** A code span that holds any text (https://spec.commonmark.org/0.31.2/#code-spans): its fence is longer than any in it. */
+function code(text: string): string {
+  const line = printable(text);
+  const longest = (line.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 && line.trim() !== "" ? fence + line + fence : `${fence} ${line} ${fence}`;
+}
+
+/** The same in a cell of a table, where a bar ends it even in code. */
+function inCell(text: string): string {
+  return code(text).replaceAll("|", "\\|");
+}

@@ -1,0 +1,287 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { configHash, sharedWith, updateOnConfigChange } from "../../rollout/annotations.ts";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { commandScene } from "../test-commands.ts";
+import { runWave } from "../test-terminal.ts";
+import type { WorkloadDifference } from "./difference.ts";
+
+const sandbox = await startSandbox();
+afterAll(() => sandbox.close());
+
+let scenes = 0;
+async function scene() {
+  const namespace = `diff-${++scenes}`;
+  const cluster = commandScene(sandbox, namespace);
+  await cluster.createNamespace(namespace);
+  /** Runs `wave diff -f -` on these objects, as YAML. */
+  const run = (objects: readonly object[], ...args: readonly string[]) =>
+    runWave(["diff", "-f", "-", "-n", namespace, ...args], cluster.env, {
+      input: async function* () {
+        yield Buffer.from(objects.map((object) => stringify(object)).join("---\n"));
+      },
+    });
+  const diff = async (objects: readonly object[], ...args: readonly string[]) => {
+    const { code, out, err } = await run(objects, "-ojson", ...args);
+    expect(err).toBe("");
+    const workloads: readonly WorkloadDifference[] = JSON.parse(out).workloads;
+    expect(code).toBe(workloads.some(({ effect }) => ["roll", "held", "template"].includes(effect)) ? 1 : 0);
+    return workloads;
+  };
+  /** A workload that is current. */
+  const createCurrent = async (path: string, wanted = {}) => {
+    await cluster.createWorkload(path, wanted);
+    const { currentHash } = await cluster.explained(path);
+    const template = { metadata: { annotations: { [configHash]: currentHash } } };
+    await cluster.merge(path, { spec: { template } }, "wave");
+    await cluster.toBe(path, "current");
+  };
+  return { ...cluster, namespace, run, diff, createCurrent };
+}
+
+const configMap = (name: string, data: object, metadata: object = {}) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...metadata },
+  data,
+});
+
+const deployment = (name: string, image: string, annotations: object = { [updateOnConfigChange]: "true" }) => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, annotations },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: "web", image, envFrom: [{ configMapRef: { name: "page" } }] }] },
+    },
+  },
+});
+
+describe("wave diff", () => {
+  it("tells who would roll and through which keys, and nothing of what stays as it is", async () => {
+    const { createConfigMap, createCurrent, diff } = await scene();
+    await createConfigMap("page", "1");
+    await createConfigMap("other", "1");
+    await createCurrent("deployments/web");
+    await createCurrent("deployments/other", { envFrom: [{ configMapRef: { name: "other" } }] });
+    expect(await diff([configMap("page", { key: "1" })])).toEqual([]);
+    expect(await diff([configMap("page", { key: "2", more: "3" }), configMap("other", { key: "1" })])).toMatchObject([
+      {
+        kind: "Deployment",
+        name: "web",
+        effect: "roll",
+        wave: 1,
+        changes: [{ kind: "ConfigMap", name: "page", how: "changed", keys: ["key", "more"] }],
+        hold: null,
+      },
+    ]);
+  });
+
+  it("tells in which wave each goes, and what holds others", async () => {
+    const { createConfigMap, createCurrent, merge, diff } = await scene();
+    await createConfigMap("page", "1");
+    for (const name of ["a", "b", "c", "d"]) await createCurrent(`deployments/${name}`);
+    await merge("deployments/b", { metadata: { annotations: { "wave.pusher.com/priority": "1" } } });
+    await merge("deployments/d", { metadata: { annotations: { "wave.pusher.com/hold": "true" } } });
+    const edit = [configMap("page", { key: "2" })];
+    const told = async (...args: readonly string[]) =>
+      (await diff(edit, ...args)).map(({ name, effect, wave, hold }) => [name, effect, wave, hold?.reason]);
+    expect(await told("--max-concurrent-rollouts=1")).toEqual([
+      ["b", "roll", 1, undefined],
+      ["a", "roll", 2, undefined],
+      ["c", "roll", 3, undefined],
+      ["d", "held", null, "hold"],
+    ]);
+    expect((await told("--max-concurrent-rollouts=0"))[0]).toEqual(["a", "roll", null, undefined]);
+  });
+
+  it("tells what changes by itself, what is new, and what would wait", async () => {
+    const { createConfigMap, createCurrent, read, diff } = await scene();
+    await createConfigMap("page", "1");
+    await createCurrent("deployments/web");
+    const live = (await read("deployments/web")) as object;
+    expect(await diff([deployment("web", "nginx")])).toEqual([]);
+    expect(await diff([live])).toEqual([]);
+    expect(await diff([deployment("web", "nginx:2"), configMap("page", { key: "2" })])).toMatchObject([
+      { effect: "template", reason: 'its pod template changes; ConfigMap "page" changed (key "key")' },
+    ]);
+    expect(await diff([deployment("next", "nginx"), deployment("ignored", "nginx", {})])).toMatchObject([
+      { name: "next", effect: "new" },
+    ]);
+    const broken = deployment("next", "nginx");
+    broken.spec.template.spec.containers[0]?.envFrom.push({ configMapRef: { name: "missing" } });
+    expect(await diff([broken])).toMatchObject([{ effect: "waits", reason: expect.stringContaining('"missing"') }]);
+    expect((await diff([broken, configMap("missing", {})]))[0]?.effect).toBe("new");
+  });
+
+  it("follows a Namespace that opts in, and an object that is shared with readers elsewhere", async () => {
+    const [here, there] = [await scene(), await scene()];
+    await here.createConfigMap("page", "1");
+    await here.createWorkload("deployments/web", { annotations: { [updateOnConfigChange]: undefined } });
+    const namespace = {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: here.namespace, annotations: { [updateOnConfigChange]: "true" } },
+    };
+    expect(await here.diff([namespace])).toMatchObject([{ name: "web", effect: "roll" }]);
+    const shared = { annotations: { [sharedWith]: there.namespace } };
+    await here.merge("configmaps/page", { metadata: shared });
+    const annotations = { "wave.pusher.com/extra-configmaps": `${here.namespace}/page` };
+    await there.createCurrent("deployments/reader", { annotations, envFrom: [] });
+    expect(await here.diff([configMap("page", { key: "2" }, shared)])).toMatchObject([
+      { namespace: there.namespace, name: "reader", effect: "roll" },
+    ]);
+  });
+
+  it("knows what is due already, and what is no longer when an edit is taken back", async () => {
+    const { createConfigMap, createCurrent, editConfigMap, diff } = await scene();
+    await createConfigMap("page", "1");
+    await createCurrent("deployments/web");
+    await editConfigMap("page", "2");
+    expect(await diff([configMap("page", { key: "2" })])).toEqual([]);
+    expect(await diff([configMap("page", { key: "3" })])).toMatchObject([
+      { effect: "roll", reason: 'it is due already, and ConfigMap "page" changed (key "key")' },
+    ]);
+    expect(await diff([configMap("page", { key: "1" })])).toMatchObject([{ effect: "spared" }]);
+  });
+
+  it("tells of changes of what one may not read that they cannot be told, and of the others all the same", async () => {
+    const { createConfigMap, createCurrent, run, namespace } = await scene();
+    await createConfigMap("page", "1");
+    await sandbox.url;
+    const path = `${sandbox.url}/api/v1/namespaces/${namespace}/secrets`;
+    const secret = { metadata: { name: "db" }, data: { password: "eA==" } };
+    await fetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(secret),
+    });
+    await createCurrent("deployments/web", {
+      envFrom: [{ configMapRef: { name: "page" } }, { secretRef: { name: "db" } }],
+    });
+    sandbox.faults.add({
+      match: (request) => request.path.includes(`${namespace}/secrets`),
+      action: { type: "status", status: 403 },
+    });
+    const known = await run([configMap("page", { key: "hunter2" })], "-ojson");
+    expect(known.code).toBe(1);
+    expect(JSON.parse(known.out).workloads).toMatchObject([
+      { effect: "roll", reason: 'ConfigMap "page" changed (key "key"), if its Pods are current now' },
+    ]);
+    const unknown = await run([
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "db" }, stringData: { password: "hunter2" } },
+    ]);
+    sandbox.faults.clear();
+    expect(unknown).toMatchObject({ code: 3, out: expect.stringContaining('could not read Secret "db"') });
+    expect(known.out + known.err + unknown.out + unknown.err).not.toContain("hunter2");
+  });
+
+  it("reads folders, files and standard input, YAML and JSON, lists and documents", async () => {
+    const { createConfigMap, createCurrent, env, namespace } = await scene();
+    for (const name of ["a", "b", "c", "d"]) {
+      await createConfigMap(name, "1");
+      await createCurrent(`deployments/${name}`, { envFrom: [{ configMapRef: { name } }] });
+    }
+    const folder = mkdtempSync(join(tmpdir(), "wave-diff-"));
+    const edit = (name: string) => configMap(name, { key: "2" });
+    const put = (name: string, text: string) => {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    };
+    put("in/deep/a.yaml", `# a comment\n---\n---\n${stringify(edit("a"))}`);
+    put("in/b.json", JSON.stringify({ apiVersion: "v1", kind: "List", items: [edit("b")] }));
+    put("in/notes.txt", "no manifest: [");
+    put("c.yml", `${stringify(edit("c"))}---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\n`);
+    const args = ["-f", join(folder, "in"), "-f", `${join(folder, "c.yml")},-`];
+    const { code, out } = await runWave(["diff", ...args, "-n", namespace, "-o", "yaml"], env, {
+      input: async function* () {
+        yield Buffer.from(JSON.stringify(edit("d")));
+      },
+    });
+    expect(code).toBe(1);
+    expect(parse(out).workloads.map(({ name }: WorkloadDifference) => name)).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it.each([
+    { text: "a: 1\nb: [1,\n", says: "f.yaml:3: it is not valid YAML (" },
+    {
+      text: "kind: ConfigMap\n---\n\n# x\nkind: ConfigMap\n",
+      says: "f.yaml:1: it is no object of Kubernetes: it has no apiVersion",
+    },
+    { text: "---\n\n# x\napiVersion: v1\nkind: ConfigMap\n", says: "f.yaml:4: the ConfigMap has no metadata.name" },
+    {
+      text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 1}\n",
+      says: "f.yaml:1: metadata.name is not a text: put it in quotes",
+    },
+    { text: "a: &a [*a]\n", says: "f.yaml:1: " },
+    {
+      text: "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]\n",
+      says: "f.yaml:1: it is not valid YAML: its aliases",
+    },
+    { text: `${"[".repeat(5_000)}1${"]".repeat(5_000)}`, says: "f.yaml:1: it is nested deeper" },
+    {
+      text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {port: 8080}\n",
+      says: 'f.yaml:1: ConfigMap "default/a" is malformed: data has a value that is not a string, at key "port"',
+    },
+    {
+      text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n",
+      args: ["-n", "shop"],
+      says: 'f.yaml:1: ConfigMap "a" is in namespace "other", and --namespace says "shop"',
+    },
+  ])("refuses in one line with its place: $says", async ({ text, says, args = [] }) => {
+    const { env } = await scene();
+    const file = join(mkdtempSync(join(tmpdir(), "wave-diff-")), "f.yaml");
+    writeFileSync(file, text);
+    const { code, out, err } = await runWave(["diff", "-f", file, ...args], env);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(says);
+    expect(err.split("\n")).toHaveLength(2);
+  });
+
+  it.each([
+    { args: [], says: "say what to compare: -f FILE, a folder, or - for standard input" },
+    { args: ["web.yaml"], says: '"web.yaml" is not a flag; write -f web.yaml' },
+    { args: ["-f", "/does/not/exist"], says: "/does/not/exist cannot be read: " },
+  ])("refuses $args in one line", async ({ args, says }) => {
+    const { env } = await scene();
+    const { code, err } = await runWave(["diff", ...args], env);
+    expect(code).toBe(2);
+    expect(err).toContain(`wave diff: ${says}`);
+  });
+
+  it("leaves out hooks that no upgrade runs, and says when others are applied", async () => {
+    const { createConfigMap, createCurrent, run } = await scene();
+    await createConfigMap("page", "1");
+    await createCurrent("deployments/web");
+    const hook = (when: string) => configMap("page", { key: "2" }, { annotations: { "helm.sh/hook": when } });
+    expect(await run([hook("test")])).toMatchObject({
+      code: 0,
+      out: 'No workload would roll.\nNote: ConfigMap "page" is a hook of Helm\'s for test: it is left out\n',
+    });
+    expect(await run([hook("pre-upgrade")])).toMatchObject({ code: 1, out: expect.stringContaining("at pre-upgrade") });
+  });
+
+  it("writes a table for a pull request in which no name is anything but text", async () => {
+    const { createCurrent, run } = await scene();
+    const evil = "a`|<img src=x>[x](http://x)@all\n# x";
+    await createCurrent("deployments/web", {
+      envFrom: [{ configMapRef: { name: "page", optional: true } }, { configMapRef: { name: evil, optional: true } }],
+    });
+    const missing = deployment("next", "nginx");
+    missing.spec.template.spec.containers[0]?.envFrom.push({ configMapRef: { name: evil } });
+    const { code, out } = await run([configMap("page", { key: "2" }), missing], "-omarkdown");
+    expect(code).toBe(1);
+    expect(out).toContain("\n| 1 | `diff-");
+    // Nothing of the name is outside of a code span, and none of its bars ends a cell.
+    const row = out.split("\n").find((line) => line.includes("deployment/next")) ?? "";
+    expect(row).toContain("``");
+    expect(row.replace(/(`+)(?!`).*?[^`]\1(?!`)/g, "")).not.toMatch(/img|http|all/);
+    expect(row.replaceAll("\\|", "").split("|")).toHaveLength(6);
+  });
+});

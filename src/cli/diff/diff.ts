@@ -1,0 +1,48 @@
+import { quoted } from "../../rollout/wording.ts";
+import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
+import { clusterCommand } from "../cluster-command.ts";
+import { placed } from "../command-failure.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { hasColors, paintOf } from "../output/paint.ts";
+import { printable } from "../output/printable.ts";
+import { readBothStates } from "./both-states.ts";
+import { diffFlags } from "./diff-flags.ts";
+import { renderDiff } from "./diff-output.ts";
+import { differencesOf } from "./difference.ts";
+import { replacing } from "./effects.ts";
+import { readManifestFiles } from "./manifests/manifest-files.ts";
+import { parseManifests } from "./manifests/parse-manifests.ts";
+import { overlaid } from "./overlay.ts";
+import { wantedOf } from "./wanted.ts";
+
+/**
+ * `wave diff -f FILE`: which workloads would roll if these manifests were applied. The answer is no where Pods would be
+ * replaced; what could not be told is no answer.
+ */
+export const diff = clusterCommand({
+  name: "diff",
+  flags: diffFlags,
+  help: async () => (await import("./diff-help.ts")).diffHelp(),
+  read: (called) => {
+    const { positionals, values, terminal } = called;
+    const [surplus] = positionals;
+    if (surplus !== undefined) throw new UsageError(`${quoted(surplus)} is not a flag; write -f ${surplus}`);
+    const names = values.filename?.split(",").filter((name) => name !== "") ?? [];
+    if (names.length === 0) throw new UsageError("say what to compare: -f FILE, a folder, or - for standard input");
+    return async (cluster) => {
+      const manifests = await parseManifests(await readManifestFiles([...new Set(names)], terminal.input));
+      const wanted = wantedOf(manifests, values.namespace ?? cluster.namespace, values.namespace !== undefined);
+      const policy = await readRunningPolicy("diff", cluster, called, undefined);
+      const now = Date.now();
+      const overlay = await overlaid(cluster.client, wanted, policy, now);
+      const states = await readBothStates(cluster.client, policy, overlay);
+      const workloads = differencesOf(states, now);
+      for (const gap of states.gaps) terminal.writeError(`wave diff: ${printable(placed(gap, cluster))}\n`);
+      const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
+      terminal.write(await renderDiff({ workloads, notes: wanted.notes }, { output: values.output, paint }));
+      if (workloads.some(({ effect }) => replacing.has(effect))) return exitCodes.no;
+      return workloads.some(({ effect }) => effect === "unknown") ? exitCodes.cluster : exitCodes.done;
+    };
+  },
+});

@@ -1,0 +1,93 @@
+import type { Change } from "../../rollout/changes.ts";
+import { type ConfigName, configKey } from "../../rollout/references.ts";
+import { type Workload, type WorkloadName, workloadKey } from "../../rollout/workload.ts";
+import { planLive } from "../cluster/live-plan.ts";
+import { type Waves, wavesNow } from "../cluster/waves-now.ts";
+import { timeOf } from "../explain/explained-outcome.ts";
+import type { BothStates } from "./both-states.ts";
+import type { Effect } from "./effects.ts";
+import { keyOf } from "./list-pairs.ts";
+import { type Planned, plannedPair } from "./verdict.ts";
+import { waveNumbers } from "./wave-numbers.ts";
+
+/** What becomes of one workload; docs/commands.md promises the fields. Never a value, never a digest of one. */
+export interface WorkloadDifference extends WorkloadName {
+  readonly effect: Effect;
+  /** In which wave of its namespace it is rolled, from 1; null where nothing is rolled, or it waits for nobody. */
+  readonly wave: number | null;
+  /** One line for a person. */
+  readonly reason: string;
+  /** What its Pods would see otherwise than now. */
+  readonly changes: readonly Change[];
+  /** What holds it; null where nothing does. */
+  readonly hold: { readonly reason: string; readonly message: string; readonly until: string | null } | null;
+}
+
+/** What becomes of all workloads that the manifests concern, in the order in which they are rolled. */
+export function differencesOf(states: BothStates, now: number): readonly WorkloadDifference[] {
+  const planned = states.pairs.map((pair) => plannedPair(pair, states));
+  // Wave would plan them once the changes have settled.
+  const paced = pacing(states, planned, now + states.after.policy.pacing.settleMs);
+  return planned
+    .filter(({ pair }) => states.concerned.has(keyOf(pair)))
+    .flatMap((each) => differenceOf(each, paced) ?? [])
+    .sort(inOrder);
+}
+
+type Paced = (planned: Planned) => Pick<WorkloadDifference, "wave" | "hold">;
+
+/** When each is rolled, by `planRollout` and the waves of its namespace. */
+function pacing({ after: { read, policy } }: BothStates, planned: readonly Planned[], at: number): Paced {
+  const found = new Map(planned.map((each) => [keyOf(each.pair), { ...each.pair.after, workload: each.after }]));
+  const seen = new Map(planned.map((each) => [keyOf(each.pair), each.seen]));
+  const seenBy = (workload: Workload) => seen.get(workloadKey(workload));
+  const waves = wavesNow({ found: [...found.values()], read, policy, now: at, seen: seenBy });
+  const numbers = numbersIn(waves, policy.pacing);
+  return (each) => {
+    const target = found.get(keyOf(each.pair));
+    if (target === undefined) return { wave: null, hold: null };
+    let changed: readonly ConfigName[] = [];
+    const note = (_workload: Workload, objects: readonly ConfigName[]) => {
+      changed = objects;
+      return undefined;
+    };
+    const plan = planLive(target, read, policy, at, note, each.seen);
+    const held = plan.outcome === "held" ? plan.hold : haltOf(waves, target.workload, changed);
+    if (held !== undefined)
+      return { wave: null, hold: { reason: held.reason, message: held.message, until: timeOf(held.until) } };
+    const own = changed.map((object) => numbers(object, target.workload));
+    return { wave: own.length === 0 ? null : Math.max(...own), hold: null };
+  };
+}
+
+/** A change that has failed is rolled nowhere else. */
+function haltOf({ holdOf }: Waves, workload: Workload, changed: readonly ConfigName[]) {
+  const hold = changed.length === 0 ? undefined : holdOf(workload, changed);
+  return hold?.reason === "halted" ? hold : undefined;
+}
+
+function numbersIn({ groupOf }: Waves, flags: Parameters<typeof waveNumbers>[1]) {
+  const known = new Map<string, ReadonlyMap<string, number>>();
+  return (object: ConfigName, workload: Workload): number => {
+    const key = `${workload.namespace} ${configKey(object)}`;
+    const numbers = known.get(key) ?? waveNumbers(groupOf(object, workload.namespace), flags);
+    known.set(key, numbers);
+    return numbers.get(workloadKey(workload)) ?? 1;
+  };
+}
+
+function differenceOf(planned: Planned, paced: Paced): WorkloadDifference | undefined {
+  const { pair, verdict } = planned;
+  if (verdict === undefined) return undefined;
+  const { kind, namespace, name } = pair.after.workload;
+  const { effect, reason, changes } = verdict;
+  const { wave, hold } = effect === "roll" ? paced(planned) : { wave: null, hold: null };
+  return { kind, namespace, name, effect: hold === null ? effect : "held", wave, reason, changes, hold };
+}
+
+function inOrder(a: WorkloadDifference, b: WorkloadDifference): number {
+  const wave = (each: WorkloadDifference) => each.wave ?? Number.POSITIVE_INFINITY;
+  if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
+  if (wave(a) !== wave(b)) return wave(a) < wave(b) ? -1 : 1;
+  return `${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1;
+}

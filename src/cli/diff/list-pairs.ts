@@ -1,0 +1,122 @@
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { isForbidden } from "../../kube/errors.ts";
+import type { Asking } from "../../rollout/dialects/asked.ts";
+import { toWorkload, type Workload, type WorkloadObject, workloadKey } from "../../rollout/workload.ts";
+import { standardForm, type WorkloadRow } from "../../rollout/workload-row.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import { inLane } from "../cluster/in-lane.ts";
+import type { FoundWorkload } from "../cluster/read-workloads.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { listAll } from "../list/list-all.ts";
+import { workloadRows } from "../workload-argument.ts";
+import type { OverlaidWorkload, Overlay } from "./overlay.ts";
+
+/** A workload before and after; before it may not be there. */
+export interface Pair {
+  readonly before: FoundWorkload | undefined;
+  readonly after: FoundWorkload;
+  /** Where it is among the manifests. */
+  readonly wanted: OverlaidWorkload | undefined;
+}
+
+/** The key of a workload, before and after. */
+export function keyOf({ after }: Pair): string {
+  return workloadKey(after.workload);
+}
+
+/** The workload as it is and as it would be. */
+export function workloadsOf({ before, after }: Pair): readonly Workload[] {
+  return before === undefined ? [after.workload] : [before.workload, after.workload];
+}
+
+/** What is asked for before and after: Namespaces may be among the manifests. */
+export interface AskingBoth {
+  readonly before: Asking;
+  readonly after: Asking;
+}
+
+/**
+ * The workloads of the cluster that opted in, before or after, and those of the manifests. Where only some namespaces may be
+ * listed, those of these `namespaces`, and a line says so.
+ */
+export async function listPairs(
+  client: ApiClient,
+  asking: AskingBoth,
+  overlay: Overlay,
+  namespaces: readonly string[],
+): Promise<{ readonly pairs: readonly Pair[]; readonly gaps: readonly string[] }> {
+  const gaps = new Set<string>();
+  const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
+  const lists = await inLane(workloadRows, ({ resource: row }) => {
+    const keep = (object: KubeObject & WorkloadObject): Pair | undefined => {
+      const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
+      return wanted.has(key) ? undefined : listedPair(row, object, asking, overlay);
+    };
+    return listWhere(client, row, namespaces, keep, (gap) => gaps.add(gap));
+  });
+  return { pairs: [...wanted.values(), ...lists.flat()], gaps: [...gaps] };
+}
+
+function listedPair(
+  row: WorkloadRow,
+  object: KubeObject & WorkloadObject,
+  asking: AskingBoth,
+  { namespaces }: Overlay,
+): Pair | undefined {
+  const before = toWorkload(row, object, asking.before);
+  const sameAsking = !namespaces.has(before.namespace);
+  const after = sameAsking ? before : toWorkload(row, object, asking.after);
+  if (before.optIn.state === "out" && after.optIn.state === "out") return undefined;
+  const standard = standardForm(row, object);
+  return {
+    before: { object: standard, workload: before },
+    after: { object: standard, workload: after },
+    wanted: undefined,
+  };
+}
+
+async function listWhere(
+  client: ApiClient,
+  row: WorkloadRow,
+  namespaces: readonly string[],
+  keep: (object: KubeObject & WorkloadObject) => Pair | undefined,
+  tell: (gap: string) => void,
+): Promise<readonly Pair[]> {
+  try {
+    return await listAll(client, row, {}, keep);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    tell(`${row.plural} of other namespaces are not known here, and may read what is shared: ${errorText(error)}`);
+  }
+  const lists = await inLane(namespaces, async (namespace) => {
+    try {
+      return await listAll(client, row, { namespace }, keep);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      tell(`${row.plural} in ${namespace} are not known here: ${errorText(error)}`);
+      return [];
+    }
+  });
+  return lists.flat();
+}
+
+function keyOfWanted({ row, manifest: { namespace, name } }: OverlaidWorkload): string {
+  return workloadKey({ kind: row.id, namespace, name });
+}
+
+function wantedPair(wanted: OverlaidWorkload, asking: AskingBoth): Pair {
+  const { row, before, after, manifest } = wanted;
+  const workloadOf = (object: WorkloadObject, by: Asking): FoundWorkload => {
+    try {
+      return { object, workload: toWorkload({ ...row, template: "/spec/template" }, object, by) };
+    } catch (error) {
+      throw new UsageError(`${manifest.place}: ${errorText(error)}`);
+    }
+  };
+  return {
+    before: before && workloadOf(before, asking.before),
+    after: workloadOf(after, asking.after),
+    wanted,
+  };
+}

@@ -1,0 +1,65 @@
+import { isList, isMap, itemKeys, type Json, type JsonMap } from "./json.ts";
+import { previousOf, withoutForgotten } from "./previous.ts";
+import { isStoredAs, saysNothing } from "./same-value.ts";
+
+/**
+ * An object as it would be stored after a manifest was applied, as `kubectl apply` merges: what the manifest says is set, what
+ * the last one said and this one does not is removed, and everything else stays. What the API server fills in for fields that
+ * are new, and what admission changes, is not there.
+ */
+export function applied(live: JsonMap | undefined, manifest: JsonMap): JsonMap {
+  const wanted = withEncodedData(manifest);
+  if (live === undefined) return wanted;
+  const previous = previousOf(live);
+  const kept =
+    previous === undefined
+      ? live
+      : withoutForgotten(live, { ...previous, manifest: withEncodedData(previous.manifest) }, wanted);
+  return mergedMap(kept, wanted);
+}
+
+/** A Secret's `stringData` is only written: https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/ */
+function withEncodedData(manifest: JsonMap): JsonMap {
+  const { stringData, ...rest } = manifest;
+  if (manifest.kind !== "Secret" || !isMap(stringData)) return manifest;
+  const encoded = Object.entries(stringData).map(([key, value]) => [
+    key,
+    typeof value === "string" ? Buffer.from(value).toString("base64") : value,
+  ]);
+  return { ...rest, data: { ...(isMap(rest.data) ? rest.data : {}), ...Object.fromEntries(encoded) } };
+}
+
+function mergedMap(live: JsonMap, wanted: JsonMap): JsonMap {
+  const result = new Map(Object.entries(live));
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === null) result.delete(name);
+    else if (!result.has(name)) {
+      if (!saysNothing(name, value)) result.set(name, value);
+    } else result.set(name, merged(name, result.get(name), value));
+  }
+  return Object.fromEntries(result);
+}
+
+function merged(name: string, live: Json, wanted: Json): Json {
+  if (isMap(live) && isMap(wanted)) return mergedMap(live, wanted);
+  const keyOf = itemKeys(name);
+  if (keyOf !== undefined && isList(live) && isList(wanted)) return mergedList(live, wanted, keyOf);
+  return isStoredAs(wanted, live) ? live : wanted;
+}
+
+/** In the order of the manifest, what it does not name after that; as it is where the order is the same. */
+function mergedList(live: readonly Json[], wanted: readonly Json[], keyOf: (item: Json) => Json): readonly Json[] {
+  const stored = new Map(live.map((item) => [keyOf(item), item]));
+  const named = new Map(
+    wanted.map((item) => {
+      const before = stored.get(keyOf(item));
+      return [keyOf(item), isMap(before) && isMap(item) ? mergedMap(before, item) : item];
+    }),
+  );
+  const common = live.map(keyOf).filter((key) => named.has(key));
+  const inOrder = [...named.keys()].filter((key) => stored.has(key)).every((key, index) => key === common[index]);
+  const rest = live.filter((item) => !named.has(keyOf(item)));
+  if (!inOrder) return [...named.values(), ...rest];
+  const added = [...named].flatMap(([key, item]) => (stored.has(key) ? [] : [item]));
+  return [...live.map((item) => named.get(keyOf(item)) ?? item), ...added];
+}

@@ -1,0 +1,121 @@
+import { configResources } from "../../cache/live-configs.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { resources } from "../../kube/resources.ts";
+import { type Config, sameConfig, toConfig } from "../../rollout/digest.ts";
+import { toNamespacePolicy } from "../../rollout/policy/namespace-policy.ts";
+import type { NamespacePolicy } from "../../rollout/policy/policy.ts";
+import { type ConfigKind, type ConfigName, configKey } from "../../rollout/references.ts";
+import { sameJson } from "../../rollout/same-json.ts";
+import type { WorkloadObject } from "../../rollout/workload.ts";
+import { standardForm, type WorkloadRow } from "../../rollout/workload-row.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import { inLane } from "../cluster/in-lane.ts";
+import type { ReadConfig } from "../cluster/read-configs.ts";
+import type { KnownPolicy } from "../flags/told-flags.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { applied } from "./manifests/applied.ts";
+import type { JsonMap } from "./manifests/json.ts";
+import { readStored, type Stored } from "./stored.ts";
+import type { Named, Wanted } from "./wanted.ts";
+
+/** A ConfigMap or Secret of the manifests: its digests as it is, and as it would be. */
+export interface OverlaidConfig extends ConfigName {
+  readonly key: string;
+  readonly before: ReadConfig;
+  readonly after: ReadConfig;
+  /** Whether Wave would see a change; also where it is not known whether there is one. */
+  readonly changes: boolean;
+}
+
+/** A workload of the manifests, in the standard form. */
+export interface OverlaidWorkload {
+  readonly row: WorkloadRow;
+  readonly manifest: Named;
+  /** Undefined: it is not there yet. */
+  readonly before: WorkloadObject | undefined;
+  readonly after: WorkloadObject;
+  /** Whether Kubernetes replaces its Pods by itself. */
+  readonly changesTemplate: boolean;
+}
+
+/** What the manifests make of the cluster. */
+export interface Overlay {
+  readonly configs: readonly OverlaidConfig[];
+  readonly workloads: readonly OverlaidWorkload[];
+  /** What the Namespaces among them decide then, by their names. */
+  readonly namespaces: ReadonlyMap<string, NamespacePolicy>;
+  /** What could not be read and may matter, a line each. */
+  readonly gaps: readonly string[];
+}
+
+/**
+ * Lays the manifests over what is stored. Of values digests are left as soon as both are known. Throws a UsageError that names the
+ * place of a manifest that the API server would not take.
+ */
+export async function overlaid(
+  client: Pick<ApiClient, "request">,
+  wanted: Wanted,
+  { dialects }: Pick<KnownPolicy, "dialects">,
+  now: number,
+): Promise<Overlay> {
+  const gaps: string[] = [];
+  const namespaces = await inLane(wanted.namespaces, async (manifest) => {
+    const object = withManifest(await readStored(client, resources.namespaces, manifest), manifest, gaps);
+    return [manifest.name, toNamespacePolicy(object, dialects)] as const;
+  });
+  const configs = await inLane(wanted.configs, async ({ kind, manifest }) => {
+    const stored = await readStored(client, configResources[kind], manifest);
+    return overlaidConfig(kind, manifest, stored, dialects, now);
+  });
+  const workloads = await inLane(wanted.workloads, async ({ row, manifest }) => {
+    const stored = await readStored(client, row, manifest);
+    const after = standardForm(row, withManifest(stored, manifest, gaps));
+    const before = stored.state === "present" ? standardForm(row, stored.object) : undefined;
+    const changesTemplate = before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
+    return { row, manifest, before, after, changesTemplate };
+  });
+  return { configs, workloads, namespaces: new Map(namespaces), gaps };
+}
+
+function withManifest(stored: Stored, manifest: Named, gaps: string[]): JsonMap {
+  if (stored.state === "forbidden" || stored.state === "unreadable")
+    gaps.push(`${manifest.kind} "${manifest.name}" is taken to be new: ${stored.error}`);
+  return applied(stored.state === "present" ? stored.object : undefined, manifest.object);
+}
+
+function overlaidConfig(
+  kind: ConfigKind,
+  manifest: Named,
+  stored: Stored,
+  dialects: KnownPolicy["dialects"],
+  now: number,
+): OverlaidConfig {
+  const { namespace, name, place } = manifest;
+  const object = { kind, namespace, name };
+  const key = configKey(object);
+  if (stored.state === "forbidden" || stored.state === "unreadable")
+    return { ...object, key, before: stored, after: stored, changes: true };
+  const before = stored.state === "present" ? toConfig(kind, stored.object, dialects) : undefined;
+  const made = digested(place, () => toConfig(kind, applied(objectOf(stored), manifest.object), dialects));
+  const changes = before === undefined || !sameConfig(before, made);
+  const after: Config = changes ? { ...made, changedAt: Math.floor(now / 1000) } : made;
+  return {
+    ...object,
+    key,
+    before: before === undefined ? { state: "absent" } : { state: "present", config: before },
+    after: { state: "present", config: after },
+    changes,
+  };
+}
+
+function objectOf(stored: Stored): JsonMap | undefined {
+  return stored.state === "present" ? stored.object : undefined;
+}
+
+function digested<T>(place: string, digest: () => T): T {
+  try {
+    return digest();
+  } catch (error) {
+    throw new UsageError(`${place}: ${errorText(error)}`);
+  }
+}

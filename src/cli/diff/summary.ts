@@ -1,0 +1,28 @@
+import { counted, enumerated } from "../../rollout/wording.ts";
+import type { WorkloadDifference } from "./difference.ts";
+import { type Effect, effects } from "./effects.ts";
+
+/** What `wave diff` tells; docs/commands.md promises its fields. */
+export interface Difference {
+  readonly workloads: readonly WorkloadDifference[];
+  /** What else a person should know of the manifests, a line each. */
+  readonly notes: readonly string[];
+}
+
+/** How many of each effect, in one line: "2 workloads roll, 1 held". */
+export function summaryOf({ workloads }: Pick<Difference, "workloads">): string {
+  if (workloads.length === 0) return "No workload would roll.";
+  const groups = Map.groupBy(workloads, ({ effect }) => effect);
+  const told = Object.keys(effects).flatMap((effect) => {
+    const count = groups.get(effect as Effect)?.length ?? 0;
+    return count === 0 ? [] : [`${counted(count)} ${effect}`];
+  });
+  const all = `${counted(workloads.length)} ${workloads.length === 1 ? "workload is" : "workloads are"} concerned`;
+  return `${all}: ${enumerated(told, told.length, (each) => each)}.`;
+}
+
+/** Why, in one line: what holds it after what changes. */
+export function reasonOf({ reason, hold }: WorkloadDifference): string {
+  if (hold === null) return reason;
+  return `${reason}; ${hold.message}${hold.until === null ? "" : ` (until ${hold.until})`}`;
+}
