@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const main = join(import.meta.dirname, "main.ts");
@@ -99,6 +99,18 @@ describe("wave", () => {
     { args: ["run", "--update-rat=1"], says: 'wave run: unknown flag "--update-rat"; did you mean --update-rate?\n' },
   ])("ends with exit code 2 and one line for $args", async ({ args, says }) => {
     expect(await wave(args)).toEqual({ code: 2, out: "", err: says });
+  });
+
+  it("ends with exit code 2 and the path of the field for a mistake in the file of --notify", async () => {
+    const kubeconfig = unreachable();
+    const file = join(dirname(kubeconfig), "notify.yaml");
+    writeFileSync(file, "receivers: [{name: a, type: slack, url: https://a.example/s3cr3t, outcomes: [rolls]}]");
+    const { code, err } = await wave(["run", `--notify=${file}`, `--kubeconfig=${kubeconfig}`]);
+    expect(code).toBe(2);
+    expect(err).toMatch(
+      /^wave run: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes holds "rolls"; there is "\*", roll, .*\n$/,
+    );
+    expect(err).not.toContain("s3cr3t");
   });
 
   it("names the environment variable that is wrong", async () => {

@@ -1,4 +1,7 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryFiles } from "../kube/test-files.ts";
+import { makeCertificates } from "../kube/test-server.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { outcomeNames, outcomes } from "./outcomes.ts";
 import { type Received, startEndpoint } from "./test-endpoint.ts";
@@ -187,6 +190,26 @@ describe("an endpoint that does not take it", () => {
     await eventually(() => expect(clock.pending).toBeGreaterThan(0));
     await clock.advance(1_000);
     await eventually(() => expect(texts(hanging.received)).toEqual(["shop/a", "shop/a", "shop/b"]));
+  });
+});
+
+describe("an endpoint with HTTPS", () => {
+  const certificates = makeCertificates();
+
+  it("is trusted by the authorities of caFile", async () => {
+    const { url, received } = await startEndpoint([], certificates.server);
+    const folder = await temporaryFiles({ "ca.crt": certificates.ca });
+    const { tell } = await startNotifier({ ...everything, url, caFile: join(folder, "ca.crt") });
+    tell(rolled("web"));
+    await eventually(() => expect(texts(received)).toEqual(["shop/web"]));
+  });
+
+  it("is sent nothing where nobody vouches for it", async () => {
+    const { url, received } = await startEndpoint([], certificates.server);
+    const { tell, logged } = await startNotifier({ ...everything, url });
+    tell(rolled("web"));
+    await eventually(() => expect(JSON.stringify(logged)).toMatch(/unable to verify|self-signed/));
+    expect(received).toEqual([]);
   });
 });
 

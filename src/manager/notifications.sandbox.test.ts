@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { readRunRequest } from "../cli/settings.ts";
+import type { KubeObject } from "../kube/api-types.ts";
+import { clientOf } from "../kube/test-client.ts";
+import { kubeconfigOf, temporaryFiles } from "../kube/test-files.ts";
+import { systemClock } from "../lib/clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
+import { type Answer, startEndpoint } from "../notify/test-endpoint.ts";
+import { workloadObject } from "../rollout/test-objects.ts";
+import type { WorkloadObject } from "../rollout/workload.ts";
+import { startSandbox } from "../sandbox/sandbox.ts";
+import { silentLogger } from "../telemetry/log.ts";
+import { runManager } from "./manager.ts";
+
+const core = "/api/v1/namespaces/default";
+const deployments = "/apis/apps/v1/namespaces/default/deployments";
+
+/** A cluster, an endpoint that answers so, and replicas that tell it of these outcomes. */
+async function start(answers: Answer[], outcomes: readonly string[]) {
+  const sandbox = await startSandbox({ controllers: false });
+  const { client } = clientOf(sandbox.url);
+  onTestFinished(async () => {
+    await client.close();
+    await sandbox.close();
+  });
+  const { url, received } = await startEndpoint(answers);
+  const receiver = { name: "test", type: "webhook", url, outcomes, text: "{{outcome}} {{name}}" };
+  const folder = await temporaryFiles({
+    kubeconfig: kubeconfigOf({ cluster: { server: sandbox.url } }),
+    "notify.json": JSON.stringify({ receivers: [receiver] }),
+  });
+
+  const run = (...flags: readonly string[]) => {
+    const files = [`--kubeconfig=${join(folder, "kubeconfig")}`, `--notify=${join(folder, "notify.json")}`];
+    const off = [
+      "--metrics-bind-address=0",
+      "--health-probe-bind-address=0",
+      "--settle=0",
+      "--max-concurrent-rollouts=0",
+    ];
+    const request = readRunRequest([...files, ...off, ...flags], {});
+    if (request.asks !== "run") throw new Error("no settings");
+    const ending = new AbortController();
+    const about = { clock: systemClock, log: silentLogger, env: {}, homeDir: folder, version: "0" };
+    const ended = runManager(request.settings, { ...about, signal: ending.signal });
+    const stop = () => {
+      ending.abort();
+      return ended;
+    };
+    onTestFinished(stop);
+    return stop;
+  };
+
+  const texts = () => received.map(({ body }) => (body as { text: string }).text);
+  const configMap = (name: string, a: string) => ({ metadata: { name }, data: { a } });
+  const create = (name: string, a: string) =>
+    client.request({ method: "POST", path: `${core}/configmaps`, body: configMap(name, a) });
+  const edit = (name: string, a: string) =>
+    client.request({ method: "PATCH", path: `${core}/configmaps/${name}`, body: { data: { a } } });
+  const deploy = (name: string, reads: string) => {
+    const containers = [{ name: "web", image: "nginx", envFrom: [{ configMapRef: { name: reads } }] }];
+    const { metadata, ...rest } = workloadObject({ pod: { containers } });
+    const body = { ...rest, metadata: { name, annotations: metadata?.annotations } };
+    return client.request({ method: "POST", path: deployments, body });
+  };
+  const hashes = async () => {
+    const { items } = await client.request<{ items: (KubeObject & WorkloadObject)[] }>({
+      method: "GET",
+      path: deployments,
+    });
+    return items.map(({ spec }) => spec?.template?.metadata?.annotations?.["wave.pusher.com/config-hash"]);
+  };
+  const told = async (reason: string) => {
+    const { items } = await client.request<{ items: (KubeObject & { reason: string; count: number })[] }>({
+      method: "GET",
+      path: `${core}/events`,
+    });
+    return items.filter((event) => event.reason === reason).map(({ count }) => count);
+  };
+  return { run, create, edit, deploy, hashes, told, texts };
+}
+
+it("an endpoint that never answers delays no rollout", async () => {
+  const { run, create, edit, deploy, hashes, texts } = await start(Array(100).fill("never"), ["roll"]);
+  await create("page", "1");
+  for (let index = 0; index < 30; index++) await deploy(`web-${index}`, "page");
+  run();
+  const rolledTo = async (before: readonly unknown[]) => {
+    const now = await hashes();
+    expect(new Set(now)).toHaveProperty("size", 1);
+    expect(now[0]).toBeDefined();
+    expect(before).not.toContain(now[0]);
+    return now;
+  };
+  let before = await eventually(() => rolledTo([undefined]));
+  for (const value of ["2", "3", "4"]) {
+    await edit("page", value);
+    before = await eventually(() => rolledTo(before));
+  }
+  // It holds the first message still, or is sent it again.
+  expect(new Set(texts()).size).toBe(1);
+});
+
+it("the leader alone tells, and a new one does not tell again what stands", async () => {
+  const { run, create, edit, deploy, told, texts } = await start([], ["waiting", "roll"]);
+  await deploy("waits", "missing");
+  const timings = ["lease-duration=6s", "renew-deadline=4s", "retry-period=500ms", "namespace=default"];
+  const replica = () => run("--leader-election", ...timings.map((timing) => `--leader-election-${timing}`));
+  const stopLeader = replica();
+  await eventually(() => expect(texts()).toEqual(["waiting waits"]));
+  replica();
+  await create("page", "1");
+  await deploy("web", "page");
+  await eventually(async () => expect(await told("ConfigHashAdded")).toEqual([1]));
+  await stopLeader();
+  await eventually(async () => expect(await told("ConfigMissing")).toEqual([2]));
+  await edit("page", "2");
+  await eventually(() => expect(texts()).toEqual(["waiting waits", "roll web"]));
+});
