@@ -12,6 +12,7 @@ import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
 import { withoutBulk } from "./large-json.ts";
 import { type Opened, open } from "./open-request.ts";
+import type { Reachability } from "./reachability.ts";
 import { codeOf, countedAs, failureOf } from "./request-failure.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { UnprocessedError } from "./transport.ts";
@@ -30,6 +31,8 @@ export interface ApiClient {
   request<T>(request: ApiRequest): Promise<T>;
   /** A successful answer's body as it comes; throws like `request`, and ConnectionError out of the stream when it breaks. */
   stream(request: ApiRequest): Promise<ByteStream>;
+  /** Whether the last that was heard of the server is that it does not answer; absent where nobody looks. */
+  readonly unreachable?: (() => boolean) | undefined;
   /** Ends all connections; requests under way fail with ConnectionError. */
   close(): Promise<void>;
 }
@@ -41,6 +44,8 @@ export interface ApiClientOptions {
   readonly metrics: MetricsRegistry;
   readonly userAgent: string;
   readonly ping?: PingSettings;
+  /** Told of every answer and every failure. Default: nobody. */
+  readonly reachability?: Reachability;
   /** What carries requests. Default: TCP and TLS; a simulation has a network of its own. */
   readonly connect?: typeof createConnections;
 }
@@ -56,7 +61,7 @@ const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
 
 /** A client that connects with its first request. See docs/adr/0004-api-client.md for why it is our own. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
-  const { config, clock, metrics, userAgent, ping = defaultPing, connect = createConnections } = options;
+  const { config, clock, metrics, userAgent, reachability, ping = defaultPing, connect = createConnections } = options;
   const requests = metrics.counter(clusterMetrics.requests);
   // A server behind a gateway may have a path of its own, as https://gateway/clusters/a.
   const root = config.server.pathname.replace(/\/$/, "");
@@ -131,6 +136,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const info = requestInfo(request);
     try {
       const opened = await successful(request, info, longLived, guard);
+      reachability?.answered();
       const result = await read(opened, info, guard);
       requests.inc(countedAs(info, String(opened.response.status)));
       return result;
@@ -138,6 +144,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       guard.release();
       const failure = failureOf(error, info, guard, request.signal);
       requests.inc(countedAs(info, codeOf(failure)));
+      reachability?.failed(failure);
       throw failure;
     }
   };
@@ -165,8 +172,9 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     stream: (request) =>
       guarded(request, true, async (opened, info, guard) => {
         guard.meetDeadline();
-        return byteStream(opened, info, guard, request.signal);
+        return byteStream(opened, info, guard, { signal: request.signal, reachability });
       }),
+    unreachable: reachability?.unreachable,
     close: async () => connections?.close(),
   };
 }
@@ -179,7 +187,15 @@ function orCancelled<T>(promise: Promise<T>, guard: Guard): Promise<T> {
   });
 }
 
-function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: AbortSignal | undefined): ByteStream {
+function byteStream(
+  opened: Opened,
+  info: RequestInfo,
+  guard: Guard,
+  {
+    signal,
+    reachability,
+  }: { readonly signal: AbortSignal | undefined; readonly reachability: Reachability | undefined },
+): ByteStream {
   const end = () => {
     guard.release();
     if (!opened.response.body.readableEnded) opened.cancel(new Error("not wanted any more"));
@@ -189,10 +205,15 @@ function byteStream(opened: Opened, info: RequestInfo, guard: Guard, signal: Abo
   return {
     async *[Symbol.asyncIterator]() {
       try {
-        yield* opened.response.body as AsyncIterable<Buffer>;
+        for await (const part of opened.response.body as AsyncIterable<Buffer>) {
+          reachability?.answered();
+          yield part;
+        }
         if (!opened.response.isComplete()) throw brokenOff();
       } catch (error) {
-        throw failureOf(error, info, guard, signal);
+        const failure = failureOf(error, info, guard, signal);
+        reachability?.failed(failure);
+        throw failure;
       } finally {
         end();
       }

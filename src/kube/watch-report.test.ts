@@ -5,7 +5,7 @@ import { ApiError, ConnectionError } from "./errors.ts";
 import { type Resource, resources } from "./resources.ts";
 import { createWatchReport } from "./watch-report.ts";
 
-function reportOf(resource: Resource = resources.secrets, namespace?: string) {
+function reportOf(resource: Resource = resources.secrets, namespace?: string, unreachable = () => false) {
   const clock = new FakeClock();
   const lines: string[] = [];
   const write = (line: string) => {
@@ -14,7 +14,11 @@ function reportOf(resource: Resource = resources.secrets, namespace?: string) {
   };
   const log = createLogger({ format: "json", level: "info", clock, write });
   const what = namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`;
-  return { clock, lines, report: createWatchReport({ clock, log, what, resource, namespace }) };
+  return {
+    clock,
+    lines,
+    report: createWatchReport({ client: { unreachable }, clock, log, what, resource, namespace }),
+  };
 }
 
 const refusal = (status: number, reason: string) =>
@@ -44,6 +48,14 @@ describe("what a watch suffers from", () => {
       "error: cannot watch secrets: the API server does not accept the credentials: watch secrets: 401 Unauthorized: no",
       "error: cannot watch secrets: the API server does not know secrets of v1: watch secrets: 404 NotFound: no",
     ]);
+  });
+
+  it("is not said by each watch while nothing at all answers, which is told for all of them", () => {
+    const { lines, report } = reportOf(resources.secrets, undefined, () => true);
+    for (let failures = 1; failures < 10; failures++) report.failed(broken, failures);
+    expect(lines).toEqual([]);
+    report.failed(refusal(403, "Forbidden"), 10);
+    expect(lines).toHaveLength(1);
   });
 
   it("is no trouble yet when a connection breaks once, and a warning when the next one fails too", () => {

@@ -1,4 +1,5 @@
 import { errorText } from "../telemetry/error-text.ts";
+import type { ApiClient } from "./client.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "./errors.ts";
 import type { WatchContext } from "./watch-context.ts";
 
@@ -11,21 +12,26 @@ export interface WatchReport {
 }
 
 /** The part of a watch's context that is needed to speak of it. */
-type Watched = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector">;
+type Watched = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector"> & {
+  readonly client: Pick<ApiClient, "unreachable">;
+};
 
 const sayAgainMs = 600_000;
 
 /**
  * One line a failure: a first broken connection is an ordinary day, what needs somebody to act is an error at once. The
- * same again is said every 10 minutes only, and once when it is over.
+ * same again is said every 10 minutes only, and once when it is over. That nothing answers at all is told for all watches at
+ * once, by {@link Reachability}.
  */
 export function createWatchReport(context: Watched): WatchReport {
-  const { log, clock, what } = context;
+  const { client, log, clock, what } = context;
   let said: { readonly line: string; readonly at: number } | undefined;
   const failed = (error: unknown, failures: number) => {
     const line = problem(context, error);
     const fields = { error: errorText(error) };
     if (line === undefined && failures === 0) return log.info(`the watch of ${what} broke; resuming it`, fields);
+    if (line === undefined && client.unreachable?.())
+      return log.debug(`the watch of ${what} cannot be resumed`, fields);
     const message = line ?? `cannot watch ${what}; trying again until it can`;
     if (said?.line === message && clock.monotonic() - said.at < sayAgainMs) return log.debug(message, fields);
     said = { line: message, at: clock.monotonic() };

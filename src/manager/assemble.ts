@@ -3,6 +3,7 @@ import { type Controller, type ControllerOptions, createController } from "../co
 import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/event-recorder.ts";
+import { createReachability } from "../kube/reachability.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
@@ -54,7 +55,8 @@ export async function assemble(
 ): Promise<Assembly> {
   const { clock, log, metrics, version, identity, random = Math.random, connect, notifier } = surroundings;
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
-  const client = createApiClient({ config, clock, metrics, userAgent, ...(connect && { connect }) });
+  const reachability = createReachability({ server: config.server.origin, clock, log, metrics });
+  const client = createApiClient({ config, clock, metrics, userAgent, reachability, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random };
   const told = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
   const recorder = createEventRecorder({ client, clock, log, metrics, ...told });

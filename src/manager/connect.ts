@@ -11,13 +11,14 @@ export interface Connection {
   readonly problem: () => string | undefined;
   /**
    * Asks until the server answers and accepts who asks; resolves with its version, or with undefined where this user
-   * may not ask for it. Logs each new reason why not, and the same one again every minute. Rejects only with the
+   * may not ask for it. Logs each new reason why not, and the same one again every 5 to 15 s. Rejects only with the
    * signal's reason.
    */
   readonly establish: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
-const sayAgainMs = 60_000;
+/** More than once in 25 s: who looks at the log sees it. */
+const sayAgainMs = 5_000;
 
 /**
  * Without this, an API server that cannot be reached would be told of by every list and watch on its own.

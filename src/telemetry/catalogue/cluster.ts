@@ -30,6 +30,9 @@ export const clusterMetrics = {
     help: "Requests to the API server by verb and the status of the answer; error where none came",
     labels: { verb: ["get", "list", "watch", "create", "update", "patch", "delete", "other"], code: codes },
   }),
+  reachable: gauge("wave_api_server_reachable", {
+    help: "0 before the API server has answered, and while requests to it get no answer, else 1; whatever the answer is",
+  }),
   restarts: counter("wave_watch_restarts_total", {
     help: "Watches that were begun again, by what ended them",
     labels: {

@@ -1,0 +1,69 @@
+import type { Clock } from "../lib/clock.ts";
+import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
+import { errorText } from "../telemetry/error-text.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import { ApiError, ConnectionError } from "./errors.ts";
+
+/** Whether the API server answers at all: told once for everything that asks it. */
+export interface Reachability {
+  /** Something came from the server. */
+  readonly answered: () => void;
+  /** A request failed, be it that the server answered so, that nothing came, or that its caller gave up. */
+  readonly failed: (error: unknown) => void;
+  /** Whether the last that was heard of the server is that it does not answer. */
+  readonly unreachable: () => boolean;
+}
+
+/** One broken connection is an ordinary day: what lasts as long as this is told. */
+const sayAfterMs = 3_000;
+/** More than once in 25 s, so that whoever looks at the log now sees it. */
+const sayAgainMs = 10_000;
+
+/**
+ * Tells of a server that has answered before and does so no longer: in `wave_api_server_reachable`, and in the log, at once
+ * for all watches and workloads, and every 10 s as long as it lasts. Of one that never answered its first contact tells.
+ */
+export function createReachability(options: {
+  readonly server: string;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+}): Reachability {
+  const { server, clock, log } = options;
+  let known = false;
+  let silent: { readonly since: number; saidAt: number | undefined } | undefined;
+  const gauge = options.metrics.gauge(clusterMetrics.reachable);
+  gauge.collect(() => gauge.set(known && silent === undefined ? 1 : 0));
+  const seconds = (since: number) => Math.round((clock.monotonic() - since) / 1_000);
+
+  const answered = () => {
+    known = true;
+    if (silent === undefined) return;
+    const { since, saidAt } = silent;
+    silent = undefined;
+    if (saidAt !== undefined) log.info("the API server answers again", { server, afterSeconds: seconds(since) });
+  };
+
+  return {
+    answered,
+    failed: (error) => {
+      if (error instanceof ApiError && !isSilence(error)) return answered();
+      if (!known || !isSilence(error)) return;
+      const now = clock.monotonic();
+      silent ??= { since: now, saidAt: undefined };
+      const { since, saidAt } = silent;
+      if (now - since < sayAfterMs || (saidAt !== undefined && now - saidAt < sayAgainMs)) return;
+      silent.saidAt = now;
+      const message = "the API server does not answer: nothing is rolled until it does";
+      log.error(message, { server, forSeconds: seconds(since), error: errorText(error) });
+    },
+    unreachable: () => silent !== undefined,
+  };
+}
+
+/** No answer, or that of something in between which has nobody to ask: the API server gives a reason with its own. */
+function isSilence(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  return error instanceof ApiError && error.reason === "" && [502, 503, 504].includes(error.status);
+}
