@@ -6,6 +6,7 @@ import {
   optionalDuration,
   optionalName,
   optionalPrometheusDuration,
+  optionalUrl,
   texts,
   toggle,
 } from "./schemas.ts";
@@ -108,6 +109,12 @@ const observed = section(
     "A PrometheusRule with the alerts of deploy/chart/files/alerts.yaml.",
   ],
   ["metrics.prometheusRule.labels", {}, texts, "Of the PrometheusRule, for Prometheus to choose it by."],
+  [
+    "metrics.prometheusRule.runbooks",
+    "",
+    optionalUrl,
+    "Where docs/alerts.md is served, such as https://wave.example/docs/alerts: each alert then has a runbook_url.",
+  ],
   [
     "metrics.dashboard.enabled",
     false,

@@ -13,7 +13,7 @@ const titles: Readonly<Record<string, string>> = {
 const introduction = `
 <!-- Made by \`npm run chart\` from src/telemetry/catalogue/. -->
 # Metrics
-\`/metrics\` of \`wave run\`, on \`--metrics-bind-address\` (\`:8080\`). A
+\`/metrics\` of \`wave run\`, on \`--metrics-bind-address\` (\`:8080\`). What to do when one of them tells of trouble: [alerts](alerts.md). A
 dashboard for Grafana comes with the chart (\`metrics.dashboard.enabled\`).
 
 - All series whose labels' values are known beforehand are there from the start, at 0. No label holds the name of a namespace, a workload, a

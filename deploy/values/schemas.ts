@@ -33,6 +33,9 @@ export const optionalName: JsonSchema = {
 /** A name that a Service can have, or nothing. */
 export const optionalLabel: JsonSchema = { type: "string", pattern: `^(${label})?$` };
 
+/** The address of a page, without a fragment, or nothing. */
+export const optionalUrl: JsonSchema = { type: "string", pattern: '^(https?://[^\\s"#]+)?$' };
+
 /** A duration as Prometheus writes it, or nothing. */
 export const optionalPrometheusDuration: JsonSchema = { type: "string", pattern: "^([0-9]+(ms|[smhdwy]))*$" };
 

@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { chart } from "../deploy/rendered.ts";
+import { alertCases, inOrder } from "./alert-cases.ts";
+import { missingPrometheus, promtool } from "./promtool.ts";
+
+const file = join(chart, "files/alerts.yaml");
+const text = readFileSync(file, "utf8");
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+const { groups } = parse(text) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+
+describe("each alert", () => {
+  it.for(rules)(
+    "$alert has a case that it fires in, one that it does not, and its entry in docs/alerts.md",
+    ({ alert, annotations }) => {
+      expect(alertCases[alert]?.quiet.length).toBeGreaterThan(0);
+      expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
+      const entry = readFileSync("docs/alerts.md", "utf8")
+        .split(/^## /m)
+        .find((each) => each.startsWith(`${alert}\n`));
+      // The command that shows why, and what ends it.
+      expect(entry).toMatch(/^ {4}\$ (kubectl|wave) /m);
+      expect(entry).toMatch(/^\*\*Ends\*\*/m);
+    },
+  );
+
+  it("is one that there is", () => {
+    expect(Object.keys(alertCases).sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    const documented = Array.from(
+      readFileSync("docs/alerts.md", "utf8").matchAll(/^## (Wave\w+)$/gm),
+      ([, name]) => name,
+    );
+    expect(documented.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+  });
+});
+
+const missing = missingPrometheus();
+describe.skipIf(missing !== undefined)(`the alerts, by promtool${missing ? ` (${missing})` : ""}`, () => {
+  it("are rules that Prometheus takes", async () => {
+    expect(await promtool(["check", "rules"], "alerts.yaml", text)).toContain(`SUCCESS: ${rules.length} rules found`);
+  });
+
+  it.for(rules)("$alert fires when it is to, with a summary that names what it is about", async (rule) => {
+    const { fires } = alertCases[rule.alert] ?? expect.fail(`${rule.alert} has no case`);
+    const { labels, summary, afterMinutes, series } = fires;
+    const alert = {
+      exp_labels: { severity: rule.labels.severity, ...labels },
+      exp_annotations: { summary, runbook: rule.annotations.runbook },
+    };
+    // Not the moment that something is wrong, but when it has lasted.
+    const times = [
+      { eval_time: "0m", alertname: rule.alert, exp_alerts: [] },
+      { eval_time: `${afterMinutes}m`, alertname: rule.alert, exp_alerts: [alert] },
+    ];
+    await tested([{ series, times }]);
+  });
+
+  it.for(rules)("$alert does not fire of anything else", async ({ alert }) => {
+    const { quiet = [] } = alertCases[alert] ?? {};
+    const minutes = Array.from({ length: 60 }, (_, minute) => minute);
+    const times = minutes.map((minute) => ({ eval_time: `${minute}m`, alertname: alert, exp_alerts: [] }));
+    await tested(quiet.map((series) => ({ series: { ...inOrder, ...series }, times })));
+  });
+
+  it("WaveHasNoLeader fires where no Wave is left to be scraped", async () => {
+    const { severity } = rules.find(({ alert }) => alert === "WaveHasNoLeader")?.labels ?? {};
+    const summary = "No replica of Wave leads, so nothing is rolled.";
+    const exp_annotations = { summary, runbook: "docs/alerts.md#wavehasnoleader" };
+    const exp_alerts = [{ exp_labels: { severity }, exp_annotations }];
+    await tested([{ series: {}, times: [{ eval_time: "5m", alertname: "WaveHasNoLeader", exp_alerts }] }]);
+  });
+});
+
+/** Rejects where promtool finds that the alerts are not as expected. */
+async function tested(
+  scenes: readonly { readonly series: Readonly<Record<string, string>>; readonly times: object[] }[],
+) {
+  const tests = scenes.map(({ series, times }) => ({
+    interval: "1m",
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    alert_rule_test: times,
+  }));
+  const said = await promtool(["test", "rules"], "test.yaml", stringify({ rule_files: [file], tests }));
+  expect(said).toContain("SUCCESS");
+}
