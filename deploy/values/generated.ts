@@ -1,6 +1,7 @@
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
 import { chartValues } from "./chart-values.ts";
+import { dashboard } from "./dashboard.ts";
 import { flagValues } from "./flag-values.ts";
 import { exampleVariable, flagsPage } from "./flags-page.ts";
 import { flagsTemplate } from "./flags-template.ts";
@@ -32,8 +33,8 @@ an equals sign: \`--scheduling-gate=false\`. Other commands: \`wave help COMMAND
 `;
 
 /**
- * The files that are made from tables: those of the chart from its values and from the flags of `wave run`, and the pages
- * of flags and metrics from these. Their texts by their paths in deploy/.
+ * The files that are made from tables: those of the chart from its values and from the flags of `wave run`, the pages of
+ * flags and metrics from these, and the dashboard. Their texts by their paths in deploy/.
  */
 export function generatedFiles(): Readonly<Record<string, string>> {
   return {
@@ -42,6 +43,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
     "chart/README.md": valuesReadme(chartValues, introduction),
     "../docs/flags.md": flagsPage(runFlags, flagValues, flagsIntroduction),
     "chart/templates/_flags.tpl": flagsTemplate(flagValues, head),
+    "chart/files/dashboard.json": dashboard(),
     "../docs/metrics.md": metricsPage(catalogue),
   };
 }

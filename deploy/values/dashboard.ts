@@ -1,0 +1,96 @@
+import { type Panel, panelRows } from "./dashboard-panels.ts";
+
+const datasource = { type: "prometheus", uid: "$datasource" };
+
+/** How wide a dashboard is, in Grafana's units. */
+const whole = 24;
+const heights = { stat: 4, timeseries: 8 } as const;
+
+/** Grafana's dashboard as JSON: the panels of the table, in their rows, each as wide as there is room for. */
+export function dashboard(): string {
+  const panels: object[] = [];
+  let y = 0;
+  for (const { title, panels: inRow } of panelRows) {
+    panels.push({
+      id: panels.length + 1,
+      title,
+      type: "row",
+      collapsed: false,
+      gridPos: at(0, y, whole, 1),
+      panels: [],
+    });
+    y++;
+    const most = inRow[0]?.type === "stat" ? inRow.length : Math.min(3, inRow.length);
+    const height = heights[inRow[0]?.type ?? "timeseries"];
+    for (const [index, panel] of inRow.entries()) {
+      const w = Math.floor(whole / most);
+      const gridPos = at((index % most) * w, y + Math.floor(index / most) * height, w, height);
+      panels.push({ id: panels.length + 1, gridPos, ...panelOf(panel) });
+    }
+    y += Math.ceil(inRow.length / most) * height;
+  }
+  const list = [variable("datasource", "datasource", "prometheus"), namespaces];
+  const time = { from: "now-6h", to: "now" };
+  const page = { title: "Wave", uid: "wave", schemaVersion: 39, tags: ["wave"], timezone: "browser", refresh: "1m" };
+  return `${JSON.stringify({ ...page, time, templating: { list }, panels }, undefined, 2)}\n`;
+}
+
+function at(x: number, y: number, w: number, h: number) {
+  return { h, w, x, y };
+}
+
+function variable(name: string, type: string, query: string) {
+  return { name, type, query };
+}
+
+/** Of several Waves in one Prometheus, those of some namespaces. */
+const namespaces = {
+  ...variable("namespace", "query", "label_values(wave_build_info, namespace)"),
+  datasource,
+  refresh: 2,
+  includeAll: true,
+  multi: true,
+  allValue: ".*",
+  current: { text: "All", value: "$__all" },
+};
+
+function panelOf({ title, type, description, unit, queries, ...look }: Panel): object {
+  const targets = queries.map(([expr, legendFormat], index) => ({
+    refId: String.fromCharCode("A".charCodeAt(0) + index),
+    datasource,
+    expr,
+    legendFormat,
+    ...(type === "stat" ? { instant: true } : {}),
+  }));
+  const thresholds = { mode: "absolute", steps: stepsOf(look.bad) };
+  const custom = {
+    lineWidth: 1,
+    fillOpacity: look.stacked ? 30 : 0,
+    stacking: { mode: look.stacked ? "normal" : "none" },
+  };
+  const defaults = { unit, ...(type === "stat" ? { thresholds } : { min: 0, custom }) };
+  return {
+    title,
+    type,
+    description,
+    datasource,
+    fieldConfig: { defaults, overrides: [] },
+    options: optionsOf(type),
+    targets,
+  };
+}
+
+/** Green, and red from, or below, the number that is bad. */
+function stepsOf(bad: Panel["bad"]) {
+  if (bad === undefined) return [{ color: "blue", value: null }];
+  const [first, then] = "from" in bad ? ["green", "red"] : ["red", "green"];
+  return [
+    { color: first, value: null },
+    { color: then, value: "from" in bad ? bad.from : bad.below },
+  ];
+}
+
+function optionsOf(type: Panel["type"]): object {
+  if (type === "stat") return { colorMode: "background", graphMode: "none", reduceOptions: { calcs: ["lastNotNull"] } };
+  return { legend: { displayMode: "list", placement: "bottom" }, tooltip: { mode: "multi", sort: "desc" } };
+}
