@@ -35,6 +35,16 @@ const placements: Readonly<Record<string, Placement>> = {
     schema: { type: "array", uniqueItems: true, items: { enum: dialects } },
     help: "Whose annotations are understood: `wave`, its own; `sap`, pod-reloader's; `stakater`, Reloader's. Not while that one still runs: both would roll. Empty: wave.",
   },
+  "workload-kinds": {
+    schema: {
+      type: "array",
+      uniqueItems: true,
+      items: {
+        type: "string",
+        pattern: "^([a-z0-9-]+[.][a-z0-9.-]+|[a-z0-9.-]+/v[a-z0-9]+/[a-z0-9-]+)(=(/[A-Za-z][A-Za-z0-9_-]*)+)?$",
+      },
+    },
+  },
   "hash-key-secret": {
     schema: optionalName,
     expression: `.Values.hashKeySecret | empty | ternary "" (printf "%s/%s" .Release.Namespace .Values.hashKeySecret)`,
@@ -71,6 +81,8 @@ const placements: Readonly<Record<string, Placement>> = {
 export const noValues: Readonly<Record<string, string>> = {
   "webhook-url": "it is for a Wave outside the cluster",
   "enable-ha": "leaderElection.enabled is the same",
+  "is-Argo-Rollouts": "workloadKinds is the same",
+  "ignored-workload-types": "workloadKinds names no more than what is wanted",
   ...Object.fromEntries(Object.keys(meaningless).map((name) => [name, "it has no effect"])),
 };
 

@@ -6,14 +6,14 @@ import type { ServedNamespaces } from "./served-namespaces.ts";
 /** Shows what caches hold, what they have left out, which namespaces they cannot serve, and whether they are synced. */
 export function cacheMetrics(
   metrics: MetricsRegistry,
-  kinds: readonly { readonly kind: string; readonly size: number }[],
+  kinds: () => readonly { readonly kind: string; readonly size: number }[],
   allotments: Allotments,
   served: ServedNamespaces,
   isSynced: () => boolean,
 ): void {
   const objects = metrics.gauge(clusterMetrics.objects);
   objects.collect(() => {
-    for (const { kind, size } of kinds) objects.set(size, { kind });
+    for (const { kind, size } of kinds()) objects.set(size, { kind });
   });
   const leftOut = metrics.gauge(clusterMetrics.leftOut);
   leftOut.collect(() => leftOut.set(allotments.leftOut));

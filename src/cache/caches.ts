@@ -1,9 +1,11 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
+import { findResource } from "../kube/discovery.ts";
 import { createLastHeard } from "../kube/last-heard.ts";
 import { listOnce, listWatch } from "../kube/list-watch.ts";
+import { rowOf } from "../rollout/kinds/wanted-kind.ts";
 import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
-import type { ListNamespace, Watch, Watched } from "./kind-cache.ts";
+import type { FindKind, ListNamespace, Watch, Watched } from "./kind-cache.ts";
 
 export type { Caches, CachesOptions } from "./cluster-cache.ts";
 export type { StoreChange } from "./store.ts";
@@ -18,9 +20,13 @@ export function createCaches({ client, random = Math.random, ...options }: Clust
   const { clock, log, metrics } = options;
   const lastHeard = createLastHeard(clock, metrics);
   const watch: Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) => {
-    const heard = lastHeard.watching(what.resource.plural, what.namespace);
+    const heard = lastHeard.watching(what.resource.plural, what.namespace, signal);
     return listWatch<O>({ client, ...what, clock, log, metrics, random, heard, signal });
   };
   const list: ListNamespace = (what, signal) => listOnce({ client, ...what, clock, log, metrics, random, signal });
-  return cachesOver({ watch, list }, { ...options, random, late: lastHeard.late });
+  const find: FindKind = async (kind, signal) => {
+    const found = await findResource(client, kind, signal);
+    return found?.namespaced ? rowOf(kind, found) : undefined;
+  };
+  return cachesOver({ watch, list, find }, { ...options, random, late: lastHeard.late });
 }

@@ -1,15 +1,17 @@
 import type { Clock } from "../lib/clock.ts";
 import type { DialectSettings, NamesMatching } from "../rollout/dialects/settings.ts";
 import type { Config } from "../rollout/digest.ts";
+import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { NamespacePolicy } from "../rollout/policy/policy.ts";
 import { type ConfigKind, parseConfigKey } from "../rollout/references.ts";
-import { parseWorkloadKey, type Workload, workloadKey } from "../rollout/workload.ts";
+import { parseWorkloadKey, type Workload, type WorkloadRow, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { Allotments } from "./allotments.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
 import { configCaches } from "./config-caches.ts";
+import { ExtraKinds } from "./extra-kinds.ts";
 import type { ListListener, Source, Watch } from "./kind-cache.ts";
 import { NamespaceCache } from "./namespace-cache.ts";
 import { NamespaceLists } from "./namespace-lists.ts";
@@ -35,6 +37,8 @@ export interface Caches {
   readonly workloads: () => IteratorObject<Workload>;
   /** Those of one namespace. */
   readonly workloadsIn: (namespace: string) => IteratorObject<Workload>;
+  /** The kinds of workload of which there are any to be held: the built-in ones, and what was found of those wanted besides. */
+  readonly kinds: () => readonly WorkloadRow[];
   /** What a Namespace decides; undefined where none of this name is known. */
   readonly namespace: (name: string) => NamespacePolicy | undefined;
   /** The keys of the workloads that read an object, which need not exist; `configKey` makes its key. */
@@ -62,6 +66,8 @@ export interface CachesOptions {
   readonly namespaces: readonly string[] | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
   readonly dialects?: DialectSettings | undefined;
+  /** Kinds of workload besides the built-in ones, wherever they are there. */
+  readonly workloadKinds?: readonly WantedKind[] | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -84,7 +90,8 @@ export interface CachesOptions {
  * person should be told something and those whose Pods are still kept from being scheduled, by whatever is left of the
  * scheduling gate.
  */
-export function cachesOver({ watch, list }: Source, options: CachesOptions): Caches {
+export function cachesOver(source: Source, options: CachesOptions): Caches {
+  const { watch, list } = source;
   const { clock, log, metrics, random = Math.random } = options;
   const index = new ReferenceIndex();
   const allotments = new Allotments();
@@ -100,20 +107,31 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
   });
   const configs = configCaches({ ...options, onConfigChange: toldFirst(patterns, options.onConfigChange) }, allotments);
   const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects: options.dialects };
-  const workloads = workloadCaches({ ...options, asking }, { index, patterns }, allotments);
+  const { caches: workloads, cacheOf } = workloadCaches({ ...options, asking }, { index, patterns }, allotments);
+  const builtIn = [...workloads.values()];
   const lists = new NamespaceLists({
-    lists: [...workloads.values()].map((kind) => (namespace, signal) => kind.listAgain(namespace, list, signal)),
+    lists: function* () {
+      for (const kind of builtIn) yield (namespace, signal) => kind.listAgain(namespace, list, signal);
+      yield (namespace, signal) => extra.listAgain(namespace, list, signal);
+    },
     clock,
     log,
     random,
   });
-  const kinds = [namespaces, ...Object.values(configs), ...workloads.values()];
+  const extra = new ExtraKinds({ ...options, random, source, caches: workloads, cacheOf });
+  const kinds = [namespaces, ...Object.values(configs), ...builtIn];
   const gate = new SyncGate();
   const served = new ServedNamespaces(
     options.namespaces ?? [""],
     kinds.map(({ kind }) => kind),
   );
-  cacheMetrics(metrics, kinds, allotments, served, () => gate.isOpen);
+  cacheMetrics(
+    metrics,
+    () => [...kinds, ...extra.caches()],
+    allotments,
+    served,
+    () => gate.isOpen,
+  );
 
   const allWorkloads = () => workloads.values().flatMap((kind) => kind.values());
 
@@ -158,7 +176,8 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
     });
     await runAll(signal, (each) => [
       ...[namespaces, ...Object.values(configs)].flatMap((kind) => kind.run(watch, each, listenerOf(kind.kind))),
-      ...[...workloads.values()].flatMap((kind) => kind.run(afterNamespaces, each, listenerOf(kind.kind))),
+      ...builtIn.flatMap((kind) => kind.run(afterNamespaces, each, listenerOf(kind.kind))),
+      extra.run(afterNamespaces, each),
       lists.run(each),
     ]);
   }
@@ -192,7 +211,8 @@ export function cachesOver({ watch, list }: Source, options: CachesOptions): Cac
       if (gate.isOpen) return undefined;
       return ["not everything was listed yet", ...served.lines()].join("; ");
     },
-    notes: () => [...(gate.isOpen ? served.lines() : []), ...(options.late?.() ?? [])],
+    kinds: () => extra.rows(),
+    notes: () => [...(gate.isOpen ? served.lines() : []), ...extra.notes(), ...(options.late?.() ?? [])],
     whenSynced: (signal) => gate.opened(signal),
     run,
   };

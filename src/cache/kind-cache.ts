@@ -1,6 +1,8 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { Resource } from "../kube/resources.ts";
 import type { ReflectorEvent } from "../kube/watch-context.ts";
+import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
+import type { WorkloadRow } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { runReflector, type Transform, takeBeside } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";
@@ -28,7 +30,12 @@ export type ListNamespace = <O extends KubeObject>(
 export interface Source {
   readonly watch: Watch;
   readonly list: ListNamespace;
+  /** Finds a kind of workload; undefined: none but the built-in ones can be found. */
+  readonly find?: FindKind;
 }
+
+/** The row of a kind where the API server serves it, undefined where it does not; rejects where that cannot be told. */
+export type FindKind = (kind: WantedKind, signal: AbortSignal) => Promise<WorkloadRow | undefined>;
 
 /** A kind of object and what is held of it. */
 export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>, "kind"> {
@@ -100,6 +107,19 @@ export class KindCache<O extends KubeObject, T> {
     const { resource, transform, log } = this.#options;
     const listed = () => list<O>({ resource, namespace }, signal);
     return takeBeside(namespace, listed, { kind: this.kind, store, transform, log });
+  }
+
+  /** Whether the objects of a namespace were listed once. */
+  isListed(namespace: string): boolean {
+    return (this.#stores.get("") ?? this.#stores.get(namespace))?.synced ?? false;
+  }
+
+  /** Holds nothing any more, of which all are told: for a kind that no longer exists, when its reflectors have ended. */
+  clear(): void {
+    for (const store of this.#stores.values()) {
+      store.beginList();
+      store.endList();
+    }
   }
 
   /** The runs of its reflectors, each of which ends with the signal. */

@@ -22,7 +22,7 @@ const retries = { baseMs: 500, maxMs: 30_000 };
  * own all the time.
  */
 export class NamespaceLists {
-  readonly #lists: readonly List[];
+  readonly #lists: () => Iterable<List>;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #random: () => number;
@@ -33,7 +33,8 @@ export class NamespaceLists {
   readonly #failures = new Map<string, number>();
 
   constructor(options: {
-    readonly lists: readonly List[];
+    /** Asked each time: kinds come and go. */
+    readonly lists: () => Iterable<List>;
     readonly clock: Clock;
     readonly log: Logger;
     readonly random: () => number;
@@ -73,7 +74,7 @@ export class NamespaceLists {
     const begin = this.#clock.monotonic();
     const costMs = () => pauseFactor * (this.#clock.monotonic() - begin);
     try {
-      for (const list of this.#lists) if (!(await list(namespace, signal))) return Math.max(laterMs, costMs());
+      for (const list of this.#lists()) if (!(await list(namespace, signal))) return Math.max(laterMs, costMs());
       this.#failures.delete(namespace);
       this.#rest(namespace, Math.max(pauseMs, costMs()));
       return undefined;

@@ -28,14 +28,22 @@ interface Options {
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
 }
 
-type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
+/** What is held of one kind of workload. */
+export type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
-/** The caches of the workloads that concern Wave; `index` and `patterns` follow what they read. */
+/** The caches of the workloads that concern Wave, and how one is made of any other kind. */
+export interface WorkloadCaches {
+  /** By kind. */
+  readonly caches: Map<WorkloadKind, WorkloadCache>;
+  readonly cacheOf: (row: WorkloadRow) => WorkloadCache;
+}
+
+/** The caches of the built-in kinds; `index` and `patterns` follow what workloads of all kinds read. */
 export function workloadCaches(
   options: Options,
   { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
   allotments: Allotments,
-): ReadonlyMap<WorkloadKind, WorkloadCache> {
+): WorkloadCaches {
   const { namespaces, log, asking, onWorkloadChange } = options;
   const onChange = (change: StoreChange<Workload>) => {
     if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
@@ -43,7 +51,7 @@ export function workloadCaches(
     patterns.set(change.key, namespaceOf(change.key), change.after?.foreign?.patterns ?? []);
     onWorkloadChange(change);
   };
-  const cache = (row: WorkloadRow): WorkloadCache =>
+  const cacheOf = (row: WorkloadRow): WorkloadCache =>
     new KindCache({
       kind: row.id,
       resource: row,
@@ -60,7 +68,7 @@ export function workloadCaches(
       listAgain: () => allotments.hasRoomAnywhere,
       log,
     });
-  return new Map(builtInKinds.map((row) => [row.id, cache(row)]));
+  return { caches: new Map(builtInKinds.map((row) => [row.id, cacheOf(row)])), cacheOf };
 }
 
 function concernsWave(workload: Workload): boolean {

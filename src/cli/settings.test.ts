@@ -53,7 +53,7 @@ describe("the settings of wave run", () => {
 
   it("of another controller are taken as it has them, and those that have no effect here say so", () => {
     const args = "--dialects=stakater --auto-reload-all=true --reload-on-create=true --enable-ha=true".split(" ");
-    const taken = settings([...args, "--reload-strategy=annotations", "--is-Argo-Rollouts", "false"], {
+    const taken = settings([...args, "--reload-strategy=annotations", "--enable-pprof"], {
       KUBERNETES_NAMESPACE: "shop",
       POD_NAMESPACE: "tools",
     });
@@ -63,7 +63,7 @@ describe("the settings of wave run", () => {
       leaderElection: { namespace: "tools" },
       withoutEffect: [
         "--reload-strategy has no effect: Wave has one way, the hash in an annotation of the pod template",
-        "--is-Argo-Rollouts has no effect: Wave rolls Deployments, StatefulSets and DaemonSets",
+        "--enable-pprof has no effect: Wave is no Go program",
       ],
     });
     expect(settings([], { KUBERNETES_NAMESPACE: "shop" }).namespaces).toBeUndefined();

@@ -3,6 +3,7 @@ import { mistakeInTimings } from "../manager/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../manager/settings.ts";
 import { quoted } from "../rollout/wording.ts";
 import { dialectSettings, withoutEffect } from "./flags/dialect-flags.ts";
+import { wantedKinds } from "./flags/kind-flags.ts";
 import { pacingSettings } from "./flags/pacing-flags.ts";
 import { type Environment, type FlagValues, type Given, parseFlags } from "./flags/parse-flags.ts";
 import { runFlags } from "./flags/run-flags.ts";
@@ -46,6 +47,7 @@ export function readRunRequest(
       context: values.context,
       namespaces: values.namespaces ?? namespacesOfReloader(dialects, env),
       dialects,
+      workloadKinds: wantedKinds(values),
       crossNamespace: values["cross-namespace"],
       firstSight: values["first-sight"],
       updateRate: values["update-rate"],

@@ -41,7 +41,7 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly caches: Pick<
     Caches,
-    "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "whenSynced"
+    "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "whenSynced"
   >;
   readonly policy: Policy;
   /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */

@@ -5,7 +5,6 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
-import { builtInKinds } from "../rollout/kinds.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { policyAnnotationsOf } from "../rollout/policy/policy-annotations.ts";
 import { rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
@@ -22,7 +21,7 @@ export type Verdict = "replaceable" | "not yet" | "held";
 /** What {@link createHeldPodOwners} needs. */
 export interface HeldPodOwnersOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "workload">;
+  readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly policy: Policy;
 }
 
@@ -53,7 +52,7 @@ export function createHeldPodOwners(
       return async (pod) => {
         const { namespace = "" } = pod.metadata;
         const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
-        const row = builtInKinds.find((known) => known.leavesHeldPods && isOfKind(reference, known));
+        const row = caches.kinds().find((known) => known.leavesHeldPods && isOfKind(reference, known));
         if (reference === undefined || row === undefined) return "held";
         // It is anybody's text, and would become part of a path.
         if (!isDnsSubdomain(reference.name)) return "held";

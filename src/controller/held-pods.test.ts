@@ -3,7 +3,7 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
-import { kinds } from "../rollout/kinds.ts";
+import { builtInKinds, kinds } from "../rollout/kinds.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { silentLogger } from "../telemetry/log.ts";
@@ -75,7 +75,7 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
     close: async () => {},
   };
   const clock = new FakeClock();
-  const caches = { workload: () => state.cached };
+  const caches = { workload: () => state.cached, kinds: () => builtInKinds };
   const held = createHeldPods({
     client,
     caches,
@@ -277,7 +277,7 @@ function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: s
     },
   };
   const clock = new FakeClock();
-  const caches = { workload: () => undefined };
+  const caches = { workload: () => undefined, kinds: () => builtInKinds };
   const heldPods = createHeldPods({ client, caches, policy, clock, log: silentLogger, random: () => 1 });
   const stop = new AbortController();
   const done = heldPods.run(soleLeadership(stop.signal));

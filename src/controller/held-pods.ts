@@ -7,7 +7,6 @@ import { resourcePath, resources } from "../kube/resources.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
-import { builtInKinds } from "../rollout/kinds.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -19,7 +18,7 @@ import type { Leadership } from "./leadership.ts";
 /** What {@link createHeldPods} needs. */
 export interface HeldPodsOptions {
   readonly client: Pick<ApiClient, "request">;
-  readonly caches: Pick<Caches, "workload">;
+  readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly policy: Policy;
   readonly clock: Clock;
   readonly log: Logger;
@@ -72,7 +71,7 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
       look?.ask(namespace);
     },
     onListed(kind, namespace) {
-      if (builtInKinds.some(({ id, leavesHeldPods }) => id === kind && leavesHeldPods)) look?.ask(namespace);
+      if (options.caches.kinds().some(({ id, leavesHeldPods }) => id === kind && leavesHeldPods)) look?.ask(namespace);
     },
     async run(leadership) {
       look = new Look(options, leadership);

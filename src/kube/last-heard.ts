@@ -14,15 +14,15 @@ interface Watch {
 
 /** When something was last heard of what is watched: it tells whether what is known of the cluster is current. */
 export interface LastHeard {
-  /** Begins to count for one watch. The returned function is to be called whenever anything comes from it. */
-  readonly watching: (plural: string, namespace: string | undefined) => () => void;
+  /** Counts for one watch until the signal. The returned function is to be called whenever anything comes from it. */
+  readonly watching: (plural: string, namespace: string | undefined, signal?: AbortSignal) => () => void;
   /** One line for each watch of which nothing was heard for 90 s, at most 10. */
   readonly late: () => readonly string[];
 }
 
 /** Also the metric `wave_watch_last_heard_seconds`: of each resource the watch that has been silent for longest. */
 export function createLastHeard(clock: Clock, metrics: MetricsRegistry): LastHeard {
-  const watches: Watch[] = [];
+  const watches = new Set<Watch>();
   const silence = ({ heardAt }: Watch) => clock.monotonic() - heardAt;
   const gauge = metrics.gauge(clusterMetrics.lastHeard);
   gauge.collect(() => {
@@ -31,16 +31,17 @@ export function createLastHeard(clock: Clock, metrics: MetricsRegistry): LastHea
     for (const [resource, ms] of longest) gauge.set(ms / 1000, { resource });
   });
   return {
-    watching: (plural, namespace) => {
+    watching: (plural, namespace, signal) => {
       const what = namespace === undefined ? plural : `${plural} in ${namespace}`;
       const watch = { plural, what, heardAt: clock.monotonic() };
-      watches.push(watch);
+      watches.add(watch);
+      signal?.addEventListener("abort", () => watches.delete(watch), { once: true });
       return () => {
         watch.heardAt = clock.monotonic();
       };
     },
     late: () =>
-      watches
+      [...watches]
         .filter((watch) => silence(watch) > lateAfterMs)
         .slice(0, 10)
         .map((watch) => `nothing was heard of ${watch.what} for ${Math.round(silence(watch) / 1000)} s`),

@@ -37,7 +37,9 @@ describe("what a watch suffers from", () => {
     expect(one.lines[0]).toContain('allow this user "list" and "watch" on configmaps in namespace shop');
     const cluster = reportOf(resources.mutatingWebhookConfigurations);
     cluster.report.failed(refusal(403, "Forbidden"), 0);
-    expect(cluster.lines[0]).toContain('allow this user "list" and "watch" on mutatingwebhookconfigurations: ');
+    expect(cluster.lines[0]).toContain(
+      'allow this user "list" and "watch" on mutatingwebhookconfigurations.admissionregistration.k8s.io: ',
+    );
   });
 
   it("is said as what it is where the credentials or the kind are not known", () => {

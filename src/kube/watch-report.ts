@@ -56,6 +56,12 @@ function cut(text: string): string {
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
+/** What RBAC calls a resource that is not of the core group: `deployments.apps`. */
+function rbacName({ apiVersion, plural }: Watched["resource"]): string {
+  const [group, version] = apiVersion.split("/");
+  return version === undefined ? plural : `${plural}.${group}`;
+}
+
 /** What only a person can mend, and how. */
 function problem({ what, resource, namespace, fieldSelector }: Watched, error: unknown): string | undefined {
   if (isForbidden(error)) {
@@ -63,7 +69,7 @@ function problem({ what, resource, namespace, fieldSelector }: Watched, error: u
     const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector ?? "") ?? [];
     const where =
       namespace === undefined ? (name === undefined ? all : ` of the name ${name}`) : ` in namespace ${namespace}`;
-    return `cannot watch ${what}: allow this user "list" and "watch" on ${resource.plural}${where}`;
+    return `cannot watch ${what}: allow this user "list" and "watch" on ${rbacName(resource)}${where}`;
   }
   if (isUnauthorized(error)) return `cannot watch ${what}: the API server does not accept the credentials`;
   if (isNotFound(error))

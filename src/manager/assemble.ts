@@ -98,7 +98,7 @@ interface Connected {
 
 /** The caches tell the controller of each change; the controller reads the caches. */
 function assembleController(
-  { namespaces, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
+  { namespaces, workloadKinds, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
   decision: Pick<ControllerOptions, "policy" | "readHashKeys">,
   recorder: EventRecorder,
   connected: Connected,
@@ -107,6 +107,7 @@ function assembleController(
     ...connected,
     namespaces,
     dialects: decision.policy.dialects,
+    workloadKinds,
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
     onNamespaceChange: (namespace) => controller.onNamespaceChange(namespace),

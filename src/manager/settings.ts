@@ -1,4 +1,5 @@
 import type { DialectSettings } from "../rollout/dialects/settings.ts";
+import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
 import type { LogFormat, LogLevel } from "../telemetry/log.ts";
 import type { SecretName } from "./hash-key-secret.ts";
@@ -51,6 +52,8 @@ export interface Settings {
   readonly hashKeySecret?: SecretName | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
   readonly dialects?: DialectSettings | undefined;
+  /** Kinds of workload that are rolled besides the built-in ones, where they are there. */
+  readonly workloadKinds?: readonly WantedKind[] | undefined;
   /** When what is due may happen. */
   readonly pacing: PacingFlags;
   /** Undefined: off. */

@@ -19,7 +19,8 @@ import { patchOfKind } from "./workload-row.ts";
 
 export type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 
-const templateAnnotations = "/spec/template/metadata/annotations";
+const templateMetadata = "/spec/template/metadata";
+const templateAnnotations = `${templateMetadata}/annotations`;
 const baselinePath = `/metadata/annotations/${annotationPath(configBaseline)}`;
 
 /**
@@ -103,7 +104,9 @@ export function setHash(
   annotation = workload.hashAnnotation,
 ): readonly JsonPatchOperation[] {
   if (workload.recordedHash === hash) return [];
-  // "add" also replaces. A template has labels, which its selector matches, and so always has metadata.
+  if (!workload.hasTemplateMetadata)
+    return [{ op: "add", path: templateMetadata, value: { annotations: { [annotation]: hash } } }];
+  // "add" also replaces.
   if (!workload.hasTemplateAnnotations)
     return [{ op: "add", path: templateAnnotations, value: { [annotation]: hash } }];
   return [{ op: "add", path: `${templateAnnotations}/${annotationPath(annotation)}`, value: hash }];

@@ -35,6 +35,17 @@ describe("a kind whose pod template lies elsewhere", () => {
     expect(written).toEqual(["/spec/widgetTemplate/spec/template/metadata/annotations"]);
   });
 
+  it("has its hash written also where its template has no metadata", () => {
+    const { metadata: _metadata, ...template } = { ...standardObject.spec?.template };
+    const bare: object = { widgetTemplate: { spec: { template } } };
+    const workload = toWorkload(row, { ...standardObject, spec: bare } as WorkloadObject);
+    const patch = patchFor(workload, planRollout(workload, lookup, defaultPolicy));
+    expect(patch?.find(({ op }) => op === "add")).toMatchObject({
+      path: "/spec/widgetTemplate/spec/template/metadata",
+      value: { annotations: { "wave.pusher.com/config-hash": expect.stringMatching(/^v2:/) } },
+    });
+  });
+
   it("is called by its resource and its group", () => {
     expect([resourceName(row), resourceName({ apiVersion: "v1", plural: "pods" })]).toEqual([
       "widgets.example.com",

@@ -64,6 +64,8 @@ export interface Workload extends WorkloadName {
   readonly baseline: string | undefined;
   /** Whether it has annotations at all, whoever's; a JSON Patch needs to know. */
   readonly hasAnnotations: boolean;
+  /** Whether its pod template has metadata at all: those of built-in kinds have labels, which their selectors match. */
+  readonly hasTemplateMetadata: boolean;
   /** Whether its pod template has annotations at all. */
   readonly hasTemplateAnnotations: boolean;
   /** `spec.template.spec.schedulerName`. */
@@ -170,6 +172,7 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workloa
     recordedHash: recorded && sharedString(recorded),
     baseline: kept(annotations[configBaseline]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
+    hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,
     schedulerName: spec.template.spec.schedulerName,
     disabledScheduler: kept(annotations[schedulingDisabled]),

@@ -10,6 +10,7 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, workload, workloadKinds } from "../end-to-end/objects.ts";
 import { newHash, waveEvents } from "../end-to-end/state.ts";
+import { define, make, nextHash, playedKinds } from "../kinds/kinds.ts";
 import { compareWithUse, grantsOf } from "./grants.ts";
 import { agedAuthority, certificateFiles, type Replica, startReplica } from "./installed.ts";
 import { chart, manifestsIn } from "./rendered.ts";
@@ -21,6 +22,7 @@ interface StoredSecret extends AnyObject {
 /** So that the first replica leads soon by the Lease that it makes, and again when it has lost it. */
 const shortTerms = { leaseDuration: "2s", renewDeadline: "1500ms", retryPeriod: "500ms" };
 const envFrom = [{ configMapRef: { name: "app" } }, { secretRef: { name: "app" } }];
+const widgets = playedKinds.find(({ plural }) => plural === "widgets") as (typeof playedKinds)[number];
 const reads = { containers: [{ ...container, envFrom }] };
 const hashKeySecret = "wave-hash-key";
 const webhooks = { enabled: true };
@@ -59,6 +61,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
     { name: "keyed", hashKeySecret },
     { name: "all", webhooks, hashKeySecret, accountPolicy: { enabled: true } },
     { name: "files", webhooks, certificates: "files" },
+    { name: "kinds", workloadKinds: [widgets.flag], accountPolicy: { enabled: true } },
   ])("where it runs as $name", ({ name, certificates, ...mode }) => {
     const ns = `${name}-shop`;
     const elects = mode.leaderElection === undefined;
@@ -82,6 +85,11 @@ describeOnControlPlane("what the chart allows Wave", () => {
         await shop.create(workload("app", reads, { kind }));
         // Its scheduler is restored by what is stored, because no edit of annotations tells of itself by a generation.
         await shop.create(workload("opted-out", held, { kind, annotations: optedOut }));
+      }
+      if (mode.workloadKinds !== undefined) {
+        await define(cluster, widgets);
+        await make(cluster, widgets, ns, "app");
+        await make(cluster, widgets, ns, "opted-out", { annotations: optedOut, podSpec: held });
       }
       // As a Wave leaves it that held the Pods and was then gone.
       const spec = { podManagementPolicy: "OrderedReady" };
@@ -109,6 +117,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
         await shop.edit("Secret", "app", { a: `${kind} 3` });
         await newHash(cluster, ns, kind, "app", second);
       }
+      if (mode.workloadKinds !== undefined) await nextHash(cluster, widgets, ns, "app");
       await until("an Event that is counted again", async () =>
         (await waveEvents(cluster, ns, "app")).some(({ count = 1 }) => count > 1) ? true : undefined,
       );

@@ -13,6 +13,7 @@
   (list "update-rate" "10" (.Values.updateRate | toString | eq "0" | ternary "unlimited" .Values.updateRate))
   (list "update-burst" "100" (.Values.updateBurst))
   (list "hash-key-secret" "" (.Values.hashKeySecret | empty | ternary "" (printf "%s/%s" .Release.Namespace .Values.hashKeySecret)))
+  (list "workload-kinds" "" (.Values.workloadKinds))
   (list "sync-period" "5m" (.Values.syncPeriod))
   (list "settle" "1s" (.Values.settle))
   (list "settle-max" "10s" (.Values.settleMax))

@@ -9,9 +9,7 @@ const group = "Other controllers' annotations and flags";
 /** Flags of Reloader's that have no effect here, and why: taken, so that nobody's arguments need be edited. */
 export const meaningless = {
   "reload-strategy": { placeholder: "WORD", why: "Wave has one way, the hash in an annotation of the pod template" },
-  "is-Argo-Rollouts": { placeholder: "BOOL", why: "Wave rolls Deployments, StatefulSets and DaemonSets" },
   "enable-csi-integration": { placeholder: undefined, why: "Wave rolls for ConfigMaps and Secrets" },
-  "ignored-workload-types": { placeholder: "WORD,…", why: "Wave leaves Jobs and CronJobs alone" },
   "sync-after-restart": { placeholder: undefined, why: "Wave finds out by itself what changed while it did not run" },
   "enable-pprof": { placeholder: undefined, why: "Wave is no Go program" },
   "pprof-addr": { placeholder: "ADDRESS", why: "Wave is no Go program" },

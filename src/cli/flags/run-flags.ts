@@ -14,6 +14,7 @@ import {
   rate,
   text,
 } from "./flag-types.ts";
+import { kindFlagsOfReloader, workloadKindsFlag } from "./kind-flags.ts";
 import { pacingFlags } from "./pacing-flags.ts";
 
 const cluster = "Cluster";
@@ -61,6 +62,7 @@ export const runFlags = {
     group: rollouts,
     help: "Make hashes under a random key that Wave keeps in this Secret, so that they tell nothing about what they are of.",
   }),
+  "workload-kinds": workloadKindsFlag,
   "sync-period": duration({
     group: rollouts,
     default: 300_000,
@@ -71,6 +73,7 @@ export const runFlags = {
 
   ...pacingFlags,
   ...dialectFlags,
+  ...kindFlagsOfReloader,
 
   "metrics-bind-address": bindAddress({
     group: observability,

@@ -1,0 +1,17 @@
+{{- /*
+The kinds of the value workloadKinds, as JSON: `{"kinds": [{"group": …, "version": "*", "plural": …, "path": "spec.template"}]}`, as
+`wave run` reads its flag (src/rollout/kinds/wanted-kind.ts).
+*/}}
+{{- define "wave.kinds" -}}
+{{- $kinds := list }}
+{{- range .Values.workloadKinds }}
+{{- $name := regexReplaceAll "=.*$" . "" }}
+{{- $path := contains "=" . | ternary (regexReplaceAll "^[^=]*=/" . "") "spec/template" }}
+{{- $parts := splitList "/" $name }}
+{{- if eq (len $parts) 1 }}
+{{- $parts = list (regexReplaceAll "^[^.]*[.]" $name "") "*" (regexReplaceAll "[.].*$" $name "") }}
+{{- end }}
+{{- $kinds = append $kinds (dict "group" (index $parts 0) "version" (index $parts 1) "plural" (index $parts 2) "path" (replace "/" "." $path)) }}
+{{- end }}
+{{- dict "kinds" $kinds | toJson }}
+{{- end }}

@@ -1,0 +1,33 @@
+import type { Progress } from "../pacing/progress.ts";
+import type { WorkloadObject } from "../workload-references.ts";
+import { fieldsOf, isObserved, numberOf } from "./counted.ts";
+import type { KnownKind } from "./known-kind.ts";
+
+/**
+ * A Rollout of Argo Rollouts. Its controller says in `status.phase` what `kubectl argo rollouts status` shows
+ * (https://argo-rollouts.readthedocs.io/en/stable/features/specification/), and of which generation that is as a text. One that waits
+ * at a step of a canary, or for its promotion, is under way: not all of its Pods have the new template.
+ */
+export const argoRollout: KnownKind = {
+  template: "/spec/template",
+  shortNames: ["ro", "rollout"],
+  leavesHeldPods: false,
+  podsBy: "rollouts-pod-template-hash",
+  completeWhen:
+    "`status.phase` is Healthy, of this generation; Degraded is failed; Paused, as at a step of a canary, is under way",
+  progress: progressOfRollout,
+};
+
+function progressOfRollout({ metadata, spec, status }: WorkloadObject): Progress {
+  const asked = fieldsOf(spec);
+  const { phase, observedGeneration, ...told } = fieldsOf(status);
+  if (asked.paused === true) return { state: "idle" };
+  const available = numberOf(told.availableReplicas) ?? 0;
+  const updated = numberOf(told.updatedReplicas) ?? 0;
+  const step = 2 * updated + available + 1000 * (numberOf(told.currentStepIndex) ?? 0);
+  if (isObserved(metadata?.generation, observedGeneration)) {
+    if (phase === "Degraded") return { state: "failed" };
+    if (phase === "Healthy") return asked.replicas === 0 ? { state: "idle" } : { state: "complete", since: undefined };
+  }
+  return { state: "progressing", step, available };
+}

@@ -1,0 +1,53 @@
+import type { Progress } from "../pacing/progress.ts";
+import type { WorkloadObject } from "../workload-references.ts";
+import { fieldsOf, isObserved, numberOf, progressByCounts } from "./counted.ts";
+import type { KnownKind } from "./known-kind.ts";
+
+/** A CloneSet of OpenKruise: https://openkruise.io/docs/user-manuals/cloneset. */
+export const cloneSet: KnownKind = {
+  template: "/spec/template",
+  shortNames: ["clone", "cloneset"],
+  leavesHeldPods: false,
+  podsBy: "",
+  completeWhen:
+    "of this generation, all Pods but those of `updateStrategy.partition` (a number or a percentage, which is rounded up) are updated, and all are available",
+  progress: (object) => {
+    const { paused, partition } = fieldsOf(fieldsOf(object.spec).updateStrategy);
+    return paused === true ? { state: "idle" } : progressOf(object, partition);
+  },
+};
+
+/** An Advanced StatefulSet of OpenKruise: https://openkruise.io/docs/user-manuals/advancedstatefulset. */
+export const advancedStatefulSet: KnownKind = {
+  template: "/spec/template",
+  shortNames: ["asts"],
+  leavesHeldPods: true,
+  podsBy: "",
+  completeWhen:
+    "as of a CloneSet, with `updateStrategy.rollingUpdate.partition`; with OnDelete no Pod is replaced at all",
+  progress: (object) => {
+    const { type, rollingUpdate } = fieldsOf(fieldsOf(object.spec).updateStrategy);
+    const { paused, partition } = fieldsOf(rollingUpdate);
+    if (type === "OnDelete" || paused === true) return { state: "idle" };
+    return progressOf(object, partition);
+  },
+};
+
+function progressOf({ metadata, spec, status }: WorkloadObject, partition: unknown): Progress {
+  const told = fieldsOf(status);
+  const wanted = numberOf(fieldsOf(spec).replicas) ?? 1;
+  return progressByCounts({
+    observed: isObserved(metadata?.generation, told.observedGeneration),
+    wanted,
+    toUpdate: wanted - keptBy(partition, wanted),
+    updated: numberOf(told.updatedReplicas) ?? 0,
+    available: numberOf(told.availableReplicas) ?? numberOf(told.readyReplicas) ?? 0,
+  });
+}
+
+/** How many Pods a partition leaves as they are. */
+function keptBy(partition: unknown, replicas: number): number {
+  const [, percent] = /^(\d{1,3})%$/.exec(typeof partition === "string" ? partition : "") ?? [];
+  if (percent === undefined) return Math.max(0, numberOf(partition) ?? 0);
+  return Math.ceil((Math.min(100, Number(percent)) / 100) * replicas);
+}
