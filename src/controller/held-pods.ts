@@ -3,6 +3,7 @@ import type { StoreChange } from "../cache/store.ts";
 import type { KubeList, KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isConflict, isGone, isNotFound } from "../kube/errors.ts";
+import { onlyMetadata } from "../kube/paged-list.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -46,9 +47,7 @@ export interface HeldPods {
   run(leadership: Leadership): Promise<void>;
 }
 
-/** What is left of a Pod when only its metadata is asked for: a pod template of 1 MiB must not come with each of them. */
-const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-/** Their metadata may be 300 kB each all the same. */
+/** A pod template of 1 MiB must not come with each of them. Their metadata may be 300 kB each all the same. */
 const podsAtOnce = 20;
 const namespacesAtOnce = 4;
 /** The controller of the Pods needs about as long to see that the gate is open; and so often a namespace is looked at. */

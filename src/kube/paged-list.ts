@@ -11,10 +11,15 @@ const pageBytes = 2 * 1024 * 1024;
 const limits = { first: 20, least: 5, most: 500 };
 const silenceLimitMs = 30_000;
 
+/** A list of objects with their metadata alone: https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches. */
+export const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
 /** What to list in pages, and with what. */
 export interface PagedListContext
   extends Pick<WatchContext, "client" | "path" | "what" | "fieldSelector" | "clock" | "log" | "heard" | "signal"> {
   readonly labelSelector?: string | undefined;
+  /** In which form the list is wanted, such as {@link onlyMetadata}. */
+  readonly accept?: string | undefined;
 }
 
 /**
@@ -54,14 +59,14 @@ interface PageEnd {
 }
 
 async function* onePage<T extends KubeObject>(
-  { client, path, fieldSelector, labelSelector, signal, log, what, clock, heard }: PagedListContext,
+  { client, path, fieldSelector, labelSelector, accept, signal, log, what, clock, heard }: PagedListContext,
   limit: number,
   next: string | undefined,
 ): AsyncGenerator<ReflectorEvent<T>, PageEnd> {
   const silent = new AbortController();
   const query = { limit, continue: next, fieldSelector, labelSelector };
   const either = AbortSignal.any([signal, silent.signal]);
-  await using stream = await client.stream({ method: "GET", path, query, signal: either });
+  await using stream = await client.stream({ method: "GET", path, query, signal: either, ...(accept && { accept }) });
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;

@@ -3,7 +3,7 @@ import type { Called, Cluster } from "../cluster-command.ts";
 import { type FlagValues, type Given, parseFlags } from "../flags/parse-flags.ts";
 import { type KnownPolicy, readPolicy, toldFlags } from "../flags/told-flags.ts";
 import { printable } from "../output/printable.ts";
-import { type RunningWave, runningWaves, wavesFor } from "./running-wave.ts";
+import { type RunningWave, type RunningWaves, runningWaves, wavesFor } from "./running-wave.ts";
 
 /**
  * The policy of the Wave that runs for a namespace, or with undefined for all: by the flags of whoever calls the command, and for each
@@ -15,8 +15,9 @@ export async function readRunningPolicy<T extends typeof toldFlags>(
   { client }: Cluster,
   { values, given, terminal }: Called<T>,
   namespace: string | undefined,
+  known?: RunningWaves,
 ): Promise<KnownPolicy> {
-  const waves = await runningWaves(client);
+  const waves = known ?? (await runningWaves(client));
   const [wave, ...others] = "unread" in waves ? [] : wavesFor(waves, namespace);
   const say = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
   if (wave === undefined || others.length > 0) {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
 import { startSandbox } from "../../sandbox/sandbox.ts";
 import { commandScene } from "../test-commands.ts";
 import { kubeconfigFile, runWave } from "../test-terminal.ts";
@@ -80,6 +81,61 @@ describe("wave doctor", () => {
       `problem: annotation ${optIn}: "yes" is neither "true" nor "false"; write "true" to opt in`,
       `problem: label "${optIn}" does nothing: Wave reads annotations`,
     ]);
+  });
+
+  it("finds it on ConfigMaps and Secrets, too, and shows nothing of what these hold", async () => {
+    const { merge, diagnosed, namespace } = await scene();
+    const applied = { "kubectl.kubernetes.io/last-applied-configuration": '{"data":{"key":"hunter2"}}' };
+    await merge("configmaps/page", {
+      metadata: { annotations: { ...applied, "wave.pusher.com/ignore": "yes" } },
+      data: { key: "hunter2" },
+    });
+    const diagnosis = await diagnosed();
+    expect(diagnosis.findings).toContainEqual({
+      check: "annotations",
+      severity: "problem",
+      where: { kind: "ConfigMap", namespace, name: "page" },
+      what: 'annotation wave.pusher.com/ignore: "yes" is not "true" or "false"',
+      fix: `kubectl edit -n ${namespace} configmap/page`,
+    });
+    expect(JSON.stringify(diagnosis)).not.toContain("hunter2");
+  });
+
+  it("finds a gate that is left on a workload which opted out, and none that Wave still keeps", async () => {
+    const { merge, createWorkload, found, namespace } = await scene();
+    const gated = { "wave.pusher.com/scheduling-disabled": "", "wave.pusher.com/update-on-config-change": undefined };
+    const container = { name: "web", image: "nginx", envFrom: [{ configMapRef: { name: "page" } }] };
+    const template = {
+      metadata: { labels: { app: "held" } },
+      spec: { containers: [container], schedulerName: invalidScheduler },
+    };
+    await createWorkload("deployments/held", { annotations: gated, spec: { template } });
+    expect(await found("leftovers")).toEqual([
+      "problem: its Pods stay pending: a gate of Wave's is left on it, which Wave opens where it runs",
+    ]);
+    const path = `${sandbox.url}/api/v1/namespaces/${namespace}`;
+    const annotations = { "wave.pusher.com/update-on-config-change": "true" };
+    const headers = { "content-type": "application/merge-patch+json" };
+    await fetch(path, { method: "PATCH", headers, body: JSON.stringify({ metadata: { annotations } }) });
+    expect(await found("leftovers")).toEqual([]);
+    await merge("deployments/held", {
+      metadata: { annotations: { "wave.pusher.com/update-on-config-change": "false" } },
+    });
+    expect(await found("leftovers")).toHaveLength(1);
+  });
+
+  it("asks hardly more often for a hundred workloads than for three", async () => {
+    const { diagnosed, createWorkload } = await scene();
+    const asked = async () => {
+      const before = sandbox.requests.length;
+      await diagnosed();
+      return sandbox.requests.length - before;
+    };
+    for (const at of [1, 2]) await createWorkload(`deployments/w${at}`);
+    const few = await asked();
+    for (let at = 3; at < 100; at++) await createWorkload(`deployments/w${at}`);
+    // One more page of each list of Deployments, and of Pods.
+    expect(await asked()).toBeLessThanOrEqual(few + 6);
   });
 
   it("says what it could not look at, and goes on with the rest", async () => {

@@ -39,7 +39,7 @@ async function patientIn(cluster: Cluster, called: Called<typeof doctorFlags>): 
   const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
   const serverVersion = await versionOf(cluster);
   const waves = await runningWaves(cluster.client);
-  const policy = await readRunningPolicy("doctor", cluster, called, namespace);
+  const policy = await readRunningPolicy("doctor", cluster, called, namespace, waves);
   let workloads: Promise<Read<ReadAll>> | undefined;
   let written: Promise<Written> | undefined;
   return {

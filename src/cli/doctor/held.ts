@@ -32,7 +32,10 @@ const holdRows: Readonly<Record<HoldReason, HoldRow | undefined>> = {
 };
 
 /** What is held for longer than it may be, or by what only a person ends. */
-export function heldFor({ workload, hold, message, reason }: Explanation, forMs: number): readonly Found[] {
+export function heldFor(
+  { workload, hold, message, reason }: Pick<Explanation, "workload" | "hold" | "message" | "reason">,
+  forMs: number,
+): readonly Found[] {
   const row = hold === null ? undefined : holdRows[hold.reason];
   if (row === undefined || forMs < row.afterMs || (row.afterMs > 0 && Number.isNaN(forMs))) return [];
   const since = row.afterMs === 0 ? "" : `, for ${age(forMs)}`;

@@ -28,7 +28,7 @@ function whyNone(waves: readonly RunningWave[], namespace: string | undefined): 
   if (wave === undefined) {
     const what =
       'no Wave runs: no Deployment with the label app.kubernetes.io/name=wave runs "wave run"; outside of the cluster it is not seen';
-    return problem(null, what, "helm install wave deploy/chart -n wave-system --create-namespace: docs/install.md");
+    return problem(null, what, "helm install wave deploy/chart -n wave-system --create-namespace  # docs/install.md");
   }
   const place = placeOf(wave);
   if (wave.object.spec?.replicas === 0)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writtenByPeople } from "../../rollout/policy/written-by-people.ts";
-import { meant, misplaced, mistakesOnNamespace } from "./misplaced.ts";
+import { meant, misplaced, mistakesOn } from "./misplaced.ts";
 
 const web = { kind: "Deployment", namespace: "shop", name: "web" };
 const nothing = { annotations: {}, labels: {} };
@@ -53,7 +53,8 @@ describe("what was meant for Wave", () => {
 
 describe("annotations of a Namespace", () => {
   const shop = { kind: "Namespace", namespace: null, name: "shop" };
-  const told = (annotations: Record<string, string>) => mistakesOnNamespace(shop, annotations).map(({ what }) => what);
+  const told = (annotations: Record<string, string>) =>
+    mistakesOn("namespace", shop, annotations).map(({ what }) => what);
 
   it("are told where they mean nothing there, or cannot be read", () => {
     expect(told({ "wave.pusher.com/mod": "observe" })).toEqual([
@@ -80,5 +81,22 @@ describe("annotations of a Namespace", () => {
       told(Object.fromEntries(Object.entries(right).map(([name, value]) => [`wave.pusher.com/${name}`, value]))),
     ).toEqual([]);
     expect(Object.keys(right).every((name) => writtenByPeople[name]?.places.includes("namespace"))).toBe(true);
+  });
+});
+
+describe("annotations of a ConfigMap or Secret", () => {
+  const page = { kind: "ConfigMap", namespace: "shop", name: "page" };
+  const told = (annotations: Record<string, string>) => mistakesOn("config", page, annotations).map(({ what }) => what);
+
+  it("are told where they mean nothing there, or cannot be read", () => {
+    expect(told({ "wave.pusher.com/shared-wth": "*" })).toEqual([
+      'annotation "wave.pusher.com/shared-wth" is not known; did you mean wave.pusher.com/shared-with?',
+    ]);
+    expect(told({ "wave.pusher.com/window": "" })).toEqual([
+      'annotation "wave.pusher.com/window" has no effect on a ConfigMap',
+    ]);
+    expect(
+      told({ "wave.pusher.com/ignore": "yes", "wave.pusher.com/hold": "true", "wave.pusher.com/shared-with": "a" }),
+    ).toEqual(['annotation wave.pusher.com/ignore: "yes" is not "true" or "false"']);
   });
 });

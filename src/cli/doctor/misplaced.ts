@@ -1,3 +1,4 @@
+import { rotateHashKey } from "../../manager/hash-key-secret.ts";
 import { annotationPrefix } from "../../rollout/annotations.ts";
 import { editDistance } from "../../rollout/edit-distance.ts";
 import { type PolicyAnnotation, policyRows, readValue } from "../../rollout/policy/policy-rows.ts";
@@ -29,16 +30,19 @@ export function misplaced(place: Place, { annotations, labels, templateAnnotatio
   ];
 }
 
-/** Annotations of Wave on a Namespace that mean nothing there, or have a value that is none. */
-export function mistakesOnNamespace(place: Place, annotations: Annotations): readonly Found[] {
+/**
+ * Annotations of Wave that mean nothing where they stand, or have a value that is none: on a Namespace, or a ConfigMap or Secret. Those
+ * of workloads are told by their plan.
+ */
+export function mistakesOn(on: "namespace" | "config", place: Place, annotations: Annotations): readonly Found[] {
   return first(annotations, place, (name, value) => {
-    if (!name.startsWith(annotationPrefix)) return undefined;
+    if (!name.startsWith(annotationPrefix) || name === rotateHashKey) return undefined;
     const short = name.slice(annotationPrefix.length);
     const edit = `kubectl edit ${kubectlName(place)}`;
     const row = Object.hasOwn(writtenByPeople, short) ? writtenByPeople[short] : undefined;
-    if (row === undefined || !row.places.includes("namespace")) {
-      const meant = row === undefined ? nearest(short, namesOf("namespace")) : undefined;
-      const why = row === undefined ? "is not known" : "has no effect on a Namespace";
+    if (row === undefined || !row.places.includes(on)) {
+      const meant = row === undefined ? nearest(short, namesOf(on)) : undefined;
+      const why = row === undefined ? "is not known" : `has no effect on a ${place.kind}`;
       const hint = meant === undefined ? "" : `; did you mean ${annotationPrefix}${meant}?`;
       return problem(place, `annotation ${quoted(name)} ${why}${hint}`, edit);
     }
@@ -48,7 +52,7 @@ export function mistakesOnNamespace(place: Place, annotations: Annotations): rea
 }
 
 function isReadable(name: string, value: string): boolean {
-  if (value.trim() === "") return true;
+  if (value.trim() === "" || name === "shared-with") return true;
   if (Object.hasOwn(policyRows, name)) return readValue(name as PolicyAnnotation, value) !== undefined;
   return value === "true" || value === "false";
 }
@@ -111,6 +115,6 @@ const allNames = Object.keys(writtenByPeople);
 /** Names that nobody else has: `hold` or `mode` may be anybody's. */
 const distinctive = allNames.filter((name) => name.includes("-config") || name.includes("-secrets"));
 
-function namesOf(on: "namespace"): readonly string[] {
+function namesOf(on: "namespace" | "config"): readonly string[] {
   return allNames.filter((name) => writtenByPeople[name]?.places.includes(on));
 }

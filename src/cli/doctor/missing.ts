@@ -13,8 +13,8 @@ export function fixOfMissing({ missing, references, workload }: Explanation): st
     (each) => each.state === "refused" && each.kind === kind && each.namespace === namespace && each.name === name,
   );
   if (elsewhere && refused)
-    return `kubectl annotate ${kubectlName(first)} ${annotationPrefix}shared-with=${workload.namespace}, if it is there`;
-  return first.key === undefined ? create(first) : `kubectl edit ${kubectlName(first)}, and add the key`;
+    return `kubectl annotate ${kubectlName(first)} ${annotationPrefix}shared-with=${workload.namespace}  # once it exists`;
+  return first.key === undefined ? create(first) : `kubectl edit ${kubectlName(first)}  # add the key`;
 }
 
 function create({ kind, namespace, name }: Missing): string {

@@ -11,6 +11,8 @@ export interface ListScope {
   readonly namespace?: string | undefined;
   /** As `kubectl -l` takes it; the API server judges it. */
   readonly labelSelector?: string | undefined;
+  /** In which form, such as {@link onlyMetadata}; undefined: whole objects. */
+  readonly accept?: string | undefined;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface ListScope {
 export async function listAll<T extends KubeObject, K>(
   client: ApiClient,
   resource: Resource,
-  { namespace, labelSelector }: ListScope,
+  { namespace, labelSelector, accept }: ListScope,
   keep: (object: T) => K | undefined,
 ): Promise<readonly K[]> {
   let kept: K[] = [];
@@ -29,6 +31,7 @@ export async function listAll<T extends KubeObject, K>(
     path: resourcePath(resource, { namespace }),
     what: namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`,
     labelSelector,
+    accept,
     clock: systemClock,
     log: silentLogger,
     signal: new AbortController().signal,

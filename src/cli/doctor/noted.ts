@@ -1,0 +1,83 @@
+import type { KubeObject } from "../../kube/api-types.ts";
+import { oldFinalizerWarning } from "../../rollout/old-finalizer.ts";
+import { planRollout } from "../../rollout/plan.ts";
+import type { Policy } from "../../rollout/policy/policy.ts";
+import { isGated } from "../../rollout/scheduling-gate.ts";
+import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "../../rollout/workload.ts";
+import { sourceOf } from "../../rollout/workload-references.ts";
+import { standardForm } from "../../rollout/workload-row.ts";
+import { type Found, kubectlName, type Place, problem, warning } from "./finding.ts";
+import { misplaced, mistakesOn } from "./misplaced.ts";
+
+/** What is to be said of one object. */
+export interface Noted {
+  readonly mistakes: readonly Found[];
+  /** What earlier controllers, or earlier versions, left. */
+  readonly leftovers: readonly Found[];
+  /** In whose dialects it asks for rolls besides Wave's own. */
+  readonly askOthers: readonly OtherDialect[];
+}
+
+/** What the names of the annotations of others contain. */
+const otherDialects = { sap: "pod-reloader.cs.sap.com/", stakater: "reloader.stakater.com/" } as const;
+
+/** One of them. */
+export type OtherDialect = keyof typeof otherDialects;
+
+/** Of nearly every object. */
+const nothing: Noted = { mistakes: [], leftovers: [], askOthers: [] };
+
+/** What is written on a workload. `policy` knows what Namespaces decide, or else nothing is said of gates that are left. */
+export function notedOnWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): Noted {
+  const workload = toWorkload(row, object, policy);
+  const standard = standardForm(row, object);
+  const place: Place = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
+  const noted = {
+    mistakes: mistakesOnWorkload(place, workload, standard, policy),
+    leftovers: leftOn(place, workload, policy),
+    askOthers: asksBeside(workload, standard),
+  };
+  return Object.values(noted).every((each) => each.length === 0) ? nothing : noted;
+}
+
+/** What is written on a Namespace, or on a ConfigMap or Secret, of which the metadata is enough. */
+export function notedOn(on: "namespace" | "config", place: Place, { metadata }: Pick<KubeObject, "metadata">): Noted {
+  const { annotations = {}, labels = {} } = metadata;
+  const mistakes = [...misplaced(place, { annotations, labels }), ...mistakesOn(on, place, annotations)];
+  return mistakes.length === 0 ? nothing : { ...nothing, mistakes };
+}
+
+function mistakesOnWorkload(
+  place: Place,
+  workload: Workload,
+  object: WorkloadObject,
+  policy: Policy,
+): readonly Found[] {
+  const { annotations, templateAnnotations } = sourceOf(object);
+  const { labels = {} } = object.metadata ?? {};
+  const unclear = workload.optIn.state === "unclear";
+  const said = unclear ? planRollout(workload, () => undefined, policy).warnings : workload.mistakes;
+  return [
+    ...misplaced(place, { annotations, labels, templateAnnotations }),
+    ...said.map(({ message }) => problem(place, message, `kubectl edit ${kubectlName(place)}`)),
+  ];
+}
+
+function leftOn(place: Place, workload: Workload, { ofNamespace }: Policy): readonly Found[] {
+  const edit = `kubectl edit ${kubectlName(place)}`;
+  const left = ofNamespace !== undefined && workload.optIn.state !== "in" && isGated(workload);
+  const what = "its Pods stay pending: a gate of Wave's is left on it, which Wave opens where it runs";
+  return [
+    ...(workload.oldFinalizer ? [warning(place, oldFinalizerWarning.message, edit)] : []),
+    ...(left ? [problem(place, what, edit)] : []),
+  ];
+}
+
+function asksBeside({ optIn }: Workload, object: WorkloadObject): readonly OtherDialect[] {
+  if (optIn.state !== "in" || optIn.by === "dialect") return [];
+  const { annotations, templateAnnotations } = sourceOf(object);
+  const names = [...Object.keys(annotations), ...Object.keys(templateAnnotations)];
+  return (Object.keys(otherDialects) as OtherDialect[]).filter((dialect) =>
+    names.some((name) => name.includes(otherDialects[dialect])),
+  );
+}
