@@ -5,7 +5,7 @@ import type { ApiClient } from "../../kube/client.ts";
 import { ApiError } from "../../kube/errors.ts";
 import { resources } from "../../kube/resources.ts";
 import { errorText } from "../../telemetry/error-text.ts";
-import { type Environment, parseFlags } from "../flags/parse-flags.ts";
+import { type Environment, type FlagValues, parseFlags } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { listAll } from "../list/list-all.ts";
@@ -16,7 +16,9 @@ export interface RunningWave {
   readonly name: string;
   readonly object: KubeObject & Deployment;
   readonly container: Container;
-  /** The flags that it is told, by arguments and variables, as texts by their names: those that this Wave understands. */
+  /** What it is told by arguments and variables, as far as this Wave understands it; else the defaults. */
+  readonly values: FlagValues<typeof runFlags>;
+  /** What it is told, as texts by the names of the flags. */
   readonly flags: ReadonlyMap<string, string>;
   /** What `wave run` of this version refuses of its arguments; undefined: nothing. */
   readonly mistake: string | undefined;
@@ -45,8 +47,7 @@ export async function runningWaves(client: ApiClient): Promise<RunningWaves> {
 
 /** Those that roll workloads of a namespace, or with undefined of any. Who is scaled to zero rolls nothing. */
 export function wavesFor(waves: readonly RunningWave[], namespace: string | undefined): readonly RunningWave[] {
-  return waves.filter(({ flags, object }) => {
-    const served = runFlags.namespaces.parse(flags.get("namespaces") ?? "");
+  return waves.filter(({ values: { namespaces: served }, object }) => {
     const serves = namespace === undefined || served === undefined || served.includes(namespace);
     return serves && object.spec?.replicas !== 0;
   });
@@ -60,21 +61,27 @@ export function runningWave(object: KubeObject & Deployment): RunningWave | unde
   return { namespace, name, object, container, ...flagsOf(container) };
 }
 
-function flagsOf({ args = [], env = [] }: Container): Pick<RunningWave, "flags" | "mistake"> {
+type Told = Pick<RunningWave, "values" | "flags">;
+
+function flagsOf({ args = [], env = [] }: Container): Told & Pick<RunningWave, "mistake"> {
   const told = args.slice(1);
   const variables = Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
-  const read = flagsIn(told, variables);
-  if (!(read instanceof UsageError)) return { flags: read, mistake: undefined };
+  const read = toldIn(told, variables);
+  if (!(read instanceof UsageError)) return { ...read, mistake: undefined };
   // Another version may know other flags: what is understood of them counts all the same.
-  const understood = told.filter((arg) => !(flagsIn([arg], {}) instanceof UsageError));
-  const flags = flagsIn(understood, {});
-  return { flags: flags instanceof UsageError ? new Map() : flags, mistake: read.message };
+  const understood = toldIn(
+    told.filter((arg) => !(toldIn([arg], {}) instanceof UsageError)),
+    {},
+  );
+  if (understood instanceof UsageError) throw understood;
+  return { ...understood, mistake: read.message };
 }
 
-function flagsIn(args: readonly string[], env: Environment): ReadonlyMap<string, string> | UsageError {
+function toldIn(args: readonly string[], env: Environment): Told | UsageError {
   try {
     const parsed = parseFlags(runFlags, args, env);
-    return new Map(parsed.asks === "run" ? [...parsed.given].map(([name, { text }]) => [name, text]) : []);
+    if (parsed.asks !== "run") return new UsageError(`it is asked for its ${parsed.asks}`);
+    return { values: parsed.values, flags: new Map([...parsed.given].map(([name, { text }]) => [name, text])) };
   } catch (error) {
     if (error instanceof UsageError) return error;
     throw error;

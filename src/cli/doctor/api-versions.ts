@@ -1,6 +1,9 @@
+import { findResource } from "../../kube/discovery.ts";
+import { inLane } from "../cluster/in-lane.ts";
+import { wantedKinds } from "../flags/kind-flags.ts";
 import { workloadRows } from "../workload-argument.ts";
-import { type Examined, type Found, problem, reading, unchecked } from "./finding.ts";
-import { isOn, type Patient } from "./patient.ts";
+import { type Examined, type Found, problem, reading, unchecked, warning } from "./finding.ts";
+import { elects, type Patient, placeOf } from "./patient.ts";
 
 /** The oldest Kubernetes that Wave runs on, as the chart has it: 1 and this. */
 export const oldestMinor = 30;
@@ -17,9 +20,8 @@ export async function apiVersions({ cluster, serverVersion, serving }: Patient):
   else if (minor !== undefined && Number(minor) < oldestMinor)
     found.push(problem(null, `Kubernetes ${serverVersion} is older than 1.${oldestMinor}`, "upgrade the cluster"));
   const needed = new Set(workloadRows.map(({ resource }) => resource.apiVersion));
-  if (serving.some((wave) => isOn(wave, "leader-election") || isOn(wave, "enable-ha")))
-    needed.add("coordination.k8s.io/v1");
-  if (serving.some((wave) => isOn(wave, "enable-webhooks"))) needed.add("admissionregistration.k8s.io/v1");
+  if (serving.some((wave) => elects(wave))) needed.add("coordination.k8s.io/v1");
+  if (serving.some((wave) => wave.values["enable-webhooks"])) needed.add("admissionregistration.k8s.io/v1");
   const groups = await reading("get /apis", () => cluster.client.request<GroupList>({ method: "GET", path: "/apis" }));
   if ("unread" in groups) found.push(unchecked(null, `which APIs are served: ${groups.unread}`));
   else {
@@ -27,5 +29,13 @@ export async function apiVersions({ cluster, serverVersion, serving }: Patient):
     for (const each of needed)
       if (!served.has(each)) found.push(problem(null, `the API server does not serve ${each}`, "kubectl api-versions"));
   }
-  return { found, fine: `Kubernetes ${serverVersion}` };
+  const kinds = serving.flatMap((wave) => (wantedKinds(wave.values) ?? []).map((kind) => ({ wave, kind })));
+  const absent = await inLane(kinds, async ({ wave, kind }): Promise<readonly Found[]> => {
+    const resource = await reading("get /apis", () => findResource(cluster.client, kind));
+    if ("unread" in resource) return [unchecked(placeOf(wave), `whether ${kind.id} is served: ${resource.unread}`)];
+    if (resource.read !== undefined) return [];
+    const what = `--workload-kinds names ${kind.id}, which the API server does not serve: nothing of it is rolled`;
+    return [warning(placeOf(wave), what, "kubectl api-resources")];
+  });
+  return { found: [...found, ...absent.flat()], fine: `Kubernetes ${serverVersion}` };
 }

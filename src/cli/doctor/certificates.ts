@@ -4,10 +4,9 @@ import { resources } from "../../kube/resources.ts";
 import type { MutatingWebhook } from "../../webhook/configuration.ts";
 import { type Certificate, readBundle } from "../../webhook/pem.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { runFlags } from "../flags/run-flags.ts";
 import { age } from "../list/age.ts";
 import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
-import { flagOf, type Patient, placeOf } from "./patient.ts";
+import { type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
 /** Wave renews its own when a third of its life is left, cert-manager likewise: what ends sooner is not renewed. */
@@ -51,9 +50,9 @@ export async function certificates(
 /** The Secret that has the certificate: the one of Wave's authority, or one that is mounted where files are read. */
 function secretOf(wave: RunningWave): Place | undefined {
   const { namespace } = wave;
-  const directory = flagOf(wave, "webhook-tls-directory");
+  const directory = wave.values["webhook-tls-directory"];
   if (directory === undefined) {
-    const service = flagOf(wave, "webhook-service-name") ?? runFlags["webhook-service-name"].default;
+    const service = wave.values["webhook-service-name"];
     return { kind: "Secret", namespace, name: `${service}-authority` };
   }
   const mount = wave.container.volumeMounts?.find(({ mountPath }) => mountPath === directory);

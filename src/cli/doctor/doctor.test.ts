@@ -124,6 +124,24 @@ describe("wave doctor", () => {
     expect(await found("leftovers")).toHaveLength(1);
   });
 
+  it("tells of a kind that Wave is to roll and the API server does not serve", async () => {
+    const { createWorkload, namespace, found } = await scene();
+    const args = ["run", `--namespaces=${namespace}`, "--workload-kinds=rollouts.argoproj.io"];
+    const template = {
+      metadata: { labels: { app: "wave" } },
+      spec: { containers: [{ name: "wave", image: "wave", args }] },
+    };
+    const annotations = { "wave.pusher.com/update-on-config-change": undefined };
+    await createWorkload("deployments/wave", {
+      annotations,
+      labels: { "app.kubernetes.io/name": "wave" },
+      spec: { template },
+    });
+    expect(await found("api")).toContain(
+      "warning: --workload-kinds names rollouts.argoproj.io, which the API server does not serve: nothing of it is rolled",
+    );
+  });
+
   it("asks hardly more often for a hundred workloads than for three", async () => {
     const { diagnosed, createWorkload } = await scene();
     const asked = async () => {

@@ -5,11 +5,10 @@ import { enumerated } from "../../rollout/wording.ts";
 import { podSelector } from "../cluster/pods.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { nameOf } from "../cluster/told-by-deployment.ts";
-import { runFlags } from "../flags/run-flags.ts";
 import { listAll } from "../list/list-all.ts";
 import { version } from "../version.ts";
 import { type Examined, type Found, kubectlName, problem, reading, unchecked, warning } from "./finding.ts";
-import { flagOf, type Patient, placeOf } from "./patient.ts";
+import { type Patient, placeOf } from "./patient.ts";
 
 /** Whether Wave runs for what is looked at, once, with all of its replicas, and as the version of this command. */
 export async function installation(patient: Patient): Promise<Examined> {
@@ -33,13 +32,13 @@ function whyNone(waves: readonly RunningWave[], namespace: string | undefined): 
   const place = placeOf(wave);
   if (wave.object.spec?.replicas === 0)
     return problem(place, "it is scaled to 0: nothing is rolled", `kubectl scale ${kubectlName(place)} --replicas=2`);
-  const served = flagOf(wave, "namespaces");
+  const served = wave.values.namespaces;
   return problem(place, `it does not serve ${namespace}: --namespaces=${served}`, `add ${namespace} to its namespaces`);
 }
 
 /** Two of them would both roll the same workloads. */
 function overlaps(serving: readonly RunningWave[]): readonly Found[] {
-  const servedBy = (wave: RunningWave) => runFlags.namespaces.parse(flagOf(wave, "namespaces") ?? "");
+  const servedBy = (wave: RunningWave) => wave.values.namespaces;
   return serving.flatMap((wave, index) =>
     serving.slice(index + 1).flatMap((other) => {
       const [own, others] = [servedBy(wave), servedBy(other)];

@@ -3,9 +3,8 @@ import { resources } from "../../kube/resources.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../manager/lease.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { runFlags } from "../flags/run-flags.ts";
 import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
-import { flagOf, isOn, type Patient, placeOf } from "./patient.ts";
+import { elects, type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
 /** Whether one replica leads, and others stand by. */
@@ -17,13 +16,13 @@ export async function leadership(patient: Patient): Promise<Examined> {
 async function leaderOf(patient: Patient, wave: RunningWave): Promise<Examined> {
   const { replicas = 1 } = wave.object.spec ?? {};
   const place = placeOf(wave);
-  if (!isOn(wave, "leader-election") && !isOn(wave, "enable-ha")) {
+  if (!elects(wave)) {
     const scale = `kubectl scale ${kubectlName(place)} --replicas=1`;
     const found = [problem(place, `${replicas} replicas all write: --leader-election is off`, scale)];
     return { found: replicas > 1 ? found : [], fine: "one replica, without an election" };
   }
-  const namespace = flagOf(wave, "leader-election-namespace") ?? wave.namespace;
-  const name = flagOf(wave, "leader-election-id") ?? runFlags["leader-election-id"].default;
+  const namespace = wave.values["leader-election-namespace"] ?? wave.namespace;
+  const name = wave.values["leader-election-id"];
   const where: Place = { kind: "Lease", namespace, name };
   const lease = await readOne<Lease>(patient, resources.leases, where);
   if ("unread" in lease) return { found: [unchecked(where, `who leads: ${lease.unread}`)], fine: "" };
@@ -56,8 +55,7 @@ async function whyNobody(
 
 /** Longer than a leader lets pass between two renewals; no more than a person waits. */
 function looksApartMs(wave: RunningWave): number {
-  const row = runFlags["leader-election-retry-period"];
-  return Math.min(10_000, 1.5 * (row.parse(flagOf(wave, "leader-election-retry-period") ?? "") ?? row.default));
+  return Math.min(10_000, 1.5 * wave.values["leader-election-retry-period"]);
 }
 
 function standbys(wave: RunningWave): readonly Found[] {

@@ -41,6 +41,11 @@ describe("what wave doctor asks for Wave's account", () => {
     expect(resources()).toEqual(new Set(["", "namespaces"]));
     expect(resources("--enable-webhooks", "--webhook-tls-directory=/c")).not.toContain("webhook-authority");
   });
+
+  it("is the kinds that they name", () => {
+    const kinds = neededBy(wave("--workload-kinds=rollouts.argoproj.io,example.com/v1/widgets"));
+    expect(kinds.map(objects)).toEqual(expect.arrayContaining(["rollouts.argoproj.io", "widgets.example.com"]));
+  });
 });
 
 it("wave doctor knows the oldest Kubernetes that the chart installs on", () => {

@@ -1,7 +1,7 @@
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { runFlags } from "../flags/run-flags.ts";
+import { wantedKinds } from "../flags/kind-flags.ts";
 import { workloadRows } from "../workload-argument.ts";
-import { flagOf, isOn } from "./patient.ts";
+import { elects } from "./patient.ts";
 
 /** Objects of one kind with which Wave must be able to do something: a row of docs/permissions.md. */
 export interface Need {
@@ -20,9 +20,10 @@ export interface Need {
 export function neededBy(wave: RunningWave): readonly Need[] {
   return [
     ...always(),
-    ...(isOn(wave, "leader-election") || isOn(wave, "enable-ha") ? forElection(wave) : []),
+    ...(wantedKinds(wave.values) ?? []).map(({ id }) => need("", id, "get list watch patch")),
+    ...(elects(wave) ? forElection(wave) : []),
     ...forHashKey(wave),
-    ...(isOn(wave, "enable-webhooks") ? forWebhook(wave) : []),
+    ...(wave.values["enable-webhooks"] ? forWebhook(wave) : []),
   ];
 }
 
@@ -45,8 +46,8 @@ function always(): readonly Need[] {
 }
 
 function forElection(wave: RunningWave): readonly Need[] {
-  const within = { namespace: flagOf(wave, "leader-election-namespace") ?? wave.namespace };
-  const lease = flagOf(wave, "leader-election-id") ?? runFlags["leader-election-id"].default;
+  const within = { namespace: wave.values["leader-election-namespace"] ?? wave.namespace };
+  const lease = wave.values["leader-election-id"];
   return [
     need("leader-election", "leases.coordination.k8s.io", "get update", within, lease),
     need("leader-election", "leases.coordination.k8s.io", "create", within),
@@ -55,18 +56,18 @@ function forElection(wave: RunningWave): readonly Need[] {
 }
 
 function forHashKey(wave: RunningWave): readonly Need[] {
-  const secret = runFlags["hash-key-secret"].parse(flagOf(wave, "hash-key-secret") ?? "");
+  const secret = wave.values["hash-key-secret"];
   return secret === undefined ? [] : keptSecret("hash-key", secret.namespace, secret.name);
 }
 
 function forWebhook(wave: RunningWave): readonly Need[] {
-  const service = flagOf(wave, "webhook-service-name") ?? runFlags["webhook-service-name"].default;
+  const service = wave.values["webhook-service-name"];
   const configurations = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
-  const outside = flagOf(wave, "webhook-url") !== undefined;
+  const outside = wave.values["webhook-url"] !== undefined;
   return [
     need("webhook", "pods", "list delete"),
     ...(outside ? [] : [need("webhook-configuration", configurations, "get list watch patch", "none", service)]),
-    ...(flagOf(wave, "webhook-tls-directory") === undefined
+    ...(wave.values["webhook-tls-directory"] === undefined
       ? keptSecret("webhook-authority", wave.namespace, `${service}-authority`)
       : []),
   ];

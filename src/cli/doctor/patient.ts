@@ -38,14 +38,9 @@ export function placeOf({ namespace, name }: RunningWave): Place {
   return { kind: "Deployment", namespace, name };
 }
 
-/** The value of a flag that a Wave was told; undefined where it was not told. */
-export function flagOf({ flags }: RunningWave, name: string): string | undefined {
-  return flags.get(name);
-}
-
-/** Whether a Wave was told a flag that is on or off. */
-export function isOn({ flags }: RunningWave, name: string): boolean {
-  return ["1", "t", "T", "true", "TRUE", "True"].includes(flags.get(name) ?? "");
+/** Whether a Wave elects a leader. */
+export function elects({ values }: RunningWave): boolean {
+  return values["leader-election"] || values["enable-ha"];
 }
 
 /** What puts back what an installation lost. */

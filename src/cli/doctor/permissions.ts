@@ -3,10 +3,9 @@ import { resourcePath, resources } from "../../kube/resources.ts";
 import { counted, enumerated } from "../../rollout/wording.ts";
 import { inLane } from "../cluster/in-lane.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { runFlags } from "../flags/run-flags.ts";
 import { type Examined, type Found, problem, reading, unchecked } from "./finding.ts";
 import { type Need, neededBy } from "./needed-permissions.ts";
-import { flagOf, type Patient, placeOf, reinstall } from "./patient.ts";
+import { type Patient, placeOf, reinstall } from "./patient.ts";
 
 /** Of more namespaces than these the first are looked at: each costs a request for every permission. */
 const mostNamespaces = 50;
@@ -27,7 +26,7 @@ interface Asked {
 
 async function permissionsOf({ cluster }: Patient, wave: RunningWave): Promise<Examined> {
   const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
-  const served = runFlags.namespaces.parse(flagOf(wave, "namespaces") ?? "");
+  const served = wave.values.namespaces;
   const looked = served?.slice(0, mostNamespaces);
   const questions = neededBy(wave).flatMap((need) => questionsOf(need, served, looked));
   const answers = await reading("create subjectaccessreviews", () =>

@@ -1,9 +1,8 @@
 import { resources } from "../../kube/resources.ts";
 import { inLane } from "../cluster/in-lane.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { runFlags } from "../flags/run-flags.ts";
 import { type Examined, type Found, kubectlName, problem, unchecked, warning } from "./finding.ts";
-import { flagOf, isOn, type Patient, placeOf } from "./patient.ts";
+import { type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
 /** Whether the arguments of Wave are such as it takes, and name namespaces that exist. */
@@ -25,7 +24,7 @@ function mistakes(wave: RunningWave): readonly Found[] {
       ? []
       : [problem(place, `its flags are refused: ${wave.mistake}`, `kubectl edit ${kubectlName(place)}`)]),
     ...hidden.map(({ name }) => unchecked(place, `${name} is not known here: it comes from another object`)),
-    ...(isOn(wave, "observe")
+    ...(wave.values.observe
       ? [
           warning(
             place,
@@ -38,7 +37,7 @@ function mistakes(wave: RunningWave): readonly Found[] {
 }
 
 async function missingNamespaces(patient: Patient, wave: RunningWave): Promise<readonly Found[]> {
-  const served = runFlags.namespaces.parse(flagOf(wave, "namespaces") ?? "") ?? [];
+  const served = wave.values.namespaces ?? [];
   const found = await inLane(served, async (name): Promise<readonly Found[]> => {
     const there = await readOne(patient, resources.namespaces, { kind: "Namespace", namespace: null, name });
     if ("unread" in there) return [unchecked(placeOf(wave), `whether namespace ${name} exists: ${there.unread}`)];

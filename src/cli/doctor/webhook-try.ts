@@ -5,9 +5,8 @@ import { annotationPrefix, configHash, updateOnConfigChange } from "../../rollou
 import { errorText } from "../../telemetry/error-text.ts";
 import type { MutatingWebhook } from "../../webhook/configuration.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { runFlags } from "../flags/run-flags.ts";
 import { type Found, kubectlName, type Place, problem, unchecked } from "./finding.ts";
-import { flagOf, isOn, type Patient, placeOf } from "./patient.ts";
+import { type Patient, placeOf } from "./patient.ts";
 
 /**
  * Whether the webhook answers, as the API server sees it, which alone is to reach it: a workload that is only tried, and comes
@@ -19,9 +18,9 @@ export async function tryOut(
   { failurePolicy, namespaceSelector, objectSelector }: MutatingWebhook,
   where: Place,
 ): Promise<readonly Found[]> {
-  if (isOn(wave, "observe"))
+  if (wave.values.observe)
     return [unchecked(where, "whether Wave answers: with --observe it answers nothing that shows")];
-  const served = runFlags.namespaces.parse(flagOf(wave, "namespaces") ?? "");
+  const served = wave.values.namespaces;
   const tried = namespace ?? served?.[0] ?? wave.namespace;
   const logs = `kubectl logs ${kubectlName(placeOf(wave))}`;
   try {

@@ -5,7 +5,6 @@ import { resources } from "../../kube/resources.ts";
 import type { MutatingWebhook } from "../../webhook/configuration.ts";
 import { tokenIn } from "../../webhook/path-token.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { runFlags } from "../flags/run-flags.ts";
 import { listAll } from "../list/list-all.ts";
 import { certificates } from "./certificates.ts";
 import {
@@ -19,7 +18,7 @@ import {
   unchecked,
   warning,
 } from "./finding.ts";
-import { flagOf, isOn, type Patient, placeOf, reinstall } from "./patient.ts";
+import { type Patient, placeOf, reinstall } from "./patient.ts";
 import { readOne } from "./stored.ts";
 import { tryOut } from "./webhook-try.ts";
 
@@ -35,10 +34,10 @@ export async function webhook(patient: Patient): Promise<Examined> {
 }
 
 async function webhookOf(patient: Patient, wave: RunningWave): Promise<Examined> {
-  const service = flagOf(wave, "webhook-service-name") ?? runFlags["webhook-service-name"].default;
+  const service = wave.values["webhook-service-name"];
   const where: Place = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
   const stored = await readOne<StoredConfiguration>(patient, resources.mutatingWebhookConfigurations, where);
-  if (!isOn(wave, "enable-webhooks"))
+  if (!wave.values["enable-webhooks"])
     return { found: leftOver(stored, where), fine: "off: the controller alone writes hashes" };
   if ("unread" in stored) return { found: [unchecked(where, `whether it is registered: ${stored.unread}`)], fine: "" };
   if (stored.read === undefined)
