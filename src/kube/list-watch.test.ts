@@ -64,6 +64,29 @@ describe("a list-watch", () => {
     expect(asked).toMatchObject([listing, listing, watching("7")]);
   });
 
+  it("tells once that there is nothing where the API may lack the resource, and what there is when it has it", async () => {
+    const { told, logged } = await followWith(
+      { mayBeAbsent: true },
+      refuses(404, "NotFound"),
+      refuses(404, "NotFound"),
+      breaks(added("x", "1"), endOfList("5")),
+      refuses(404, "NotFound"),
+      goesOn(added("x", "7"), endOfList("8"), added(last, "9")),
+    );
+    // A list that does not come to its end tells nothing.
+    const lists = told
+      .join(" ")
+      .split("initDone")
+      .map((each) => each.replace(/^.*init /, "").trim());
+    expect(lists).toEqual(["", "initApply x", "", "initApply x", `apply ${last}`]);
+    expect(logged.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
+  });
+
+  it("waits for a resource that the API must have", async () => {
+    const { told } = await follow(refuses(404, "NotFound"), goesOn(added(last, "1")));
+    expect(told).toEqual(["init", "initFailed", "init", `initApply ${last}`]);
+  });
+
   it("begins a list anew that broke before its end, whatever the objects in it", async () => {
     const { asked, told, logged } = await follow(
       breaks(added("x", "1")),

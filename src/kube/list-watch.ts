@@ -4,7 +4,7 @@ import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { LabelsOf } from "../telemetry/metric-row.ts";
 import type { Counter } from "../telemetry/metrics.ts";
 import type { KubeObject } from "./api-types.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, isNotFound } from "./errors.ts";
 import { pagedList } from "./paged-list.ts";
 import { type Resource, resourcePath } from "./resources.ts";
 import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
@@ -27,6 +27,12 @@ const longestAskedMs = 300_000;
  * longer is resumed at once, whatever it told: most watches are quiet.
  */
 const shortestStreamMs = 1_000;
+
+/** How long until a resource is looked for again that the API server does not know. */
+const absentMs = 30_000;
+
+/** A list without any. */
+const noObjects = [{ type: "init" }, { type: "initDone" }] as const;
 
 /**
  * All objects of a resource, and every change of them, for ever: only `signal` ends it, quietly. What fails is logged and
@@ -51,6 +57,8 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   /** A list that breaks is begun anew, however long it took, which is not to be done in a tight loop. */
   const livedLong = () =>
     state.at === "watching" && openedAt !== undefined && clock.monotonic() - openedAt >= shortestStreamMs;
+  /** Whether it is told that there are no such objects, because nobody knows of such. */
+  let absent = false;
   /** Lists after which no watch has told anything yet. */
   let relists = 0;
 
@@ -66,6 +74,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         if (state.at === "watching") relists = 0;
         state = { at: "watching", resourceVersion: step.resourceVersion };
         failures = 0;
+        absent = false;
         report.well();
       }
       count(restarts, resource, "ended");
@@ -78,7 +87,16 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         initial = "pages";
         continue;
       }
-      if (goneOf(error)) {
+      if (options.mayBeAbsent && isNotFound(error)) {
+        options.heard?.();
+        if (!absent) {
+          log.info(`the API server has no ${resource.plural}; they are looked for every ${absentMs / 1000} s`);
+          yield* noObjects;
+        }
+        absent = true;
+        state = { at: "start" };
+        await sleep(clock, absentMs, signal).catch(() => {});
+      } else if (goneOf(error)) {
         log.debug(`the API server no longer knows where the watch of ${context.what} was; listing again`);
         count(restarts, resource, "gone");
         state = { at: "start" };

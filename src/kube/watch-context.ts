@@ -33,6 +33,11 @@ export interface ListWatchOptions {
   readonly heard?: (() => void) | undefined;
   /** Asked when the server ends a watch, after minutes: whether to list everything again instead of going on. Default: no. */
   readonly listAgain?: (() => boolean) | undefined;
+  /**
+   * Whether the API may have no such resource, because nobody installed it: then there are no objects of it, until it is
+   * there, which is looked for every half a minute. Default: no, it is waited for.
+   */
+  readonly mayBeAbsent?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
