@@ -1,10 +1,11 @@
 import { budgets } from "../rollout/budgets.ts";
 import type { Config } from "../rollout/digest.ts";
+import type { PodStatus } from "../rollout/provider-classes/pod-status.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { mayBeShared } from "./shared-lists.ts";
 
 /** What the caches keep of an object. */
-type Kept = Config | Workload;
+type Kept = Config | Workload | PodStatus;
 
 interface Allotment {
   bytes: number;
@@ -82,10 +83,11 @@ export function isLeftOut(kept: Kept | undefined): boolean {
 }
 
 /** About so many bytes of the heap, with what the index has and what each plan makes of it; names cost their length besides. */
-const cost = { config: 150, workload: 200, reference: 900, text: 56 };
+const cost = { config: 150, podStatus: 300, workload: 200, reference: 900, text: 56 };
 
 function bytesOf(kept: Kept | undefined): number {
   if (kept === undefined) return 0;
+  if ("mountedAs" in kept) return cost.podStatus + kept.className.length + kept.pod.length;
   return "digests" in kept ? bytesOfConfig(kept) : bytesOfWorkload(kept);
 }
 
@@ -94,11 +96,13 @@ function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number
   return mayBeShared(keys) ? own : own + bytesOfTexts(keys);
 }
 
-function bytesOfWorkload({ name, references, extras, baseline, disabledScheduler, policy, foreign }: Workload): number {
+function bytesOfWorkload(workload: Workload): number {
+  const { name, references, extras, baseline, notedClasses, disabledScheduler, policy, foreign } = workload;
   const texts = [
     name,
     ...Object.values(extras),
     baseline,
+    notedClasses,
     disabledScheduler,
     ...Object.values(policy),
     ...foreignTexts(foreign),

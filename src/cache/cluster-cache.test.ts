@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { type Config, digestOf } from "../rollout/digest.ts";
+import { podStatus } from "../rollout/provider-classes/test-pod-status.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -13,7 +14,7 @@ import type { StoreChange } from "./store.ts";
 const started: AbortController[] = [];
 const kinds = ["configmaps", "secrets", "deployments", "statefulsets", "daemonsets"];
 
-function start(namespaces?: readonly string[], { listsNamespaces = true } = {}) {
+function start(namespaces?: readonly string[], { listsNamespaces = true, providerClasses = false } = {}) {
   const fake = new FakeWatch({ listsNamespaces });
   const lines: { level: string; message: string; fields: LogFields }[] = [];
   const at =
@@ -29,6 +30,7 @@ function start(namespaces?: readonly string[], { listsNamespaces = true } = {}) 
   const clock = new FakeClock();
   const caches = cachesOver(fake, {
     namespaces,
+    providerClasses,
     clock,
     log,
     metrics,
@@ -430,5 +432,63 @@ describe("the caches", () => {
     void fake.feed("secrets").list({ metadata: meta("s") });
     await expect(running).rejects.toThrow("a listener broke");
     expect(signals.map(({ aborted }) => aborted)).toEqual(["namespaces", ...kinds].map(() => true));
+  });
+});
+
+describe("what SecretProviderClasses fetch", () => {
+  const status = (pod: string, version: string, generation = 1, more: object = {}) => ({
+    ...podStatus({ pod, versions: { a: version }, generation, ...more }),
+  });
+  const mounting = {
+    metadata: { ...meta("web"), namespace: "default", annotations: optIn },
+    spec: {
+      selector: {},
+      template: {
+        metadata: {},
+        spec: {
+          containers: [],
+          volumes: [
+            {
+              name: "v",
+              csi: { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } },
+            },
+          ],
+        },
+      },
+    },
+  };
+
+  it("is not asked for where it is off", async () => {
+    const { fake, caches } = start();
+    await Promise.all(kinds.map((kind) => fake.feed(kind).list()));
+    expect(caches.synced).toBe(true);
+    expect(fake.watched.map(({ resource }) => resource.plural)).not.toContain("secretproviderclasspodstatuses");
+  });
+
+  it("is waited for where it is on, may be absent, and is told of once however many Pods report it", async () => {
+    const { fake, caches, configChanges } = start(undefined, { providerClasses: true });
+    const statuses = fake.feed("secretproviderclasspodstatuses");
+    await fake.feed("deployments").list(mounting);
+    await Promise.all(kinds.filter((kind) => kind !== "deployments").map((kind) => fake.feed(kind).list()));
+    expect(caches.synced).toBe(false);
+    await statuses.list(status("a", "1"), status("b", "1"));
+    expect(caches.synced).toBe(true);
+    expect(fake.watched.find(({ resource }) => resource.kind === "SecretProviderClassPodStatus")?.mayBeAbsent).toBe(
+      true,
+    );
+    const key = "SecretProviderClass/default/vault";
+    expect([...caches.workloadsReading(key)]).toEqual(["Deployment/default/web"]);
+    const first = caches.lookup("SecretProviderClass", "default", "vault");
+    expect(configChanges.map((change) => change.key)).toEqual([key]);
+    await statuses.push({ type: "apply", object: status("a", "2", 2, { at: 2000 }) });
+    await statuses.push({ type: "apply", object: status("b", "2", 2, { at: 2001 }) });
+    const second = caches.lookup("SecretProviderClass", "default", "vault");
+    expect(configChanges.slice(1).map(({ before, after }) => [before, after])).toEqual([[first, second]]);
+    // Pods come, and the one goes that told it first, while the watch is broken.
+    await statuses.list(status("b", "2", 2, { at: 2001 }), status("c", "3", 1, { at: 3000 }));
+    await statuses.push({ type: "delete", object: status("b", "2") });
+    expect(caches.lookup("SecretProviderClass", "default", "vault")).toBe(second);
+    await statuses.push({ type: "delete", object: status("c", "3") });
+    expect(configChanges.slice(2).map(({ after }) => after)).toEqual([undefined]);
   });
 });

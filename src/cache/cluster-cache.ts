@@ -22,7 +22,7 @@ import type { StoreChange } from "./store.ts";
 import { SyncGate } from "./sync-gate.ts";
 import { workloadCaches } from "./workload-caches.ts";
 
-/** What Wave knows of the cluster: every ConfigMap and Secret as digests, and the workloads that concern it. */
+/** What Wave knows of the cluster: every ConfigMap and Secret as digests, what SecretProviderClasses fetch, and the workloads that concern it. */
 export interface Caches {
   /** Finds a ConfigMap or Secret. */
   readonly lookup: Lookup;
@@ -68,6 +68,8 @@ export interface CachesOptions {
   readonly dialects?: DialectSettings | undefined;
   /** Kinds of workload besides the built-in ones, wherever they are there. */
   readonly workloadKinds?: readonly WantedKind[] | undefined;
+  /** Whether what SecretProviderClasses fetch is known, and their volumes count. Default: no. */
+  readonly providerClasses?: boolean | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -103,10 +105,12 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
     onChange: options.onNamespaceChange,
   });
   const patterns = new PatternIndex(function* (kind, namespace) {
-    for (const { name } of configs[kind].valuesIn(namespace)) yield name;
+    for (const { name } of configs[kind]?.valuesIn(namespace) ?? []) yield name;
   });
   const configs = configCaches({ ...options, onConfigChange: toldFirst(patterns, options.onConfigChange) }, allotments);
-  const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects: options.dialects };
+  const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
+  const { dialects, providerClasses } = options;
+  const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects, providerClasses };
   const { caches: workloads, cacheOf } = workloadCaches({ ...options, asking }, { index, patterns }, allotments);
   const builtIn = [...workloads.values()];
   const lists = new NamespaceLists({
@@ -119,7 +123,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
     random,
   });
   const extra = new ExtraKinds({ ...options, random, source, caches: workloads, cacheOf });
-  const kinds = [namespaces, ...Object.values(configs), ...builtIn];
+  const kinds = [namespaces, ...configKinds, ...builtIn];
   const gate = new SyncGate();
   const served = new ServedNamespaces(
     options.namespaces ?? [""],
@@ -175,7 +179,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
       },
     });
     await runAll(signal, (each) => [
-      ...[namespaces, ...Object.values(configs)].flatMap((kind) => kind.run(watch, each, listenerOf(kind.kind))),
+      ...[namespaces, ...configKinds].flatMap((kind) => kind.run(watch, each, listenerOf(kind.kind))),
       ...builtIn.flatMap((kind) => kind.run(afterNamespaces, each, listenerOf(kind.kind))),
       extra.run(afterNamespaces, each),
       lists.run(each),
@@ -183,8 +187,8 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   }
 
   return {
-    lookup: (kind, namespace, name) => configs[kind].get(namespace, name),
-    heardUpTo: (kind, namespace) => configs[kind].heardUpTo(namespace),
+    lookup: (kind, namespace, name) => configs[kind]?.get(namespace, name),
+    heardUpTo: (kind, namespace) => configs[kind]?.heardUpTo(namespace) ?? 0,
     workload: (key) => {
       const { kind, namespace, name } = parseWorkloadKey(key);
       const workload = workloads.get(kind)?.get(namespace, name);
@@ -201,7 +205,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
       const byName = index.workloadsOf(key);
       if (patterns.isEmpty) return byName;
       const { kind, namespace, name } = parseConfigKey(key);
-      return new Set([...byName, ...patterns.workloadsOf(key, configs[kind].get(namespace, name) !== undefined)]);
+      return new Set([...byName, ...patterns.workloadsOf(key, configs[kind]?.get(namespace, name) !== undefined)]);
     },
     namesMatching: patterns.namesMatching,
     get synced() {

@@ -2,11 +2,12 @@ import type { KubeObject } from "../kube/api-types.ts";
 import { type Resource, resources } from "../kube/resources.ts";
 import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig, withoutKeys } from "../rollout/digest.ts";
-import type { ConfigKind } from "../rollout/references.ts";
+import type { StoredKind } from "../rollout/references.ts";
 import { sharedString } from "../rollout/shared-string.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Allotments } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
+import { ProviderClassCache } from "./provider-class-cache.ts";
 import { SharedLists } from "./shared-lists.ts";
 import type { StoreChange } from "./store.ts";
 
@@ -14,6 +15,8 @@ interface Options {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
   readonly dialects?: DialectSettings | undefined;
+  /** Whether what SecretProviderClasses fetch is known. */
+  readonly providerClasses?: boolean | undefined;
   readonly log: Logger;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
 }
@@ -23,11 +26,20 @@ type ConfigCache = KindCache<KubeObject & ConfigObject, Config>;
 /** Helm keeps every release as a Secret, up to 1 MiB each; no Pod reads them, so they never leave the server. */
 const withoutHelmReleases = "type!=helm.sh/release.v1";
 
-/** The caches of ConfigMaps and Secrets, which hold digests. One whose data is as it was costs its SHA-256 alone. */
-export function configCaches(options: Options, allotments: Allotments): Readonly<Record<ConfigKind, ConfigCache>> {
+/** A cache of each kind. */
+interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
+  /** Undefined where it is off. */
+  readonly SecretProviderClass: ProviderClassCache | undefined;
+}
+
+/**
+ * The caches of ConfigMaps and Secrets, which hold digests, and of what SecretProviderClasses fetch. An object whose data is
+ * as it was costs its SHA-256 alone.
+ */
+export function configCaches(options: Options, allotments: Allotments): ConfigCaches {
   const { namespaces, dialects, log, onConfigChange } = options;
   const shared = new SharedLists();
-  const cache = (kind: ConfigKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
+  const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
     new KindCache({
       resource,
       ...selector,
@@ -49,5 +61,6 @@ export function configCaches(options: Options, allotments: Allotments): Readonly
   return {
     ConfigMap: cache("ConfigMap", resources.configMaps),
     Secret: cache("Secret", resources.secrets, { fieldSelector: withoutHelmReleases }),
+    SecretProviderClass: options.providerClasses ? new ProviderClassCache(options, allotments) : undefined,
   };
 }

@@ -15,6 +15,8 @@ export interface Watched {
   readonly fieldSelector?: string;
   /** See {@link ListWatchOptions.listAgain}. */
   readonly listAgain?: () => boolean;
+  /** See {@link ListWatchOptions.mayBeAbsent}. */
+  readonly mayBeAbsent?: boolean;
 }
 
 /** Lists and watches for ever; ends when `signal` is aborted. */
@@ -49,6 +51,8 @@ export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOpt
   readonly transform: Transform<O, T>;
   /** See {@link Watched.listAgain}. */
   readonly listAgain: () => boolean;
+  /** See {@link Watched.mayBeAbsent}. */
+  readonly mayBeAbsent?: boolean;
   readonly log: Logger;
 }
 
@@ -124,11 +128,11 @@ export class KindCache<O extends KubeObject, T> {
 
   /** The runs of its reflectors, each of which ends with the signal. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
-    const { resource, fieldSelector, transform, listAgain, log } = this.#options;
+    const { resource, fieldSelector, transform, listAgain, mayBeAbsent = false, log } = this.#options;
     return Array.from(this.#stores, ([name, store]) => {
       const namespace = name === "" ? {} : { namespace: name };
       const selector = fieldSelector === undefined ? {} : { fieldSelector };
-      const events = watch<O>({ resource, ...namespace, ...selector, listAgain }, signal);
+      const events = watch<O>({ resource, ...namespace, ...selector, listAgain, mayBeAbsent }, signal);
       return runReflector({
         kind: this.kind,
         events,

@@ -8,10 +8,10 @@ import { isDnsSubdomain } from "../rollout/dns-name.ts";
 import { legacyDigest } from "../rollout/legacy/legacy-hash.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
-import { type ConfigName, configKey } from "../rollout/references.ts";
+import { configKey, type StoredName } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { standardForm } from "../rollout/workload-row.ts";
-import { configResources, readConfig } from "./live-configs.ts";
+import { configResources, lookupLive, readConfig } from "./live-configs.ts";
 import { workloadPath } from "./workload-resource.ts";
 
 /** A workload as it is stored, what it reads, and what another controller would record for the very same. */
@@ -55,7 +55,7 @@ export async function readLegacy(
   const workload = toWorkload(before.row, object, policy);
   const granted = new Map(objectsGranted(workload, cached, policy).map((each) => [configKey(each), each]));
 
-  async function read({ kind, namespace, name }: ConfigName): Promise<ConfigObject | undefined> {
+  async function read({ kind, namespace, name }: StoredName): Promise<ConfigObject | undefined> {
     const key = configKey({ kind, namespace, name });
     const isOwn = namespace === workload.namespace && isDnsSubdomain(name);
     if (!isOwn && !granted.has(key)) return undefined;
@@ -72,7 +72,7 @@ export async function readLegacy(
   }
   return {
     workload,
-    lookup: (kind, namespace, name) => found.get(configKey({ kind, namespace, name })),
+    lookup: lookupLive(found, cached),
     hash: step.value,
   };
 }

@@ -3,13 +3,23 @@ import { isNotFound } from "../kube/errors.ts";
 import { type Resource, resourcePath, resources } from "../kube/resources.ts";
 import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
-import type { ConfigKind, ConfigName } from "../rollout/references.ts";
+import { configKey, type StoredKind, type StoredName } from "../rollout/references.ts";
+import type { Lookup } from "../rollout/view.ts";
 
 /** Where the API server keeps each kind of configuration. */
-export const configResources: Readonly<Record<ConfigKind, Resource>> = {
+export const configResources: Readonly<Record<StoredKind, Resource>> = {
   ConfigMap: resources.configMaps,
   Secret: resources.secrets,
 };
+
+/**
+ * Finds what was read live, and what SecretProviderClasses fetch as the caches have it: that is no object which could be read,
+ * and nothing newer that is noted on a workload is undone by it.
+ */
+export function lookupLive(found: ReadonlyMap<string, Config | undefined>, cached: Lookup): Lookup {
+  return (kind, namespace, name) =>
+    kind === "SecretProviderClass" ? cached(kind, namespace, name) : found.get(configKey({ kind, namespace, name }));
+}
 
 /**
  * A ConfigMap or Secret as it is stored at this moment, as digests; undefined where it does not exist. Without a
@@ -20,7 +30,7 @@ export const configResources: Readonly<Record<ConfigKind, Resource>> = {
  */
 export async function readConfig(
   client: Pick<ApiClient, "request">,
-  { kind, namespace, name }: ConfigName,
+  { kind, namespace, name }: StoredName,
   timeoutMs?: number,
   signal?: AbortSignal,
   dialects?: DialectSettings,

@@ -32,6 +32,7 @@ describe("the settings of wave run", () => {
       logFormat: undefined,
       logLevel: "info",
       schedulingGate: true,
+      providerClasses: false,
       pacing: {
         settleMs: 1_000,
         settleMaxMs: 10_000,

@@ -60,6 +60,7 @@ export function readRunRequest(
       notify: values.notify,
       schedulingGate: values["scheduling-gate"],
       hashKeySecret: values["hash-key-secret"],
+      providerClasses: values["enable-csi-integration"],
       pacing: pacingSettings(values),
       webhooks: webhookSettings(values),
       leaderElection: leaderElectionSettings(values, podNamespace),

@@ -2,8 +2,8 @@ import { configResources } from "../cache/live-configs.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { ObjectEvent } from "../kube/event-recorder.ts";
-import { resourcePath } from "../kube/resources.ts";
-import type { ConfigName } from "../rollout/references.ts";
+import { resourcePath, resources } from "../kube/resources.ts";
+import { type ConfigName, isStored } from "../rollout/references.ts";
 import { counted, enumerated, quoted } from "../rollout/wording.ts";
 import { parseWorkloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -30,17 +30,23 @@ export async function tellOfHalt(
   { client, signal, post, log }: HaltedObjectsOptions,
 ): Promise<void> {
   const { kind, namespace, name } = change.object;
-  const { apiVersion, ...resource } = configResources[kind];
+  const { apiVersion, ...resource } = isStored(change.object)
+    ? configResources[change.object.kind]
+    : resources.secretProviderClasses;
   const { namespace: workloadsIn, failed } = change;
   log.warn("a change is rolled no further", { kind, namespace, name, workloadsIn, failed: failed.length });
   const path = resourcePath({ apiVersion, ...resource }, { namespace, name });
-  const uid = await client
-    .request<KubeObject>({ method: "GET", path, accept: onlyMetadata, timeoutMs, signal })
-    .then(({ metadata }) => metadata.uid ?? "")
-    // It is told all the same: the object may be gone, and that be the change.
-    .catch(() => "");
+  const uid = await (isStored(change.object) ? uidOf(path, client, signal) : "");
   const regarding = { apiVersion, kind, namespace, name, uid };
   if (!signal.aborted) post({ regarding, type: "Warning", reason: "RolloutHalted", message: describeHalt(change) });
+}
+
+/** It is told all the same where this is not known: the object may be gone, and that be the change. */
+function uidOf(path: string, client: Pick<ApiClient, "request">, signal: AbortSignal): Promise<string> {
+  return client
+    .request<KubeObject>({ method: "GET", path, accept: onlyMetadata, timeoutMs, signal })
+    .then(({ metadata }) => metadata.uid ?? "")
+    .catch(() => "");
 }
 
 /** What {@link tellOfHalt} works with. */

@@ -1,5 +1,5 @@
 import { type LegacyRead, readLegacy } from "../cache/legacy-reads.ts";
-import { readConfig } from "../cache/live-configs.ts";
+import { lookupLive, readConfig } from "../cache/live-configs.ts";
 import { sharedReads } from "../cache/shared-reads.ts";
 import { workloadPath } from "../cache/workload-resource.ts";
 import type { KubeObject } from "../kube/api-types.ts";
@@ -9,7 +9,7 @@ import { objectsGranted } from "../rollout/cross-namespace.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
-import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
+import { type ConfigName, configKey, parseStoredKey } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { resourceName } from "../rollout/workload-row.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
@@ -39,7 +39,7 @@ export function createLiveReads(options: {
   readonly signal: AbortSignal;
 }): LiveReads {
   const { client, policy, cached, signal } = options;
-  const read = sharedReads((key) => readConfig(client, parseConfigKey(key), timeoutMs, signal, policy.dialects));
+  const read = sharedReads((key) => readConfig(client, parseStoredKey(key), timeoutMs, signal, policy.dialects));
 
   return {
     lookup: async (workload) => {
@@ -54,7 +54,7 @@ export function createLiveReads(options: {
         }
       };
       await Promise.all(Array.from({ length: atOnce }, readOn));
-      return (kind, namespace, name) => found.get(configKey({ kind, namespace, name }));
+      return lookupLive(found, cached);
     },
     exist: async (objects) => {
       const configs = await Promise.all(objects.map((object) => read(configKey(object))));

@@ -36,6 +36,12 @@ export const resources = {
   daemonSets: namespaced("apps/v1", "DaemonSet", "daemonsets"),
   replicaSets: namespaced("apps/v1", "ReplicaSet", "replicasets"),
   controllerRevisions: namespaced("apps/v1", "ControllerRevision", "controllerrevisions"),
+  secretProviderClasses: namespaced("secrets-store.csi.x-k8s.io/v1", "SecretProviderClass", "secretproviderclasses"),
+  secretProviderClassPodStatuses: namespaced(
+    "secrets-store.csi.x-k8s.io/v1",
+    "SecretProviderClassPodStatus",
+    "secretproviderclasspodstatuses",
+  ),
   leases: namespaced("coordination.k8s.io/v1", "Lease", "leases"),
   mutatingWebhookConfigurations: clusterWide(
     "admissionregistration.k8s.io/v1",

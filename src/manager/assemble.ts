@@ -60,7 +60,7 @@ export async function assemble(
   const connected = { client, clock, log, metrics, random };
   const told = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
   const recorder = createEventRecorder({ client, clock, log, metrics, ...told });
-  const { crossNamespace, firstSight, namespaces, schedulingGate, pacing, dialects } = settings;
+  const { crossNamespace, firstSight, namespaces, schedulingGate, pacing, dialects, providerClasses } = settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
   const policy: Policy = {
@@ -70,6 +70,7 @@ export async function assemble(
     schedulingGate,
     pacing,
     dialects,
+    providerClasses,
     ofNamespace: (namespace) => controlled.caches.namespace(namespace),
     namesMatching: (namespace, patterns) => controlled.caches.namesMatching(namespace, patterns),
     get hashKeys() {
@@ -108,6 +109,7 @@ function assembleController(
     namespaces,
     dialects: decision.policy.dialects,
     workloadKinds,
+    providerClasses: decision.policy.providerClasses,
     onWorkloadChange: (change) => controller.onWorkloadChange(change),
     onConfigChange: (change) => controller.onConfigChange(change),
     onNamespaceChange: (namespace) => controller.onNamespaceChange(namespace),

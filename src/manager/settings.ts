@@ -54,6 +54,8 @@ export interface Settings {
   readonly dialects?: DialectSettings | undefined;
   /** Kinds of workload that are rolled besides the built-in ones, where they are there. */
   readonly workloadKinds?: readonly WantedKind[] | undefined;
+  /** Whether what SecretProviderClasses fetch counts. Default: no. */
+  readonly providerClasses?: boolean | undefined;
   /** When what is due may happen. */
   readonly pacing: PacingFlags;
   /** Undefined: off. */

@@ -22,8 +22,11 @@ export const configBaseline = "wave.pusher.com/config-baseline";
 /** On a workload, written by Wave: how many rolls came with no quiet time between them, where it was more than one. */
 export const rollStreak = "wave.pusher.com/streak";
 
+/** On a workload, written by Wave: which versions of what SecretProviderClasses fetch its recorded hash is of. */
+export const providerClasses = "wave.pusher.com/secret-provider-classes";
+
 /** On a ConfigMap or Secret: the namespaces whose workloads may name it in `extra-…`, by commas, or "*". */
 export const sharedWith = "wave.pusher.com/shared-with";
 
 /** What Wave itself writes on the metadata of a workload; policy/written-by-people.ts has what people write. */
-export const writtenByWave: readonly string[] = [schedulingDisabled, configBaseline, rollStreak];
+export const writtenByWave: readonly string[] = [schedulingDisabled, configBaseline, providerClasses, rollStreak];

@@ -30,6 +30,11 @@ export const budgets = {
     counts: "ConfigMaps and Secrets that it refers to",
     instead: "put what belongs together into one object",
   },
+  providerClasses: {
+    most: 50,
+    counts: "SecretProviderClasses that it refers to",
+    instead: "fetch more objects by each",
+  },
   keys: {
     most: 5_000,
     counts: "keys that its Pods read",

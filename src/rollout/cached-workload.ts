@@ -60,6 +60,7 @@ export function withoutReferences(workload: Workload, mebibytes: number): Worklo
     excess: { budget: "namespace", count: mebibytes },
     extras: noExtras,
     baseline: short(workload.baseline),
+    notedClasses: short(workload.notedClasses),
     disabledScheduler: short(workload.disabledScheduler),
     foreign: workload.foreign && { ...workload.foreign, annotations: {}, patterns: [], excluded: excludesNothing },
     policy: policy.length === 0 ? noPolicy : Object.fromEntries(policy),

@@ -4,7 +4,7 @@ import { isDnsSubdomain } from "./dns-name.ts";
 import { matchedReferences } from "./matched-references.ts";
 import { describeObject } from "./messages.ts";
 import type { Policy } from "./policy/policy.ts";
-import { type ConfigName, configKey, type Reference } from "./references.ts";
+import { type ConfigName, configKey, isStored, type Reference, type StoredName } from "./references.ts";
 import type { Lookup } from "./view.ts";
 import type { Warning } from "./warning.ts";
 import { enumerated } from "./wording.ts";
@@ -82,10 +82,12 @@ function needsNoGrant({ namespace }: Workload, object: ConfigName, policy: Polic
 
 /**
  * Of the objects that must be looked up to plan a workload those that may be read for it: of another namespace only what
- * `cached` knows to be shared with it, so that nobody makes Wave read what was not granted.
+ * `cached` knows to be shared with it, so that nobody makes Wave read what was not granted. What SecretProviderClasses
+ * fetch is read nowhere.
  */
-export function objectsGranted(workload: Workload, cached: Lookup, policy: Policy): readonly ConfigName[] {
-  return objectsToRead(workload, policy).filter((object) => {
+export function objectsGranted(workload: Workload, cached: Lookup, policy: Policy): readonly StoredName[] {
+  return objectsToRead(workload, policy).filter((object): object is StoredName => {
+    if (!isStored(object)) return false;
     if (needsNoGrant(workload, object, policy)) return true;
     const known = cached(object.kind, object.namespace, object.name);
     return known !== undefined && isSharedWith(known, workload.namespace);

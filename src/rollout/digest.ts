@@ -7,7 +7,7 @@ import type { DialectSettings } from "./dialects/settings.ts";
 import { isMarked, stakaterMatch } from "./dialects/stakater.ts";
 import { lastWrittenAt } from "./field-managers.ts";
 import { type Asks, asksOf } from "./policy/asks.ts";
-import type { ConfigKind, ConfigName } from "./references.ts";
+import type { ConfigName, StoredKind } from "./references.ts";
 import { sameJson } from "./same-json.ts";
 
 /** A ConfigMap or Secret as the API server sends it. */
@@ -40,6 +40,8 @@ export interface Config extends ConfigName {
   readonly asks?: Asks | undefined;
   /** Whether it counts for those who search for what is marked so; absent where it does not. */
   readonly matches?: true;
+  /** Of a SecretProviderClass: it is known by a rotation, and not only from what a Pod mounted first. */
+  readonly rotated?: boolean;
 }
 
 const digestLength = 32;
@@ -53,12 +55,12 @@ export type Parts = "data" | "data and binaryData";
  *
  * Throws an Error that names the object, never a value, where it is malformed.
  */
-export function toConfig(kind: ConfigKind, object: ConfigObject, dialects?: DialectSettings): Config {
+export function toConfig(kind: StoredKind, object: ConfigObject, dialects?: DialectSettings): Config {
   const config = slim(kind, object, dialects);
   return isMarked(object.metadata?.annotations, stakaterMatch, dialects) ? { ...config, matches: true } : config;
 }
 
-function slim(kind: ConfigKind, object: ConfigObject, dialects: DialectSettings | undefined): Config {
+function slim(kind: StoredKind, object: ConfigObject, dialects: DialectSettings | undefined): Config {
   const { metadata = {} } = object;
   const { namespace, name, annotations } = metadata;
   if (typeof name !== "string" || typeof namespace !== "string") throw new Error(`${kind} without name or namespace`);

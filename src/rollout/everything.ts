@@ -1,8 +1,9 @@
 import { baselineFor } from "./baseline.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import type { Counted } from "./counted-references.ts";
-import type { ConfigView } from "./hash.ts";
+import { type ConfigView, viewOf } from "./hash.ts";
 import type { HashKeys } from "./hash-key.ts";
+import type { NotedClasses } from "./provider-classes/noted-classes.ts";
 import { standsFor } from "./recorded.ts";
 import { configKey } from "./references.ts";
 import { excessOf, viewThrough } from "./view.ts";
@@ -13,17 +14,43 @@ export interface Views {
   readonly counted: ConfigView;
   /** The same where everything counts; undefined where it is more than a budget allows to look at. */
   readonly everything: ConfigView | undefined;
+  /** What counts but for the SecretProviderClasses that nothing was known of until now; undefined where there are none. */
+  readonly beforeClasses: ConfigView | undefined;
   /** The keys of the objects that do not count. */
   readonly leftOut: Counted["leftOut"];
 }
 
 /** What new Pods would see. `counted` has the hash of everything where that is another one. */
-export function viewsThrough({ references, all, leftOut, lookup }: Counted, keys: HashKeys | undefined): Views {
-  const counted = viewThrough(references, lookup, keys?.current);
-  if (leftOut.size === 0) return { counted, everything: counted, leftOut };
+export function viewsThrough(
+  { references, all, leftOut, lookup }: Counted,
+  keys: HashKeys | undefined,
+  noted: NotedClasses,
+): Views {
+  const { view: counted, before: beforeClasses } = withClasses(references, lookup, keys, noted);
+  if (leftOut.size === 0) return { counted, everything: counted, beforeClasses, leftOut };
   const everything = excessOf(all, lookup) === undefined ? viewThrough(all, lookup, keys?.current) : undefined;
   const differs = everything !== undefined && everything.hash !== counted.hash;
-  return { counted: differs ? { ...counted, everything: everything.hash } : counted, everything, leftOut };
+  return {
+    counted: differs ? { ...counted, everything: everything.hash } : counted,
+    everything,
+    beforeClasses,
+    leftOut,
+  };
+}
+
+/** What the references show, with what is to be noted of SecretProviderClasses; and as it was `before` these were known. */
+function withClasses(
+  references: Counted["references"],
+  lookup: Counted["lookup"],
+  keys: HashKeys | undefined,
+  { isUnnoted, toNote }: NotedClasses,
+): { readonly view: ConfigView; readonly before: ConfigView | undefined } {
+  const view = viewThrough(references, lookup, keys?.current);
+  const classes = toNote(references);
+  if (classes === undefined) return { view, before: undefined };
+  const known = view.entries.filter((entry) => !isUnnoted(entry));
+  const before = known.length < view.entries.length ? viewOf(known, keys?.current) : undefined;
+  return { view: { ...view, classes }, before };
 }
 
 /**

@@ -17,6 +17,8 @@ export interface ConfigView {
   readonly entries: readonly ViewEntry[];
   /** The hash of all that they see, where it is known and some of that does not count; undefined where all does. */
   readonly everything?: string | undefined;
+  /** What is to be noted beside the hash of the SecretProviderClasses among them; undefined where there are none. */
+  readonly classes?: string | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import { onAbsentAnnotations } from "./absent-annotations.ts";
 import {
   annotationPrefix,
   configBaseline,
+  providerClasses,
   rollStreak,
   schedulingDisabled,
   updateOnConfigChange,
@@ -21,6 +22,7 @@ export type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 
 const templateMetadata = "/spec/template/metadata";
 const templateAnnotations = `${templateMetadata}/annotations`;
+const classesPath = `/metadata/annotations/${annotationPath(providerClasses)}`;
 const baselinePath = `/metadata/annotations/${annotationPath(configBaseline)}`;
 
 /**
@@ -54,6 +56,7 @@ function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undef
         ...testIdentity(workload),
         ...testAnnotations(workload),
         ...noteBaseline(workload, { recorded: workload.recordedHash ?? "", ...plan.view }),
+        ...noteClasses(workload, plan.view),
         ...openGate(workload),
       ];
     case "baseline":
@@ -85,16 +88,17 @@ function noteStreak({ streak: noted }: Workload, streak: number | undefined): re
  */
 export function writeHash(
   workload: Workload,
-  { hash, everything }: Pick<ConfigView, "hash" | "everything">,
+  { hash, everything, classes }: Pick<ConfigView, "hash" | "everything" | "classes">,
 ): readonly JsonPatchOperation[] {
+  const noted = noteClasses(workload, { classes });
   if (everything !== undefined) {
     const baseline = noteBaseline(workload, { recorded: hash, hash, everything });
-    return [...setHash(workload, hash), ...baseline];
+    return [...setHash(workload, hash), ...baseline, ...noted];
   }
-  if (workload.recordedHash === hash) return [];
+  if (workload.recordedHash === hash) return noted;
   const baseline: readonly JsonPatchOperation[] =
     workload.baseline === undefined ? [] : [{ op: "remove", path: baselinePath }];
-  return [...setHash(workload, hash), ...baseline];
+  return [...setHash(workload, hash), ...baseline, ...noted];
 }
 
 /** Writes the hash into the pod template, where it is not there already: into the annotation that has it, or is given. */
@@ -118,6 +122,17 @@ function noteBaseline({ baseline }: Workload, { recorded, hash, everything }: Ba
   return value === baseline ? [] : [{ op: "add", path: baselinePath, value }];
 }
 
+/** Notes which versions of SecretProviderClasses the hash is of. "add" also replaces. */
+function noteClasses(
+  { notedClasses }: Workload,
+  { classes }: Pick<ConfigView, "classes">,
+): readonly JsonPatchOperation[] {
+  if (classes === notedClasses) return [];
+  return [
+    classes === undefined ? { op: "remove", path: classesPath } : { op: "add", path: classesPath, value: classes },
+  ];
+}
+
 function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperation[] {
   return [
     { op: "test", path: "/metadata/uid", value: uid },
@@ -131,13 +146,14 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * where there is none, though RFC 6902 says otherwise: so does the library of the API server, and the conformance tests.
  */
 function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
-  const { extras, disabledScheduler, baseline } = workload;
+  const { extras, disabledScheduler, baseline, notedClasses } = workload;
   const read: readonly (readonly [string, string | undefined])[] = [
     [updateOnConfigChange, optInRead(workload)],
     ...foreignRead(workload),
     ...Object.entries(extras),
     [schedulingDisabled, disabledScheduler],
     [configBaseline, baseline],
+    ...(readsClasses(workload) ? [[providerClasses, notedClasses] as const] : []),
     ...policyRead(workload),
   ];
   return read.map(([name, value]) => ({
@@ -145,6 +161,12 @@ function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
     path: `/metadata/annotations/${annotationPath(name)}`,
     value: value ?? null,
   }));
+}
+
+/** Regular expressions may name them, too. */
+function readsClasses({ references, foreign, notedClasses }: Workload): boolean {
+  const names = [...references, ...(foreign?.patterns ?? [])];
+  return notedClasses !== undefined || names.some(({ kind }) => kind === "SecretProviderClass");
 }
 
 /** What it was read to say of itself, in Wave's own dialect. */

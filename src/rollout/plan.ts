@@ -15,6 +15,7 @@ import { nextStreak } from "./pacing/interval.ts";
 import type { Moment } from "./pacing/moment.ts";
 import { holdOf } from "./pacing/pace.ts";
 import type { Policy } from "./policy/policy.ts";
+import { notedClasses } from "./provider-classes/noted-classes.ts";
 import { hasGate, isGated } from "./scheduling-gate.ts";
 import { excessOf, type Lookup, type Missing, missingFrom } from "./view.ts";
 import { oneForEachReason, type Warning } from "./warning.ts";
@@ -116,7 +117,8 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
   const matched = matchedReferences(workload, policy);
   if (matched.excess !== undefined) return planOverBudget(workload, matched.excess, mistakes);
-  const counted = countedReferences(workload, lookup, policy);
+  const noted = notedClasses(workload, lookup);
+  const counted = countedReferences(workload, noted.lookup, policy);
   const warnings = oneForEachReason([...mistakes, ...counted.warnings]);
   const excess = excessOf(counted.references, counted.lookup);
   if (excess !== undefined) return planOverBudget(workload, excess, warnings);
@@ -124,7 +126,7 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
   // Read once: another replica may just be changing the keys.
   const { hashKeys } = policy;
-  const views = viewsThrough(counted, hashKeys);
+  const views = viewsThrough(counted, hashKeys, noted);
   if (!hasGate(workload) && counted.references.every(({ reads }) => reads === "existence")) {
     const what = counted.leftOut.size > 0 ? "that counts" : "";
     return { outcome: "unchanged", view: views.counted, reason: `reads no configuration ${what}`.trim(), warnings };

@@ -7,6 +7,7 @@ import type {
   VolumeMount,
   VolumeProjection,
 } from "kubernetes-types/core/v1.d.ts";
+import { wholeObject } from "./dialects/dialect.ts";
 import type { ConfigKind, Reading, Reference } from "./references.ts";
 import { readVolume, type Shown, shownBy, type VolumeSource } from "./volumes.ts";
 
@@ -47,6 +48,9 @@ const volumeSources: readonly Source<Volume, NamedVolumeSource>[] = [
   // The one place where the API calls the name otherwise.
   { field: "secret", kind: "Secret", of: ({ secret }) => secret && { ...secret, name: secret.secretName ?? "" } },
 ];
+
+/** The driver of the Secrets Store, and what of its volumes names a class (https://secrets-store-csi-driver.sigs.k8s.io/concepts). */
+const secretsStore = { driver: "secrets-store.csi.k8s.io", attribute: "secretProviderClass" };
 
 const projectedSources: readonly Source<VolumeProjection, NamedVolumeSource>[] = [
   { field: "configMap", kind: "ConfigMap", of: (source) => source.configMap },
@@ -96,6 +100,13 @@ function readKey({ key, optional = false }: KeySelector): readonly Reading[] {
 function volumeReferences(volume: Volume, path: string, namespace: string, shown: Shown, found: Found): void {
   const reading = (source: VolumeSource) => readVolume(source, shown);
   read(volumeSources, volume, path, namespace, reading, found);
+  const { driver, volumeAttributes } = volume.csi ?? {};
+  const className = driver === secretsStore.driver ? volumeAttributes?.[secretsStore.attribute] : undefined;
+  if (typeof className === "string" && className !== "") {
+    // Nobody waits for it: what it fetches is known only once a Pod has mounted it.
+    const place = `${path}.csi.volumeAttributes.${secretsStore.attribute}`;
+    found(wholeObject("SecretProviderClass", namespace, className, place));
+  }
   for (const [i, source] of (volume.projected?.sources ?? []).entries()) {
     read(projectedSources, source, `${path}.projected.sources[${i}]`, namespace, reading, found);
   }

@@ -1,14 +1,28 @@
-/** The kinds that hold configuration. */
-export type ConfigKind = "ConfigMap" | "Secret";
+/** The kinds of which the API server has the configuration itself. */
+export type StoredKind = "ConfigMap" | "Secret";
+
+/**
+ * The kinds that configuration is of. A SecretProviderClass says what a driver fetches from elsewhere; what that is at a time
+ * is known from the Pods that mount it, as provider-classes/ has it.
+ */
+export type ConfigKind = StoredKind | "SecretProviderClass";
 
 /** Every {@link ConfigKind}. */
-export const configKinds: readonly ConfigKind[] = ["ConfigMap", "Secret"];
+export const configKinds: readonly ConfigKind[] = ["ConfigMap", "Secret", "SecretProviderClass"];
 
 /** Which object is meant. */
 export interface ConfigName {
   readonly kind: ConfigKind;
   readonly namespace: string;
   readonly name: string;
+}
+
+/** An object that the API server has. */
+export type StoredName = ConfigName & { readonly kind: StoredKind };
+
+/** Whether an object is one that the API server has. */
+export function isStored(object: ConfigName): object is StoredName {
+  return object.kind !== "SecretProviderClass";
 }
 
 /** What a source of configuration shows, and whether Pods start without it. */
@@ -35,9 +49,16 @@ export interface Reference extends ConfigName, Reading {
   readonly ifMarked?: true;
 }
 
-/** The key of a ConfigMap or Secret in stores and indexes: `ConfigMap/namespace/name`. */
+/** The key of such an object in stores and indexes: `ConfigMap/namespace/name`. */
 export function configKey({ kind, namespace, name }: ConfigName): string {
   return `${kind}/${namespace}/${name}`;
+}
+
+/** The same of an object that the API server has; throws an Error where the text is no key of such a one. */
+export function parseStoredKey(key: string): StoredName {
+  const object = parseConfigKey(key);
+  if (!isStored(object)) throw new Error(`"${key}" is no object that could be read`);
+  return object;
 }
 
 /** What {@link configKey} was made of; throws an Error where the text is no such key. */
@@ -45,7 +66,7 @@ export function parseConfigKey(key: string): ConfigName {
   const [prefix, namespace, name, ...rest] = key.split("/");
   const kind = configKinds.find((known) => known === prefix);
   if (kind === undefined || !namespace || !name || rest.length > 0) {
-    throw new Error(`"${key}" is not the key of a ConfigMap or Secret`);
+    throw new Error(`"${key}" is not the key of configuration`);
   }
   return { kind, namespace, name };
 }

@@ -28,14 +28,17 @@ export function viewThrough(references: readonly Reference[], lookup: Lookup, ke
 /** The budget that what the references show exceeds, found without a look at any key. */
 export function excessOf(references: readonly Reference[], lookup: Lookup): Excess | undefined {
   let keys = 0;
+  const classes = new Set<string>();
   for (const reference of references) {
     const config = find(lookup, reference);
     if (config?.excess !== undefined) {
       const { kind, namespace, name } = config;
       return { ...config.excess, object: { kind, namespace, name } };
     }
+    if (reference.kind === "SecretProviderClass") classes.add(reference.name);
     keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
   }
+  if (classes.size > budgets.providerClasses.most) return { budget: "providerClasses", count: classes.size };
   return keys > budgets.keys.most ? { budget: "keys", count: keys } : undefined;
 }
 

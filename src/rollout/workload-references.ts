@@ -1,5 +1,6 @@
 import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
 import { budgets, type Excess } from "./budgets.ts";
+import type { Asking } from "./dialects/asked.ts";
 import type { Asked, DialectSource } from "./dialects/dialect.ts";
 import { extraReferences } from "./extra-references.ts";
 import { mergeReferences } from "./merge-references.ts";
@@ -8,6 +9,9 @@ import { configKey, type Reference } from "./references.ts";
 
 /** A workload as the API server sends it. */
 export type WorkloadObject = Deployment | StatefulSet | DaemonSet;
+
+/** Which sources of configuration count that have to be switched on. */
+type Sources = Pick<Asking, "providerClasses">;
 
 /** What a workload refers to, or that it is too much. */
 export type References =
@@ -19,11 +23,11 @@ export type References =
  * what Wave's own asks for where no other is understood. Beyond the budgets nothing is kept, and only
  * counted: a few thousand sources and mounts of one volume name millions of keys.
  */
-export function referencesOf(object: WorkloadObject, asked?: readonly Asked[]): References {
+export function referencesOf(object: WorkloadObject, asked?: readonly Asked[], sources: Sources = {}): References {
   const kept: Reference[] = [];
   const objects = new Set<string>();
   let places = 0;
-  findReferences(object, asked, (reference) => {
+  findReferences(object, asked, sources, (reference) => {
     places += reference.keys === "all" ? 1 : Math.max(1, reference.keys.length);
     objects.add(configKey(reference));
     if (places <= budgets.places.most && objects.size <= budgets.objects.most) kept.push(reference);
@@ -44,9 +48,13 @@ function withoutMarkedTwice(references: readonly Reference[]): readonly Referenc
  * Every reference of a workload to configuration, one for each place where it is written: its pod template's and those
  * of its `extra-…` annotations, whether it has opted in or not; or where dialects opted it in, what these ask for.
  */
-export function collectReferences(object: WorkloadObject, asked?: readonly Asked[]): readonly Reference[] {
+export function collectReferences(
+  object: WorkloadObject,
+  asked?: readonly Asked[],
+  sources: Sources = {},
+): readonly Reference[] {
   const references: Reference[] = [];
-  findReferences(object, asked, (reference) => references.push(reference));
+  findReferences(object, asked, sources, (reference) => references.push(reference));
   return references;
 }
 
@@ -60,7 +68,15 @@ export function sourceOf({ metadata, spec }: WorkloadObject): DialectSource {
   };
 }
 
-function findReferences(object: WorkloadObject, asked: readonly Asked[] | undefined, found: Found): void {
+function findReferences(
+  object: WorkloadObject,
+  asked: readonly Asked[] | undefined,
+  { providerClasses = false }: Sources,
+  all: Found,
+): void {
+  const found: Found = (reference) => {
+    if (providerClasses || reference.kind !== "SecretProviderClass") all(reference);
+  };
   const { namespace = "", annotations = {} } = object.metadata ?? {};
   const podSpec = object.spec?.template?.spec;
   // A StatefulSet's claim takes the place of a volume of the same name.
@@ -77,7 +93,11 @@ function findReferences(object: WorkloadObject, asked: readonly Asked[] | undefi
 function onlyWhatCounts(asked: readonly Asked[], found: Found): Found {
   const askers = asked.map(({ fromPodSpec, excluded }) => ({
     fromPodSpec,
-    excluded: { ConfigMap: new Set(excluded.ConfigMap), Secret: new Set(excluded.Secret) },
+    excluded: {
+      ConfigMap: new Set(excluded.ConfigMap),
+      Secret: new Set(excluded.Secret),
+      SecretProviderClass: new Set(excluded.SecretProviderClass),
+    },
   }));
   return (reference) => {
     const { kind, name } = reference;

@@ -1,5 +1,5 @@
 import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
-import { configBaseline, configHash, rollStreak, schedulingDisabled } from "./annotations.ts";
+import { configBaseline, configHash, providerClasses, rollStreak, schedulingDisabled } from "./annotations.ts";
 import { budgets, type Excess } from "./budgets.ts";
 import { type Asking, askedOf, contradictions, optInOf } from "./dialects/asked.ts";
 import type { Asked, DialectSource } from "./dialects/dialect.ts";
@@ -62,6 +62,8 @@ export interface Workload extends WorkloadName {
   readonly recordedHash: string | undefined;
   /** The annotation with its baseline, as it is written; undefined where there is none. */
   readonly baseline: string | undefined;
+  /** The annotation with the versions of SecretProviderClasses that its hash is of, as it is written; undefined where there is none. */
+  readonly notedClasses: string | undefined;
   /** Whether it has annotations at all, whoever's; a JSON Patch needs to know. */
   readonly hasAnnotations: boolean;
   /** Whether its pod template has metadata at all: those of built-in kinds have labels, which their selectors match. */
@@ -146,7 +148,7 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workloa
   const { merged: references = [], excess } = tooLong
     ? { excess: { budget: "annotations", count: bytes } as const }
     : optIn.state === "in"
-      ? referencesOf({ metadata, spec }, dialects && asked.filter((each) => each.optIn.state === "in"))
+      ? referencesOf({ metadata, spec }, dialects && asked.filter((each) => each.optIn.state === "in"), asking)
       : { merged: [] };
   const foreign = dialects && foreignOf(tooLong ? {} : annotations, asked, dialects);
   const hashAnnotation = hashAnnotationOf(template ?? {}, foreign, foreignHash(dialects?.understood));
@@ -171,6 +173,7 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workloa
     // The same string as that of the view which is remembered.
     recordedHash: recorded && sharedString(recorded),
     baseline: kept(annotations[configBaseline]),
+    notedClasses: kept(annotations[providerClasses]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,

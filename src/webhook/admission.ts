@@ -130,13 +130,13 @@ async function review(
  * Whether it is one of the many new workloads for which the API server asks only because no condition can tell what their
  * Namespaces say. Others wait for nothing because of them.
  */
-function isOptedInByNobody(request: AdmissionRequest, { ofNamespace, dialects }: Policy): boolean {
+function isOptedInByNobody(request: AdmissionRequest, { ofNamespace, dialects, providerClasses }: Policy): boolean {
   const object = workloadIn(request.object);
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
   const row = rowOf(request);
   if (row === undefined) return false;
   const standard = standardForm(row, object);
-  if (dialects !== undefined && askersOf(sourceOf(standard), { dialects }) !== undefined) return false;
+  if (dialects !== undefined && askersOf(sourceOf(standard), { dialects, providerClasses }) !== undefined) return false;
   if (Object.keys(annotationsForWave(object, dialects)).length > 0 || ofNamespace?.(request.namespace)?.optsIn)
     return false;
   return standard.spec?.template?.spec?.schedulerName !== invalidScheduler;

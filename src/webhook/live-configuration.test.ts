@@ -14,7 +14,8 @@ const policy: Policy = { crossNamespace: "granted", namespaces: undefined, sched
 const nothing: Lookup = () => undefined;
 const sharedWith = (annotation: string): Lookup => {
   const annotations = { "wave.pusher.com/shared-with": annotation };
-  return (kind, namespace, name) => toConfig(kind, { metadata: { namespace, name, annotations } });
+  return (kind, namespace, name) =>
+    toConfig(kind === "Secret" ? kind : "ConfigMap", { metadata: { namespace, name, annotations } });
 };
 
 /** Answers that nothing exists, when it is told to, and remembers what was asked. */

@@ -1,4 +1,4 @@
-import { readConfig } from "../cache/live-configs.ts";
+import { lookupLive, readConfig } from "../cache/live-configs.ts";
 import { sharedReads } from "../cache/shared-reads.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError, ConnectionError, isForbidden } from "../kube/errors.ts";
@@ -7,7 +7,7 @@ import { objectsGranted } from "../rollout/cross-namespace.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
-import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
+import { type ConfigName, configKey, parseStoredKey } from "../rollout/references.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { maxObjects, readingMs, readsAtOnce } from "./admission-budget.ts";
 import { FairTurns } from "./fair-turns.ts";
@@ -43,7 +43,7 @@ export function liveConfiguration({ client, policy, cached, clock }: LiveConfigu
     return turns.run(by, async () => {
       // Who asked has been answered: else what nobody waits for any more would pile up before a slow API server.
       if (clock.monotonic() >= until) throw tookTooLong();
-      return readConfig(client, parseConfigKey(key), readTimeoutMs, undefined, policy.dialects);
+      return readConfig(client, parseStoredKey(key), readTimeoutMs, undefined, policy.dialects);
     });
   });
 
@@ -60,7 +60,7 @@ export function liveConfiguration({ client, policy, cached, clock }: LiveConfigu
     );
     const configs = await inTime(Promise.all(reads), clock);
     const found = new Map(objects.map((object, index) => [configKey(object), configs[index]]));
-    return (kind, namespace, name) => found.get(configKey({ kind, namespace, name }));
+    return lookupLive(found, cached);
   };
 }
 

@@ -64,6 +64,11 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     ["how many rolls came in a row", "deployment/app", [{ op: "add", path: annotation("streak"), value: "2" }]],
     ["a baseline", "deployment/app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
     [
+      "what classes it is of",
+      "deployment/app",
+      [{ op: "add", path: annotation("secret-provider-classes"), value: "a 1 b" }],
+    ],
+    [
       "that a Deployment which Reloader left paused is resumed",
       "deployment/paused",
       [

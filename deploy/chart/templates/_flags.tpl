@@ -32,6 +32,7 @@
   (list "namespace-selector" "" (.Values.namespaceSelector))
   (list "resource-label-selector" "" (.Values.resourceLabelSelector))
   (list "resources-to-ignore" "" (.Values.resourcesToIgnore))
+  (list "enable-csi-integration" "false" (.Values.enableCsiIntegration))
   (list "metrics-bind-address" ":8080" (.Values.metricsBindAddress))
   (list "health-probe-bind-address" ":8081" (.Values.healthProbeBindAddress))
   (list "log-format" "" (.Values.logFormat))

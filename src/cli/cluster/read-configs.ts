@@ -5,10 +5,11 @@ import { isForbidden } from "../../kube/errors.ts";
 import type { DialectSettings } from "../../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../rollout/digest.ts";
 import { isDnsSubdomain } from "../../rollout/dns-name.ts";
-import { type ConfigName, configKey } from "../../rollout/references.ts";
+import { type ConfigName, configKey, isStored, type StoredName } from "../../rollout/references.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { listAll } from "../list/list-all.ts";
 import { inLane } from "./in-lane.ts";
+import { readProviderClasses } from "./read-provider-classes.ts";
 
 /** An object as it was found a moment ago. Its values are gone: a Config has digests only. */
 export type ReadConfig =
@@ -26,11 +27,28 @@ const fewObjects = 10;
 /** Reads each object, all at once, as it is stored now. Never rejects: what cannot be read says why. */
 export async function readConfigs(
   client: Pick<ApiClient, "request">,
+  objects: readonly StoredName[],
+  dialects?: DialectSettings,
+): Promise<ReadConfigs> {
+  const read = async (object: StoredName) => [configKey(object), await readOne(client, object, dialects)] as const;
+  return new Map(await Promise.all(objects.map(read)));
+}
+
+/** The same with what SecretProviderClasses fetch. */
+export async function readAllConfigs(
+  client: ApiClient,
   objects: readonly ConfigName[],
   dialects?: DialectSettings,
 ): Promise<ReadConfigs> {
-  const read = async (object: ConfigName) => [configKey(object), await readOne(client, object, dialects)] as const;
-  return new Map(await Promise.all(objects.map(read)));
+  const classes = Map.groupBy(
+    objects.filter((object) => !isStored(object)),
+    ({ namespace }) => namespace,
+  );
+  const read = await Promise.all([
+    readConfigs(client, objects.filter(isStored), dialects),
+    ...classes.values().map((group) => readClasses(client, group)),
+  ]);
+  return new Map(read.flatMap((each) => [...each]));
 }
 
 /** The same for the objects that thousands of workloads read, each asked for once: a list where they are many. */
@@ -41,16 +59,17 @@ export async function readManyConfigs(
 ): Promise<ReadConfigs> {
   const distinct = [...new Map(objects.map((object) => [configKey(object), object])).values()];
   const groups = [...Map.groupBy(distinct, ({ kind, namespace }) => `${kind}/${namespace}`).values()];
-  const read = await inLane(groups, (group) =>
-    group.length > fewObjects ? listGroup(client, group, dialects) : readConfigs(client, group, dialects),
-  );
+  const read = await inLane(groups, (group) => {
+    const stored = group.filter(isStored);
+    return stored.length > fewObjects ? listGroup(client, stored, dialects) : readAllConfigs(client, group, dialects);
+  });
   return new Map(read.flatMap((each) => [...each]));
 }
 
 /** Objects of one kind and namespace. */
 async function listGroup(
   client: ApiClient,
-  group: readonly ConfigName[],
+  group: readonly StoredName[],
   dialects: DialectSettings | undefined,
 ): Promise<ReadConfigs> {
   const [{ kind, namespace } = { kind: "ConfigMap", namespace: "" } as const] = group;
@@ -67,9 +86,20 @@ async function listGroup(
   }
 }
 
+/** What the Pods of one namespace tell of its classes; "absent" is one that none of them mounts. */
+async function readClasses(client: ApiClient, classes: readonly ConfigName[]): Promise<ReadConfigs> {
+  try {
+    const known = await readProviderClasses(client, classes[0]?.namespace ?? "");
+    const present = new Map(known.map((config) => [configKey(config), { state: "present", config } as const]));
+    return new Map(classes.map(configKey).map((key) => [key, present.get(key) ?? { state: "absent" }]));
+  } catch (error) {
+    return new Map(classes.map((object) => [configKey(object), failed(error)]));
+  }
+}
+
 async function readOne(
   client: Pick<ApiClient, "request">,
-  object: ConfigName,
+  object: StoredName,
   dialects: DialectSettings | undefined,
 ): Promise<ReadConfig> {
   // A pod spec may name what no object can be called, for example with dots and slashes that would change the path.
@@ -82,7 +112,7 @@ async function readOne(
   }
 }
 
-function present(kind: ConfigName["kind"], object: ConfigObject, dialects: DialectSettings | undefined): ReadConfig {
+function present(kind: StoredName["kind"], object: ConfigObject, dialects: DialectSettings | undefined): ReadConfig {
   try {
     return { state: "present", config: toConfig(kind, object, dialects) };
   } catch (error) {

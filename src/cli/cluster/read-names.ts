@@ -10,6 +10,7 @@ import type { Workload } from "../../rollout/workload.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { listAll } from "../list/list-all.ts";
 import { inLane } from "./in-lane.ts";
+import { readProviderClasses } from "./read-provider-classes.ts";
 
 /** What regular expressions match in the namespaces of some workloads, and why that is not known of others. */
 export interface ReadNames {
@@ -27,7 +28,7 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
   const failures: string[] = [];
   await inLane([...wanted], async ([id, { kind, namespace }]) => {
     try {
-      names.set(id, await listAll(client, configResources[kind], { namespace }, nameOf));
+      names.set(id, await namesOf(client, kind, namespace));
     } catch (error) {
       failures.push(`what regular expressions name is not known here: ${errorText(error)}`);
     }
@@ -41,6 +42,12 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
         return pattern.state === "read" ? all.filter((name) => pattern.matches(name)) : [];
       }),
   };
+}
+
+/** Of SecretProviderClasses those that Pods mount. */
+async function namesOf(client: ApiClient, kind: ConfigKind, namespace: string): Promise<readonly string[]> {
+  if (kind !== "SecretProviderClass") return listAll(client, configResources[kind], { namespace }, nameOf);
+  return (await readProviderClasses(client, namespace)).map(({ name }) => name);
 }
 
 /** A workload with references to what its regular expressions match, in their place; the same where it has none, or too many. */

@@ -9,7 +9,7 @@ import type { WorkloadArgument } from "../workload-argument.ts";
 import { tellLegacyHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
 import { podSelector, readPods } from "./pods.ts";
-import { readConfigs, readManyConfigs } from "./read-configs.ts";
+import { readAllConfigs, readManyConfigs } from "./read-configs.ts";
 import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads, readWorkload } from "./read-workloads.ts";
@@ -36,7 +36,7 @@ export async function readOne(
   const policy = { ...asking, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods] = await Promise.all([
-    readConfigs(client, objectsToRead(withAllReferences(found), policyOf(policy)), policy.dialects),
+    readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.dialects),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
   ]);
   const stored = {

@@ -4,7 +4,7 @@ import { resources } from "../../kube/resources.ts";
 import { type Config, sameConfig, toConfig } from "../../rollout/digest.ts";
 import { toNamespacePolicy } from "../../rollout/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../rollout/policy/policy.ts";
-import { type ConfigKind, type ConfigName, configKey } from "../../rollout/references.ts";
+import { type ConfigName, configKey, type StoredKind } from "../../rollout/references.ts";
 import { sameJson } from "../../rollout/same-json.ts";
 import type { WorkloadObject } from "../../rollout/workload.ts";
 import { standardForm, type WorkloadRow } from "../../rollout/workload-row.ts";
@@ -84,7 +84,7 @@ function withManifest(stored: Stored, manifest: Named, gaps: string[]): JsonMap 
 }
 
 function overlaidConfig(
-  kind: ConfigKind,
+  kind: StoredKind,
   manifest: Named,
   stored: Stored,
   dialects: KnownPolicy["dialects"],

@@ -1,5 +1,5 @@
 import { configResources } from "../../cache/live-configs.ts";
-import type { ConfigKind } from "../../rollout/references.ts";
+import type { StoredKind } from "../../rollout/references.ts";
 import type { WorkloadKind, WorkloadRow } from "../../rollout/workload.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { workloadRows } from "../workload-argument.ts";
@@ -14,7 +14,7 @@ export interface Named extends Manifest {
 /** What of the manifests may make a workload roll. */
 export interface Wanted {
   readonly workloads: readonly { readonly kind: WorkloadKind; readonly row: WorkloadRow; readonly manifest: Named }[];
-  readonly configs: readonly { readonly kind: ConfigKind; readonly manifest: Named }[];
+  readonly configs: readonly { readonly kind: StoredKind; readonly manifest: Named }[];
   readonly namespaces: readonly Named[];
   /** What a person should know of the others, a line each. */
   readonly notes: readonly string[];
@@ -79,7 +79,7 @@ export function wantedOf(manifests: readonly Manifest[], namespace: string, give
   return { ...wanted, notes };
 }
 
-const kindsOfConfig = Object.keys(configResources) as readonly ConfigKind[];
+const kindsOfConfig = Object.keys(configResources) as readonly StoredKind[];
 
 function hooksOf({ annotations }: Manifest): readonly string[] {
   const written = annotations[hook];

@@ -25,7 +25,12 @@ const objects = ({ resource, group, name }: Need) =>
 
 describe("what wave doctor asks for Wave's account", () => {
   it("is what docs/permissions.md has, role by role, verb by verb", () => {
-    const everything = ["--leader-election", "--enable-webhooks", "--hash-key-secret=wave-system/wave-hash-key"];
+    const everything = [
+      "--leader-election",
+      "--enable-webhooks",
+      "--enable-csi-integration",
+      "--hash-key-secret=wave-system/wave-hash-key",
+    ];
     const needs = neededBy(wave(...everything)).flatMap((need) =>
       need.verbs.map((verb) => `${need.role === "" ? "wave" : `wave-${need.role}`} ${objects(need)} ${verb}`),
     );

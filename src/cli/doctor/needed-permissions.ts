@@ -1,3 +1,4 @@
+import { resources } from "../../kube/resources.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { workloadRows } from "../workload-argument.ts";
@@ -20,6 +21,7 @@ export interface Need {
 export function neededBy(wave: RunningWave): readonly Need[] {
   return [
     ...always(),
+    ...(wave.values["enable-csi-integration"] ? forClasses() : []),
     ...(wantedKinds(wave.values) ?? []).map(({ id }) => need("", id, "get list watch patch")),
     ...(elects(wave) ? forElection(wave) : []),
     ...forHashKey(wave),
@@ -32,8 +34,11 @@ function need(role: string, resource: string, verbs: string, within: Need["withi
   return { role, group: group.join("."), resource: plural, name, verbs: verbs.split(" "), within };
 }
 
+function groupOf(apiVersion: string): string {
+  return apiVersion.slice(0, apiVersion.lastIndexOf("/"));
+}
+
 function always(): readonly Need[] {
-  const groupOf = (apiVersion: string) => apiVersion.slice(0, apiVersion.lastIndexOf("/"));
   return [
     need("", "configmaps", "list watch get"),
     need("", "secrets", "list watch get"),
@@ -43,6 +48,11 @@ function always(): readonly Need[] {
     need("namespaces", "namespaces", "list watch", "none"),
     need("", "events", "create patch"),
   ];
+}
+
+function forClasses(): readonly Need[] {
+  const { plural, apiVersion } = resources.secretProviderClassPodStatuses;
+  return [need("", `${plural}.${groupOf(apiVersion)}`, "list watch")];
 }
 
 function forElection(wave: RunningWave): readonly Need[] {

@@ -78,9 +78,12 @@ export interface Explanation extends ExplainedOutcome {
 }
 
 /** The workload as if it had opted in: what it reads is of interest either way, unless that exceeds a budget. */
-export function withAllReferences({ object, workload }: FoundWorkload): Workload {
+export function withAllReferences(
+  { object, workload }: FoundWorkload,
+  sources: Pick<KnownPolicy, "providerClasses">,
+): Workload {
   if (workload.excess !== undefined || workload.optIn.state === "in") return workload;
-  const { merged = [], excess } = referencesOf(object);
+  const { merged = [], excess } = referencesOf(object, undefined, sources);
   return { ...workload, references: merged, excess };
 }
 
@@ -103,7 +106,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
-  const reader = withAllReferences(found);
+  const reader = withAllReferences(found, policy);
   const { leftOut } = countedReferences(reader, lookup, policyOf(policy));
   const unread = unreadObjects(reader, read).filter((object) => !leftOut.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
@@ -112,7 +115,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = sourceOf(object);
   const asked = askedOf(source, policy);
-  const written = reader.excess === undefined ? collectReferences(object, askersOf(source, policy)) : [];
+  const written = reader.excess === undefined ? collectReferences(object, askersOf(source, policy), policy) : [];
   const named = new Set(written.map(configKey));
   // What regular expressions match is written nowhere by its name.
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))];

@@ -9,7 +9,6 @@ const group = "Other controllers' annotations and flags";
 /** Flags of Reloader's that have no effect here, and why: taken, so that nobody's arguments need be edited. */
 export const meaningless = {
   "reload-strategy": { placeholder: "WORD", why: "Wave has one way, the hash in an annotation of the pod template" },
-  "enable-csi-integration": { placeholder: undefined, why: "Wave rolls for ConfigMaps and Secrets" },
   "sync-after-restart": { placeholder: undefined, why: "Wave finds out by itself what changed while it did not run" },
   "enable-pprof": { placeholder: undefined, why: "Wave is no Go program" },
   "pprof-addr": { placeholder: "ADDRESS", why: "Wave is no Go program" },
@@ -53,6 +52,11 @@ export const dialectFlags = {
   "resources-to-ignore": ignoredKind({
     group,
     help: "As in Reloader: objects of this kind do not count.",
+  }),
+  "enable-csi-integration": bool({
+    group,
+    default: false,
+    help: "As in Reloader, and for every dialect: what SecretProviderClasses fetch counts, as the Secrets Store CSI driver tells of it.",
   }),
   "enable-ha": bool({ group, default: false, help: "As in Reloader: the same as --leader-election." }),
   ...withoutMeaning(),

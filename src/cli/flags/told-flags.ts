@@ -35,6 +35,7 @@ export const toldFlags = {
   "namespace-selector": told(dialectFlags["namespace-selector"]),
   "resource-label-selector": told(dialectFlags["resource-label-selector"]),
   "resources-to-ignore": told(dialectFlags["resources-to-ignore"]),
+  "enable-csi-integration": told(dialectFlags["enable-csi-integration"]),
   settle: told(pacingFlags.settle),
   "settle-max": told(pacingFlags["settle-max"]),
   "max-concurrent-rollouts": told(pacingFlags["max-concurrent-rollouts"]),
@@ -63,6 +64,7 @@ export async function readPolicy(
     namespaces: values.namespaces,
     schedulingGate: values["scheduling-gate"],
     dialects: dialectSettings(values),
+    providerClasses: values["enable-csi-integration"],
     pacing: pacingSettings(values),
     keys: await readHashKeys(client, values["hash-key-secret"]),
   };

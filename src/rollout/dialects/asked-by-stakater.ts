@@ -22,16 +22,26 @@ const { kinds, excludeOf, search, pausePeriod } = stakaterNames;
  * nothing, those of its pod template
  * (https://github.com/stakater/Reloader/blob/master/pkg/common/common.go, ShouldReload).
  */
-export function askedByStakater(source: DialectSource, settings: DialectSettings): Asked {
+export function askedByStakater(
+  source: DialectSource,
+  { providerClasses = false }: { readonly providerClasses?: boolean | undefined },
+  settings: DialectSettings,
+): Asked {
   const mistakes: Warning[] = [];
   const named: Reference[] = [];
   const patterns: Pattern[] = [];
-  const fromPodSpec: Record<ConfigKind, "all" | "marked" | "none"> = { ConfigMap: "none", Secret: "none" };
+  const fromPodSpec: Record<ConfigKind, "all" | "marked" | "none"> = {
+    ConfigMap: "none",
+    Secret: "none",
+    SecretProviderClass: "none",
+  };
   const excluded = {
     ConfigMap: entriesOf(source.annotations[excludeOf.ConfigMap]),
     Secret: entriesOf(source.annotations[excludeOf.Secret]),
+    SecretProviderClass: entriesOf(source.annotations[excludeOf.SecretProviderClass]),
   };
   for (const row of kinds) {
+    if (row.kind === "SecretProviderClass" && !providerClasses) continue;
     const { annotations, place } = spokenFor(source, row);
     fromPodSpec[row.kind] = countedOf(annotations, row, settings);
     const path = `${place}.annotations[${row.reload}]`;
@@ -81,7 +91,8 @@ function countedOf(
   const all = annotations[stakaterAuto] ?? "";
   const typed = annotations[row.auto] ?? "";
   if (isTrue(all) || isTrue(typed) || (all === "" && typed === "" && autoReloadAll)) return "all";
-  return annotations[search] === "true" ? "marked" : "none";
+  // Of a SecretProviderClass nobody knows how its owner marked it: Wave does not read it.
+  return annotations[search] === "true" && row.kind !== "SecretProviderClass" ? "marked" : "none";
 }
 
 /** By which annotation, or which flag, the objects of a kind count that the pod spec refers to. */

@@ -21,6 +21,8 @@ export interface Asking {
   readonly ofNamespace?: OfNamespace;
   /** Undefined: Wave's own annotations alone are understood. */
   readonly dialects?: DialectSettings | undefined;
+  /** Whether volumes of SecretProviderClasses are references, in every dialect. Default: no. */
+  readonly providerClasses?: boolean | undefined;
 }
 
 /** What the annotations of a workload ask for, in each dialect that is understood. */
@@ -35,7 +37,7 @@ const askedBy: Readonly<Record<Dialect, (source: DialectSource, asking: Asking, 
   {
     wave: askedByWave,
     sap: askedBySap,
-    stakater: (source, _asking, settings) => askedByStakater(source, settings),
+    stakater: askedByStakater,
   };
 
 /** Everything that its Pods read, and what it names besides, is required. */
@@ -45,7 +47,7 @@ function askedByWave({ namespace, annotations }: DialectSource, { ofNamespace }:
   return {
     dialect: "wave",
     optIn,
-    fromPodSpec: { ConfigMap: "all", Secret: "all" },
+    fromPodSpec: { ConfigMap: "all", Secret: "all", SecretProviderClass: "all" },
     named: references,
     patterns: [],
     excluded: excludesNothing,

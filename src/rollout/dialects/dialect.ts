@@ -37,8 +37,8 @@ export interface Asked {
   readonly mistakes: readonly Warning[];
 }
 
-/** No names of either kind. */
-export const excludesNothing: NamesOfKind = { ConfigMap: [], Secret: [] };
+/** No names of any kind. */
+export const excludesNothing: NamesOfKind = { ConfigMap: [], Secret: [], SecretProviderClass: [] };
 
 /** The annotations that a dialect reads, of one workload. */
 export interface DialectSource {

@@ -1,5 +1,5 @@
 import { isDnsSubdomain } from "../dns-name.ts";
-import type { ConfigKind, Reference } from "../references.ts";
+import type { Reference, StoredKind } from "../references.ts";
 import type { Warning } from "../warning.ts";
 import { enumerated, quoted } from "../wording.ts";
 import {
@@ -22,7 +22,7 @@ const prefix = "pod-reloader.cs.sap.com/";
 export const sapConfigHash = `${prefix}config-hash`;
 
 /** Its annotations that name objects, in the order in which its hash has them. */
-export const sapLists: readonly { readonly kind: ConfigKind; readonly annotation: string }[] = [
+export const sapLists: readonly { readonly kind: StoredKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: `${prefix}configmaps` },
   { kind: "Secret", annotation: `${prefix}secrets` },
 ];
@@ -76,7 +76,7 @@ export function askedBySap({ namespace, annotations }: DialectSource): Asked {
   return {
     dialect: "sap",
     optIn: sapLists.some(({ annotation }) => annotations[annotation]) ? optIns.in : optIns.out,
-    fromPodSpec: { ConfigMap: "none", Secret: "none" },
+    fromPodSpec: { ConfigMap: "none", Secret: "none", SecretProviderClass: "none" },
     named,
     patterns: [],
     excluded: excludesNothing,

@@ -34,11 +34,17 @@ const kinds: readonly KindRow[] = [
     auto: `secret.${domain}/auto`,
     reload: `secret.${domain}/reload`,
   },
+  {
+    kind: "SecretProviderClass",
+    auto: `secretproviderclass.${domain}/auto`,
+    reload: `secretproviderclass.${domain}/reload`,
+  },
 ];
 
 const excludeOf: Readonly<Record<ConfigKind, string>> = {
   ConfigMap: `configmaps.exclude.${domain}/reload`,
   Secret: `secrets.exclude.${domain}/reload`,
+  SecretProviderClass: `secretproviderclasses.exclude.${domain}/reload`,
 };
 
 /** Those that {@link stakaterRows} describes. */
@@ -47,39 +53,46 @@ export const stakaterNames = { kinds, excludeOf, search, pausePeriod } as const;
 /** How many patterns one workload may have, and how many characters each. */
 export const mostPatterns = { patterns: 100, characters: 256 };
 
+const pluralOf = (kind: ConfigKind) => (kind.endsWith("s") ? `${kind}es` : `${kind}s`);
+const whereOn = (kind: ConfigKind) => (kind === "SecretProviderClass" ? ", with `--enable-csi-integration`" : "");
+const onlyRotations = "what many Pods report of a rotation is one change, and what happened while Wave was away counts";
+
 /** The annotations of Stakater's Reloader that Wave reads. */
 export const stakaterRows: readonly DialectRow[] = [
   {
     name: stakaterAuto,
     on: ["workload", "template"],
     values: '"true" or "false"',
-    means: "it is rolled when a ConfigMap or Secret changes that its pod spec reads",
+    means:
+      "it is rolled when a ConfigMap or Secret changes that its pod spec reads, or with `--enable-csi-integration` a SecretProviderClass",
     unlike: "keys that no container sees do not count; nor do Secrets that only pull images",
   },
   ...kinds.map((row) => ({
     name: row.auto,
     on: ["workload", "template"] as const,
     values: '"true" or "false"',
-    means: `the same of ${row.kind}s alone`,
+    means: `the same of ${pluralOf(row.kind)} alone${whereOn(row.kind)}`,
+    ...(row.kind === "SecretProviderClass" && { unlike: onlyRotations }),
   })),
   {
     name: search,
     on: ["workload", "template"],
     values: '"true"',
     means: `of what its pod spec reads those count that carry ${stakaterMatch}`,
+    unlike: "no SecretProviderClass does: Wave does not read them",
   },
   ...kinds.map((row) => ({
     name: row.reload,
     on: ["workload", "template"] as const,
     values: "names or regular expressions, separated by commas",
-    means: `it is rolled when one of these ${row.kind}s of its namespace changes, whatever its pod spec reads; one that does not exist is not waited for`,
-    unlike: `an expression must match all of a name (there "a|b" also matches "ab"); at most ${mostPatterns.patterns} of them, of ${mostPatterns.characters} characters each`,
+    means: `it is rolled when one of these ${pluralOf(row.kind)} of its namespace changes${whereOn(row.kind)}, whatever its pod spec reads; one that does not exist is not waited for`,
+    unlike: `${row.kind === "SecretProviderClass" ? `${onlyRotations}; ` : ""}an expression must match all of a name (there "a|b" also matches "ab"); at most ${mostPatterns.patterns} of them, of ${mostPatterns.characters} characters each`,
   })),
   ...kinds.map((row) => ({
     name: excludeOf[row.kind],
     on: ["workload"] as const,
     values: "names, separated by commas",
-    means: `these ${row.kind}s do not count for what Stakater's annotations ask for`,
+    means: `these ${pluralOf(row.kind)} do not count for what Stakater's annotations ask for`,
   })),
   {
     name: pausePeriod,
@@ -89,15 +102,6 @@ export const stakaterRows: readonly DialectRow[] = [
     unlike:
       "no Deployment is paused for it, and one that Reloader left paused is resumed; it counts for every kind of workload",
   },
-  ...["secretproviderclass", "secretproviderclasses.exclude"].flatMap((kind) =>
-    (kind.endsWith("exclude") ? ["reload"] : ["auto", "reload"]).map((name) => ({
-      name: `${kind}.${domain}/${name}`,
-      on: ["workload"] as const,
-      values: "as for the other kinds",
-      means: "nothing",
-      unlike: "Wave rolls for ConfigMaps and Secrets; a driver that syncs a Secret makes one",
-    })),
-  ),
   {
     name: `${domain}/rollout-strategy`,
     on: ["workload"],

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
 import { extraConfigMaps, extraSecrets } from "../annotations.ts";
 import type { ConfigObject } from "../digest.ts";
-import { type ConfigKind, type ConfigName, configKey } from "../references.ts";
+import { configKey, type StoredKind, type StoredName } from "../references.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 import type { LegacyDigest } from "./legacy-digest.ts";
 
 /** One way in which Wave in Go took a workload to read an object. */
-interface Part extends ConfigName {
+interface Part extends StoredName {
   readonly keys: "all" | readonly string[];
 }
 
 /** The two fields of what is hashed, in their order. */
-const fields: readonly { readonly kind: ConfigKind; readonly field: string }[] = [
+const fields: readonly { readonly kind: StoredKind; readonly field: string }[] = [
   { kind: "ConfigMap", field: "configMaps" },
   { kind: "Secret", field: "secrets" },
 ];
@@ -44,7 +44,7 @@ export function* digestOfWaveInGo(object: WorkloadObject): LegacyDigest {
 }
 
 /** The values of all objects of one name, in base64; undefined where none of them exists. */
-function* dataOf(parts: readonly Part[]): Generator<ConfigName, Values | undefined, ConfigObject | undefined> {
+function* dataOf(parts: readonly Part[]): Generator<StoredName, Values | undefined, ConfigObject | undefined> {
   const found = new Map<string, Values | undefined>();
   const merged = new Map<string, string>();
   for (const part of withoutRepeated(parts)) {
@@ -72,7 +72,7 @@ function withoutRepeated(parts: readonly Part[]): readonly Part[] {
 
 type Values = ReadonlyMap<string, string>;
 
-function valuesOf(kind: ConfigKind, object: ConfigObject): Values {
+function valuesOf(kind: StoredKind, object: ConfigObject): Values {
   const binary = "binaryData" in object ? object.binaryData : undefined;
   const encoded = (text: string) => (kind === "Secret" ? text : Buffer.from(text).toString("base64"));
   const data = Object.entries(object.data ?? {}).map(([key, value]) => [key, encoded(value)] as const);
@@ -114,7 +114,7 @@ function keysOf({ items = [] }: { readonly items?: readonly { readonly key: stri
 }
 
 /** Space around a name stays, so that no object has it. */
-function extraParts(kind: ConfigKind, list: string | undefined, own: string): readonly Part[] {
+function extraParts(kind: StoredKind, list: string | undefined, own: string): readonly Part[] {
   return (list?.split(",") ?? []).flatMap((entry) => {
     const [first = "", second, ...rest] = entry.split("/");
     if (rest.length > 0) return [];
@@ -139,13 +139,13 @@ function environmentParts({ containers = [] }: PodSpec, namespace: string): read
 }
 
 function named(
-  kind: ConfigKind,
+  kind: StoredKind,
   namespace: string,
   selector: { readonly name?: string; readonly key: string } | undefined,
 ): readonly Part[] {
   return selector ? [part(kind, namespace, selector.name, [selector.key])] : [];
 }
 
-function part(kind: ConfigKind, namespace: string, name = "", keys: Part["keys"] = "all"): Part {
+function part(kind: StoredKind, namespace: string, name = "", keys: Part["keys"] = "all"): Part {
   return { kind, namespace, name, keys };
 }

@@ -49,7 +49,9 @@ export function changedObjects({ workload, decision, lookup, policy }: Due): rea
   const objects = [...new Map(all.map((each) => [configKey(each), each])).values()];
   const found = objects
     .map((object) => ({ object, config: lookup(object.kind, object.namespace, object.name) }))
-    .filter(({ config }) => config?.asks !== "ignore" && config?.asks !== "unselected");
+    .filter(({ config }) => config?.asks !== "ignore" && config?.asks !== "unselected")
+    // Of one that no Pod has mounted nothing is known; that is no change.
+    .filter(({ object, config }) => config !== undefined || object.kind !== "SecretProviderClass");
   const since = found.filter(({ config }) => config && (config.changedAt ?? 0) >= workload.rolledAt);
   const changed = since.length > 0 ? since : found.filter(({ config }) => config === undefined);
   return changed.map(({ object: { kind, namespace, name } }) => ({ kind, namespace, name }));

@@ -24,6 +24,8 @@ export interface Policy {
   readonly ofNamespace?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
   readonly dialects?: DialectSettings | undefined;
+  /** Whether what SecretProviderClasses fetch counts. */
+  readonly providerClasses?: boolean | undefined;
   /** What regular expressions name. Only asked where a dialect that has them is understood. */
   readonly namesMatching?: NamesMatching | undefined;
 }

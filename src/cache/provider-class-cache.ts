@@ -1,0 +1,79 @@
+import type { KubeObject } from "../kube/api-types.ts";
+import { resources } from "../kube/resources.ts";
+import type { Config } from "../rollout/digest.ts";
+import {
+  type PodStatus,
+  type PodStatusObject,
+  samePodStatus,
+  toPodStatus,
+} from "../rollout/provider-classes/pod-status.ts";
+import type { Logger } from "../telemetry/log.ts";
+import type { Allotments } from "./allotments.ts";
+import { KindCache, type ListListener, type Watch } from "./kind-cache.ts";
+import { ProviderClasses } from "./provider-classes.ts";
+import type { StoreChange } from "./store.ts";
+
+interface Options {
+  /** Undefined for all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly log: Logger;
+  readonly onConfigChange: (change: StoreChange<Config>) => void;
+}
+
+/**
+ * What SecretProviderClasses fetch, from the objects that the driver writes of each Pod. Where the API has no such objects,
+ * because the driver is not installed, there are none, until it is.
+ */
+export class ProviderClassCache {
+  readonly #statuses: KindCache<KubeObject & PodStatusObject, PodStatus>;
+  readonly #classes: ProviderClasses;
+
+  constructor({ namespaces, log, onConfigChange }: Options, allotments: Allotments) {
+    this.#classes = new ProviderClasses(onConfigChange);
+    this.#statuses = new KindCache({
+      resource: resources.secretProviderClassPodStatuses,
+      mayBeAbsent: true,
+      namespaces,
+      transform: (object, held) => {
+        const status = toPodStatus(object, held);
+        if (held !== undefined && samePodStatus(held, status)) return held;
+        const leftOut = (count: number): PodStatus => {
+          return { ...status, className: "", excess: { budget: "namespace", count } };
+        };
+        return allotments.take(held, status, leftOut);
+      },
+      same: samePodStatus,
+      onChange: (change) => {
+        if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
+        this.#classes.changed(change);
+      },
+      listAgain: () => allotments.hasRoomAnywhere,
+      log,
+    });
+  }
+
+  get kind(): string {
+    return this.#statuses.kind;
+  }
+
+  /** How many Pods tell of their classes. */
+  get size(): number {
+    return this.#statuses.size;
+  }
+
+  get(namespace: string, name: string): Config | undefined {
+    return this.#classes.get(namespace, name);
+  }
+
+  valuesIn(namespace: string): Iterable<Config> {
+    return this.#classes.valuesIn(namespace);
+  }
+
+  heardUpTo(namespace: string): number {
+    return this.#statuses.heardUpTo(namespace);
+  }
+
+  run(watch: Watch, signal: AbortSignal, listener: ListListener): Promise<void>[] {
+    return this.#statuses.run(watch, signal, listener);
+  }
+}

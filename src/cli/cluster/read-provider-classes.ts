@@ -1,0 +1,26 @@
+import { ProviderClasses } from "../../cache/provider-classes.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { isNotFound } from "../../kube/errors.ts";
+import { resources } from "../../kube/resources.ts";
+import type { Config } from "../../rollout/digest.ts";
+import { type PodStatusObject, toPodStatus } from "../../rollout/provider-classes/pod-status.ts";
+import { listAll } from "../list/list-all.ts";
+
+/**
+ * What the SecretProviderClasses of a namespace fetch, as their Pods tell it at this moment; none where the driver is not
+ * installed. Rejects where that cannot be read.
+ */
+export async function readProviderClasses(client: ApiClient, namespace: string): Promise<readonly Config[]> {
+  const classes = new ProviderClasses(() => {});
+  const take = (object: KubeObject & PodStatusObject) => {
+    classes.changed({ before: undefined, after: toPodStatus(object), initial: true });
+    return undefined;
+  };
+  try {
+    await listAll(client, resources.secretProviderClassPodStatuses, { namespace }, take);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return [...classes.valuesIn(namespace)];
+}

@@ -1,0 +1,170 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
+import { getWorkload, newHash, recordedHash, revisions, waveEvents } from "../end-to-end/state.ts";
+import { Driver, installDriver, removeDriver, volumeOf } from "./driver.ts";
+
+const ns = "csi";
+const replicas = 5;
+const noted = "wave.pusher.com/secret-provider-classes";
+const envFrom = [{ configMapRef: { name: "app" } }];
+
+describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster) => {
+  const driver = new Driver(cluster, ns);
+  let namespace: Namespace;
+  let wave: WaveProcess;
+  const start = async () => {
+    wave = await startWave([
+      "--kubeconfig",
+      cluster.kubeconfig,
+      `--namespaces=${ns}`,
+      "--enable-csi-integration",
+      "--dialects=wave,stakater",
+    ]);
+  };
+  const notedOn = async (name: string) =>
+    (await getWorkload(cluster, ns, "Deployment", name)).metadata.annotations?.[noted];
+  const hashOf = (name: string) => recordedHash(cluster, ns, "Deployment", name);
+  const scale = (name: string, count: number) =>
+    namespace.merge(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`, { spec: { replicas: count } });
+
+  /** All Pods of the newest template mount it, once they are there, in the version that `versionOf` gives them. */
+  const mounted = async (versionOf: (index: number) => string) => {
+    const hash = await hashOf("web");
+    const pods = await until("Pods with the newest hash", async () => {
+      const all = await driver.pods("web", replicas);
+      return all.every(({ metadata }) => metadata.annotations?.["wave.pusher.com/config-hash"] === hash)
+        ? all
+        : undefined;
+    });
+    for (const [index, pod] of pods.entries()) await driver.publish(pod, "vault", { password: versionOf(index) });
+    await driver.collect();
+  };
+
+  beforeAll(async () => {
+    await removeDriver(cluster);
+    namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("app", { a: "1" });
+    const spec = { replicas, strategy: { type: "Recreate" } };
+    const mounting = { containers: [{ ...container, envFrom }], volumes: [volumeOf("vault")] };
+    await namespace.create(workload("web", mounting, { spec }));
+    await namespace.create(
+      workload(
+        "theirs",
+        { containers: [container], volumes: [volumeOf("vault")] },
+        {
+          annotations: {
+            "wave.pusher.com/update-on-config-change": "false",
+            "secretproviderclass.reloader.stakater.com/auto": "true",
+          },
+        },
+      ),
+    );
+    await start();
+  });
+  afterAll(async () => {
+    await wave?.stop();
+    await removeDriver(cluster);
+  });
+
+  it("has its hash where no driver is installed", async () => {
+    await newHash(cluster, ns, "Deployment", "web");
+    expect(await notedOn("web")).toBeUndefined();
+  });
+
+  it("is not replaced when the driver is installed later and tells what its Pods mounted", async () => {
+    await installDriver(cluster);
+    const before = [await hashOf("web"), await revisions(cluster, ns, "Deployment", "web")];
+    await mounted(() => "1");
+    await until("the note", () => notedOn("web"), 60_000);
+    expect(await notedOn("web")).toMatch(/^vault \d+ [0-9a-f]{64}$/);
+    expect([await hashOf("web"), await revisions(cluster, ns, "Deployment", "web")]).toEqual(before);
+    await until("the note of Stakater's", () => notedOn("theirs"));
+    expect(await hashOf("theirs")).toBeUndefined();
+  });
+
+  describe("rotated", () => {
+    let rolled: string | undefined;
+    let count: number;
+
+    it("is rolled once, however many of its Pods report it", async () => {
+      const before = await hashOf("web");
+      count = await revisions(cluster, ns, "Deployment", "web");
+      for (const pod of await driver.pods("web", replicas)) {
+        await driver.publish(pod, "vault", { password: "2" }).catch(() => {}); // it may be gone by now
+      }
+      rolled = await newHash(cluster, ns, "Deployment", "web", before);
+      await newHash(cluster, ns, "Deployment", "theirs");
+      await mounted(() => "2");
+      expect(await revisions(cluster, ns, "Deployment", "web")).toBe(count + 1);
+      const told = (await waveEvents(cluster, ns, "web")).filter(({ reason }) => reason === "ConfigChanged");
+      expect(told.map(({ message, count: times }) => [message, times])).toEqual([
+        ['rolled out because SecretProviderClass "vault" changed (key "versions")', 1],
+      ]);
+    });
+
+    it("is not rolled by what its new Pods fetched, each its own", async () => {
+      for (const pod of await driver.pods("web", replicas)) await cluster.api("DELETE", podPath(pod.metadata.name));
+      await mounted((index) => `own ${index}`);
+      await edited();
+    });
+
+    it("is not rolled when all Pods are gone, Wave starts anew, and they come back", async () => {
+      await scale("web", 0);
+      await driver.pods("web", 0);
+      await driver.collect();
+      await wave.stop("SIGKILL");
+      await start();
+      await edited();
+      await scale("web", replicas);
+      await mounted(() => "2");
+      await edited();
+    });
+
+    it("is rolled once where nobody watched", async () => {
+      await wave.stop();
+      await mounted(() => "3");
+      const before = await hashOf("web");
+      await start();
+      rolled = await newHash(cluster, ns, "Deployment", "web", before);
+      await mounted(() => "3");
+      expect(await revisions(cluster, ns, "Deployment", "web")).toBe(count + 2);
+      await edited();
+    });
+
+    it("is explained", async () => {
+      const { stdout } = await promisify(execFile)(waveCommand, [
+        ...["explain", "deployment/web", "-n", ns, "-o", "json", "--kubeconfig", cluster.kubeconfig],
+        "--enable-csi-integration",
+      ]);
+      const { references, outcome } = JSON.parse(stdout);
+      expect(outcome).toBe("unchanged");
+      expect(references).toContainEqual(
+        expect.objectContaining({ kind: "SecretProviderClass", name: "vault", state: "present" }),
+      );
+    });
+
+    /** Wave has looked at everything that was written before, and has left the workload as it was. */
+    async function edited() {
+      const before = await hashOf("canary").catch(() => undefined);
+      if (before === undefined)
+        await namespace.create(workload("canary", { containers: [container], volumes: [volumeOf("canary")] }));
+      const first = await newHash(cluster, ns, "Deployment", "canary", undefined);
+      const [pod] = await driver.pods("canary", 1);
+      if (pod === undefined) throw new Error("no Pod");
+      const version = `${performance.now()}`;
+      await driver.publish(pod, "canary", { a: "1" });
+      await until("the note of the canary", () => notedOn("canary"));
+      await driver.publish(pod, "canary", { a: version });
+      await newHash(cluster, ns, "Deployment", "canary", first);
+      expect(await hashOf("web")).toBe(rolled);
+    }
+  });
+
+  function podPath(name: string): string {
+    return `/api/v1/namespaces/${ns}/pods/${name}`;
+  }
+});
