@@ -159,6 +159,14 @@ describe("an endpoint that does not take it", () => {
     expect(texts(received)[1]).toBe("shop/web (and 1 more in shop, not sent)");
   });
 
+  it("loses no count of what was not sent, also where the message that tells it is not sent either", async () => {
+    const { url, received } = await startEndpoint([{ status: 400 }, { status: 400 }]);
+    const { tell, counts } = await startNotifier({ ...everything, url });
+    tell(rolled("a"), rolled("b", {}, "pay"), rolled("c"));
+    await eventually(() => expect(counts()).toEqual({ sent: 1, failed: 2, dropped: 0 }));
+    expect(texts(received)[2]).toBe("shop/c (and 1 more in shop, 1 more in pay, not sent)");
+  });
+
   it("because nobody listens is asked six times, is logged once, by its host, and never by its path", async () => {
     const { port } = await startEndpoint();
     const url = `http://127.0.0.1:1/secret-path`;
