@@ -112,6 +112,23 @@ describe("the outbox of Events", () => {
     expect([sent, dropped, outbox.waiting]).toEqual([["a", "c (x3)"], ["newer"], 0]);
   });
 
+  it.each([
+    [undefined, "told", undefined],
+    ["perhaps", "told", "perhaps"],
+    ["told", "perhaps", "perhaps"],
+    ["told", undefined, undefined],
+  ] as const)("that stands for one that was not sent is news where that is: %s, then %s, is %s", async (...marks) => {
+    const posted: ObjectEvent[] = [];
+    const recorder = { record: async (event: ObjectEvent) => void posted.push(event) };
+    const outbox = new EventOutbox({ recorder, mayWrite: yes, writesWait: yes, onDropped: () => {} });
+    const marked = (repeats: ObjectEvent["repeats"]) => ({ ...event("web"), ...(repeats && { repeats }) });
+    outbox.post(event("first"));
+    outbox.post(marked(marks[0]));
+    outbox.post(marked(marks[1]));
+    await outbox.drained();
+    expect(posted.map(({ repeats }) => repeats)).toEqual([undefined, marks[2]]);
+  });
+
   it("does not count Events of an object for one that was made anew under its name", async () => {
     const { outbox, sent, arriveAll } = start();
     const anew = { ...event("a", "new") };

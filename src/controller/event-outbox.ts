@@ -48,10 +48,10 @@ export class EventOutbox {
 
   /** Accepts an Event. The write that it tells of has succeeded. */
   post(posted: ObjectEvent): void {
-    // Before it waits: people name objects by as many characters as they like.
-    const event = { ...posted, message: cut(posted.message, longestMessage) };
-    const key = keyOf(event);
+    const key = keyOf(posted);
     const before = this.#waiting.get(key);
+    // Before it waits: people name objects by as many characters as they like.
+    const event = withNewsOf(before?.event, { ...posted, message: cut(posted.message, longestMessage) });
     if (before !== undefined && before.event.message !== event.message) this.#options.onDropped("newer");
     this.#waiting.set(key, { event, times: (before?.times ?? 0) + 1 });
     // The same one twice at once could not be counted: it is sent after the one that is under way.
@@ -116,6 +116,13 @@ export class EventOutbox {
     this.#waiting.clear();
     this.#queue.clear();
   }
+}
+
+/** An Event stands for the one before it that was not sent: where that is news, so is this. */
+function withNewsOf(before: ObjectEvent | undefined, event: ObjectEvent): ObjectEvent {
+  if (before === undefined || event.repeats === undefined || before.repeats === "told") return event;
+  const { repeats, ...news } = event;
+  return before.repeats === undefined ? news : { ...news, repeats: before.repeats };
 }
 
 /** By uid: what was told of an object is no news of one that was made anew under its name. */
