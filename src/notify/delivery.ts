@@ -32,7 +32,9 @@ export function deliver(request: DeliveryRequest, clock: Clock, signal: AbortSig
   const { promise, resolve } = Promise.withResolvers<Delivery>();
   const later = (why: string) => resolve({ result: "later", why, retryAfterMs: undefined });
   if (signal.aborted) later("there is no time left");
-  const sent = signal.aborted ? undefined : open(request);
+  const sent = signal.aborted
+    ? undefined
+    : open(request, (error) => resolve({ result: "failed", why: errorText(error) }));
   const end = (why: string) => {
     later(why);
     sent?.destroy();
@@ -54,7 +56,16 @@ export function deliver(request: DeliveryRequest, clock: Clock, signal: AbortSig
   });
 }
 
-function open({ url, headers, body, ca }: DeliveryRequest): ClientRequest {
+function open(request: DeliveryRequest, onRefused: (error: unknown) => void): ClientRequest | undefined {
+  try {
+    return begin(request);
+  } catch (error) {
+    onRefused(error);
+    return undefined;
+  }
+}
+
+function begin({ url, headers, body, ca }: DeliveryRequest): ClientRequest {
   // Not imported as ES modules, which would also load all that node:http offers lazily: 13 MiB.
   const secure = url.protocol === "https:";
   const { request } = secure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");

@@ -94,12 +94,16 @@ describe("the file of --notify", () => {
     [{ headers: { A: `${secret}\n` } }, "receivers[0].headers.A has a character in it that no header may have"],
     [{ headers: { Host: secret } }, "receivers[0].headers.Host is a header that Wave sets"],
     [{ headers: { A: secret }, headerFiles: { a: "f" } }, "receivers[0].headerFiles.a is there twice"],
-    [{ caFile: "f" }, "receivers[0].caFile is a file without a certificate in PEM"],
+    [{ caFile: "f" }, "receivers[0].caFile is a file that does not begin with a certificate in PEM"],
+    [{ caFile: "broken" }, "receivers[0].caFile is a file that does not begin with a certificate in PEM"],
     [{ mode: "binary" }, /^receivers\[0\]\."mode" is no field; there is name, type/],
     [{ type: "cloudEvents", mode: "batch" }, "receivers[0].mode is neither structured nor binary"],
     [{ outcome: ["halted"] }, /^receivers\[0\]\."outcome" is no field; there is .*outcomes/],
   ])("is refused with %j, by the path of the field, and tells no secret", async (fields, message) => {
-    const found = await mistakeIn(fields, { f: secret });
+    const found = await mistakeIn(fields, {
+      f: secret,
+      broken: "-----BEGIN CERTIFICATE-----\nTm8=\n-----END CERTIFICATE-----\n",
+    });
     if (typeof message === "string") expect(found).toBe(message);
     else expect(found).toMatch(message);
   });

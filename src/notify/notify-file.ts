@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { parseYaml, Section } from "../lib/section.ts";
 import { errorText } from "../telemetry/error-text.ts";
@@ -79,8 +80,11 @@ async function caOf(section: Section, { readText }: SecretSources): Promise<stri
   const pem = await readText(path).catch((error) => {
     throw section.wrong("caFile", `cannot be read: ${errorText(error)}`);
   });
-  if (!pem.includes("-----BEGIN CERTIFICATE-----"))
-    throw section.wrong("caFile", "is a file without a certificate in PEM");
+  try {
+    new X509Certificate(pem);
+  } catch {
+    throw section.wrong("caFile", "is a file that does not begin with a certificate in PEM");
+  }
   return pem;
 }
 

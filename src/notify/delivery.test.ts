@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { FakeClock } from "../lib/fake-clock.ts";
+import { deliver } from "./delivery.ts";
+
+it("what cannot be sent at all has failed, and ends nobody", async () => {
+  const request = { url: new URL("http://127.0.0.1:1/"), headers: { "a b": "1" }, body: "{}", ca: undefined };
+  const clock = new FakeClock();
+  const delivery = await deliver(request, clock, new AbortController().signal);
+  expect(delivery).toMatchObject({ result: "failed", why: expect.stringContaining("a b") });
+  expect(clock.pending).toBe(0);
+});
+
+it("nothing is sent when there is no time left", async () => {
+  const request = { url: new URL("http://127.0.0.1:1/"), headers: {}, body: "{}", ca: undefined };
+  const delivery = await deliver(request, new FakeClock(), AbortSignal.abort());
+  expect(delivery).toEqual({ result: "later", why: "there is no time left", retryAfterMs: undefined });
+});
