@@ -57,7 +57,7 @@ function ownedFields(live: JsonMap, fields: JsonMap): JsonMap {
   return Object.fromEntries(picked);
 }
 
-/** `k:{"name":"web"}` is the item with this name. */
+/** `k:{"name":"web"}` is the item with this name. What tells it apart may be filled in: the protocol of a port. */
 function ownedItems(live: readonly Json[], fields: JsonMap): readonly Json[] {
   const items: Json[] = [];
   for (const [key, below] of Object.entries(fields)) {
@@ -65,7 +65,7 @@ function ownedItems(live: readonly Json[], fields: JsonMap): readonly Json[] {
     if (wanted === undefined || !isMap(below)) continue;
     const isWanted = (item: Json) => isMap(item) && Object.entries(wanted).every(([name, is]) => item[name] === is);
     const item = live.find(isWanted);
-    if (isMap(item)) items.push({ ...wanted, ...ownedFields(item, below) });
+    if (isMap(item)) items.push(ownedFields(item, below));
   }
   return items;
 }
