@@ -16,6 +16,7 @@ process.on("uncaughtException", onBug);
 wave(process.argv.slice(2), {
   env: processEnvironment(),
   homeDir: homedir(),
+  program: processEnvironment().WAVE_PROGRAM === "kubectl wave" ? "kubectl wave" : "wave",
   input: () => process.stdin,
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),

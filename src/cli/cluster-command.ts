@@ -2,12 +2,13 @@ import type { ApiClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-access.ts";
 import { systemClock } from "../lib/clock.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
-import type { Command, Terminal } from "./command.ts";
+import { type Command, type Terminal, taking } from "./command.ts";
 import { type ClusterPlace, toldFailure } from "./command-failure.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { type FlagTable, type FlagValues, type Given, parseFlags } from "./flags/parse-flags.ts";
 import { runFlags } from "./flags/run-flags.ts";
 import { version } from "./version.ts";
+import type { KindRow } from "./workload-argument.ts";
 
 /** The flags that say which cluster is meant. */
 export const connectionFlags = { kubeconfig: runFlags.kubeconfig, context: runFlags.context };
@@ -31,6 +32,8 @@ export interface Called<T extends FlagTable> {
 interface Row<T extends FlagTable> {
   readonly name: string;
   readonly flags: T & typeof connectionFlags;
+  /** The kinds of the objects that it is given by name; undefined: none. */
+  readonly kinds?: readonly KindRow<string>[];
   /** What `--help` prints. */
   readonly help: () => Promise<string>;
   /**
@@ -44,8 +47,8 @@ interface Row<T extends FlagTable> {
  * A command that speaks to a cluster: ends after one line where the cluster does not answer, refuses, or lacks what is asked
  * for, with the exit code of that.
  */
-export function clusterCommand<T extends FlagTable>({ name, flags, help, read }: Row<T>): Command {
-  return async (args, terminal) => {
+export function clusterCommand<T extends FlagTable>({ name, flags, kinds, help, read }: Row<T>): Command {
+  const command: Command = async (args, terminal) => {
     const parsed = parseFlags(flags, args, terminal.env);
     if (parsed.asks !== "run") {
       terminal.write(parsed.asks === "help" ? await help() : `wave ${version()}\n`);
@@ -63,9 +66,11 @@ export function clusterCommand<T extends FlagTable>({ name, flags, help, read }:
       return told.code;
     }
   };
+  return taking(command, { flags, kinds });
 }
 
-async function configured(
+/** The cluster that flags mean. Throws a ClusterConfigError where they mean none. */
+export async function configured(
   { kubeconfig, context }: FlagValues<typeof connectionFlags>,
   { env, homeDir }: Terminal,
 ): Promise<ClusterConfig> {
@@ -78,7 +83,8 @@ async function configured(
   });
 }
 
-async function connected(
+/** Does something with a connection to a cluster, which it ends. */
+export async function connected(
   name: string,
   config: ClusterConfig,
   run: (cluster: Cluster) => Promise<number>,

@@ -21,6 +21,7 @@ export async function runWave(
   const code = await wave(args, {
     env,
     homeDir: "/does/not/exist",
+    program: "wave",
     input: async function* () {},
     write: (text) => {
       out += text;

@@ -31,6 +31,7 @@ const mostPauseMs = 5_000;
 export const wait = clusterCommand({
   name: "wait",
   flags: waitFlags,
+  kinds: workloadRows,
   help: async () => (await import("./wait-help.ts")).waitHelp(),
   read: (called) => {
     const { positionals, values, terminal } = called;

@@ -1,6 +1,6 @@
 import { quoted } from "../rollout/wording.ts";
 import { errorText } from "../telemetry/error-text.ts";
-import type { Command, Terminal } from "./command.ts";
+import { type Command, type Terminal, taking } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { nearest } from "./flags/nearest.ts";
 import { UsageError } from "./flags/usage-error.ts";
@@ -15,11 +15,12 @@ interface CommandRow {
 const commands: Readonly<Record<string, CommandRow>> = {
   demo: {
     summary: "show in a few seconds what Wave does; needs no cluster",
-    load: async () => (await import("./demo.ts")).demo,
+    load: async () => taking((await import("./demo.ts")).demo, { flags: (await import("./demo/flags.ts")).demoFlags }),
   },
   run: {
     summary: "watch a cluster and roll workloads when their configuration changes",
-    load: async () => (await import("./run.ts")).run,
+    load: async () =>
+      taking((await import("./run.ts")).run, { flags: (await import("./flags/run-flags.ts")).runFlags }),
   },
   explain: {
     summary: "show what Wave would do with one workload now and why: wave explain deployment/web",
@@ -58,6 +59,10 @@ const commands: Readonly<Record<string, CommandRow>> = {
     summary: "tell what would roll if Wave took over from another controller: wave migrate --dry-run -A",
     load: async () => (await import("./migrate/migrate.ts")).migrate,
   },
+  completion: {
+    summary: "write the script by which a shell completes wave: wave completion bash",
+    load: async () => (await import("./completion/completion.ts")).completion,
+  },
   help: { summary: "show what a command does and its flags: wave help run", load: async () => help },
   version: {
     summary: "show Wave's version",
@@ -69,7 +74,7 @@ const commands: Readonly<Record<string, CommandRow>> = {
 };
 
 function overview(): string {
-  const rows = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+  const rows = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`);
   return [
     "Wave replaces Kubernetes Pods exactly when the ConfigMaps and Secrets that they see have changed.",
     "",
@@ -100,8 +105,10 @@ function commandNamed(name: string): Promise<Command> {
 }
 
 /** The exit code of `wave` with these arguments. */
-export async function wave(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function wave(args: readonly string[], caller: Terminal): Promise<number> {
+  const terminal = speaking(caller);
   const [first, ...rest] = args;
+  if (first === "__complete") return completed(rest, terminal);
   const name = first === undefined || first === "--help" || first === "-h" ? "help" : first;
   try {
     const command = await commandNamed(name === "--version" || name === "-v" ? "version" : name);
@@ -112,6 +119,25 @@ export async function wave(args: readonly string[], terminal: Terminal): Promise
     terminal.writeError(`${where}: ${error.message}\n`);
     return exitCodes.mistake;
   }
+}
+
+/** Answers a shell: every command is loaded only when its own flags are asked for. */
+async function completed(words: readonly string[], terminal: Terminal): Promise<number> {
+  const { complete } = await import("./completion/completion.ts");
+  const { shells } = await import("./completion/scripts.ts");
+  const summaries = new Map(Object.entries(commands).map(([name, { summary }]) => [name, summary]));
+  const load = (name: string) => commandNamed(name);
+  return complete(words, { summaries, load, words: { completion: shells, help: [...summaries.keys()] } }, terminal);
+}
+
+/** As a plugin of kubectl what it says of commands is what people type there. */
+function speaking(terminal: Terminal): Terminal {
+  const { program, write, writeError } = terminal;
+  if (program === "wave") return terminal;
+  const named = [...Object.keys(commands), "COMMAND"].join("|");
+  const told = new RegExp(`(?<![\\w./-])wave(?= (?:${named})\\b)|^wave(?=: )`, "g");
+  const speak = (text: string) => text.replaceAll(told, program);
+  return { ...terminal, write: (text) => write(speak(text)), writeError: (text) => writeError(speak(text)) };
 }
 
 /** What is shown of an error that nobody expected: one line, and the stack for those who mend it. */

@@ -40,6 +40,7 @@ export function annotationCommand<K extends string>({ name, help, kinds, run }: 
   return clusterCommand({
     name,
     flags,
+    kinds,
     help: async () => renderHelp({ ...help, usage: `wave ${name} KIND/NAME… [flags]`, exits }, flags),
     read: (called) => {
       const { positionals, values, terminal } = called;

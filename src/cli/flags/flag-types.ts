@@ -10,6 +10,8 @@ export interface Flag<V> {
   readonly help: string;
   /** One letter that may stand for the name: `-n`. */
   readonly short?: string;
+  /** What a shell offers for the value: these words, or the namespaces that there are; undefined: files where it is one. */
+  readonly completes?: readonly string[] | "namespaces";
   /** Given several times it means all of them, as with commas between; else the last one wins. */
   readonly repeats?: boolean;
   /** What `--help` shows for the value; undefined for a flag that is on by being named. */
@@ -27,6 +29,7 @@ interface Row {
   readonly group: string;
   readonly help: string;
   readonly short?: string;
+  readonly completes?: "namespaces";
 }
 
 /** On or off, as Go's strconv.ParseBool reads it. */
@@ -75,6 +78,7 @@ export function choice<const C extends string, D extends C | undefined>(
   return {
     ...rest,
     placeholder: of.join("|"),
+    completes: of,
     shownDefault,
     allowed: `one of ${of.join(", ")}`,
     parse: (value) => of.find((word) => word === value),
@@ -89,6 +93,7 @@ export function words<const W extends string>(
   return {
     ...rest,
     placeholder: "WORD,…",
+    completes: of,
     default: undefined,
     shownDefault,
     allowed: `a comma-separated list of ${of.join(", ")}`,
@@ -169,6 +174,7 @@ export function namespaces(row: Row): Flag<readonly string[] | undefined> {
   return {
     ...row,
     placeholder: "NAME,…",
+    completes: "namespaces",
     default: undefined,
     shownDefault: "all",
     allowed: "a comma-separated list of names of namespaces, such as web,shop",

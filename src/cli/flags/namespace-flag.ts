@@ -6,6 +6,7 @@ export const namespaceFlag = text({
   group: "Workloads",
   short: "n",
   placeholder: "NAME",
+  completes: "namespaces",
   form: isDnsLabel,
   allowed: "a name of lower-case letters, digits and dashes",
   shownDefault: "the context's, else default",

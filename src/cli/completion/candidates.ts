@@ -1,0 +1,128 @@
+import type { Command } from "../command.ts";
+import type { Flag } from "../flags/flag-types.ts";
+import type { FlagTable } from "../flags/parse-flags.ts";
+import type { KindRow } from "../workload-argument.ts";
+
+/** What a shell may offer for a word. */
+export interface Candidates {
+  readonly offered: readonly Candidate[];
+  /** Whether files are offered instead. */
+  readonly files?: boolean;
+  /** Whether more of the same word follows: a name after `deployment/`. */
+  readonly goesOn?: boolean;
+}
+
+/** One of them, with what it means. */
+export interface Candidate {
+  readonly word: string;
+  readonly means?: string | undefined;
+}
+
+/** What candidates are made from. */
+export interface Completable {
+  /** Every command with what it does. */
+  readonly summaries: ReadonlyMap<string, string>;
+  readonly load: (name: string) => Promise<Command>;
+  /** Words that commands take which have no flags and no objects. */
+  readonly words: Readonly<Record<string, readonly string[]>>;
+  /** The names that there are in the cluster, asked with the words of the line; none where it does not answer soon. */
+  readonly namesOf: (asked: Asked) => Promise<readonly string[]>;
+}
+
+/** Which names of a cluster are asked for. */
+export interface Asked {
+  readonly of: KindRow<string> | "namespaces";
+  readonly flags: FlagTable;
+  /** The words before, which may say which cluster and namespace are meant. */
+  readonly words: readonly string[];
+}
+
+const nothing: Candidates = { offered: [] };
+
+/** What may follow the words of a line after the name of the program, the last of which is being typed. */
+export async function candidatesFor(words: readonly string[], wave: Completable): Promise<Candidates> {
+  const [name = "", ...args] = words;
+  const current = args.at(-1);
+  if (current === undefined) {
+    const commands = [...wave.summaries].map(([word, means]) => ({ word, means }));
+    return { offered: commands.filter(startsWith(name)) };
+  }
+  const fixed = Object.hasOwn(wave.words, name) ? wave.words[name] : undefined;
+  if (fixed !== undefined) return { offered: args.length === 1 ? wordsOf(fixed).filter(startsWith(current)) : [] };
+  if (!wave.summaries.has(name)) return nothing;
+  const { takes } = await wave.load(name);
+  if (takes === undefined) return nothing;
+  const before = args.slice(0, -1);
+  const afterFlags = before.includes("--");
+  const asked = { flags: takes.flags, words: before };
+  const flag = afterFlags ? undefined : flagOf(takes.flags, before.at(-1) ?? "");
+  if (flag?.placeholder !== undefined) return valuesOf(flag, current, { ...asked, words: before.slice(0, -1) }, wave);
+  if (!afterFlags && current.startsWith("-")) return flagsFor(takes.flags, current, asked, wave);
+  return objectsFor(takes.kinds ?? [], current, asked, wave);
+}
+
+function wordsOf(words: readonly string[]): readonly Candidate[] {
+  return words.map((word) => ({ word }));
+}
+
+function startsWith(typed: string): (candidate: Candidate) => boolean {
+  return ({ word }) => word.startsWith(typed);
+}
+
+/** The flag that a word is, without a value. */
+function flagOf(flags: FlagTable, word: string): Flag<unknown> | undefined {
+  const name = /^--?([^=]+)$/.exec(word)?.[1];
+  if (name === undefined) return undefined;
+  return Object.hasOwn(flags, name) ? flags[name] : Object.values(flags).find(({ short }) => short === name);
+}
+
+async function flagsFor(
+  flags: FlagTable,
+  current: string,
+  asked: Omit<Asked, "of">,
+  wave: Completable,
+): Promise<Candidates> {
+  const [, name, value] = /^(--?[^=]+)=(.*)$/s.exec(current) ?? [];
+  if (name === undefined) {
+    const all = Object.entries(flags).map(([flag, { help }]) => ({ word: `--${flag}`, means: help }));
+    return {
+      offered: [...all, { word: "--help", means: "Show what it does, and its flags." }].filter(startsWith(current)),
+    };
+  }
+  const flag = flagOf(flags, name);
+  if (flag === undefined) return nothing;
+  const { offered, ...rest } = await valuesOf(flag, value ?? "", asked, wave);
+  return { ...rest, offered: offered.map(({ word, means }) => ({ word: `${name}=${word}`, means })) };
+}
+
+/** Of a list after commas what comes next. */
+async function valuesOf(
+  { completes, placeholder = "" }: Flag<unknown>,
+  typed: string,
+  asked: Omit<Asked, "of">,
+  wave: Completable,
+): Promise<Candidates> {
+  if (completes === undefined) return { offered: [], files: placeholder === "FILE" || placeholder === "DIR" };
+  const known = placeholder.endsWith(",…") ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
+  const words = completes === "namespaces" ? await wave.namesOf({ of: completes, ...asked }) : completes;
+  return { offered: wordsOf(words.map((word) => known + word)).filter(startsWith(typed)) };
+}
+
+/** `deployment/web`, or `web` after the word `deployment`. */
+async function objectsFor(
+  kinds: readonly KindRow<string>[],
+  current: string,
+  asked: Omit<Asked, "of">,
+  wave: Completable,
+): Promise<Candidates> {
+  const [typed = "", name] = current.split("/");
+  const rowOf = (word: string) => kinds.find(({ names }) => names.includes(word.toLowerCase()));
+  const named = name === undefined ? asked.words.map(rowOf).find((row) => row !== undefined) : rowOf(typed);
+  if (named !== undefined) {
+    const names = await wave.namesOf({ of: named, ...asked });
+    const prefix = name === undefined ? "" : `${typed}/`;
+    return { offered: wordsOf(names.map((each) => prefix + each)).filter(startsWith(current)) };
+  }
+  const all = wordsOf(kinds.map(({ kind }) => `${kind.toLowerCase()}/`)).filter(startsWith(current));
+  return { offered: all, goesOn: all.length > 0 };
+}

@@ -1,0 +1,176 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { commandScene } from "../test-commands.ts";
+import { runWave } from "../test-terminal.ts";
+import { type Shell, scripts, shells } from "./scripts.ts";
+
+const sandbox = await startSandbox({ controllers: false });
+afterAll(() => sandbox.close());
+const scene = commandScene(sandbox, "shop");
+await scene.createNamespace("shop");
+for (const name of ["web", "worker", "api"]) await scene.createWorkload(`deployments/${name}`);
+
+/** What is offered for the last of some words, without what it means, and then the directive. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const { code, out, err } = await runWave(["__complete", ...words], scene.env);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return out
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.replace(/\t.*/, ""));
+}
+
+describe("a shell is offered", () => {
+  it.each([
+    [["wa"], ["wait", ":4"]],
+    [
+      ["help", "mi"],
+      ["migrate", ":4"],
+    ],
+    [
+      ["completion", ""],
+      ["bash", "zsh", "fish", ":4"],
+    ],
+    [["completion", "bash", ""], [":4"]],
+    [
+      ["list", "--all"],
+      ["--all-namespaces", ":4"],
+    ],
+    [
+      ["list", "-o", ""],
+      ["table", "wide", "json", "yaml", ":4"],
+    ],
+    [
+      ["list", "--output", "j"],
+      ["json", ":4"],
+    ],
+    [
+      ["list", "--output=j"],
+      ["--output=json", ":4"],
+    ],
+    [
+      ["list", "--state", "held,wa"],
+      ["held,waiting", ":4"],
+    ],
+    [["list", "-A", ""], [":4"]],
+    [
+      ["list", "-n", "sh"],
+      ["shop", ":4"],
+    ],
+    [
+      ["run", "--namespaces=default,sh"],
+      ["--namespaces=default,shop", ":4"],
+    ],
+    [["list", "--kubeconfig", ""], [":0"]],
+    [["diff", "-f", "x"], [":0"]],
+    [
+      ["explain", ""],
+      ["deployment/", "statefulset/", "daemonset/", ":6"],
+    ],
+    [
+      ["explain", "deployment/w", "-n", "sh"],
+      ["shop", ":4"],
+    ],
+    [
+      ["explain", "-n", "shop", "deployment/w"],
+      ["deployment/web", "deployment/worker", ":4"],
+    ],
+    [
+      ["wait", "-n", "shop", "deploy/web", "deploy/a"],
+      ["deploy/api", ":4"],
+    ],
+    [
+      ["hold", "-n", "shop", "deploy", "w"],
+      ["web", "worker", ":4"],
+    ],
+    [
+      ["hold", "namespace/sh"],
+      ["namespace/shop", ":4"],
+    ],
+    [
+      ["hold", "--", "conf"],
+      ["configmap/", ":6"],
+    ],
+    [["nonsense", ""], [":4"]],
+    [["constructor", ""], [":4"]],
+  ])("for %j: %j", async (words, expected) => {
+    expect(await offered(...words)).toEqual(expected);
+  });
+
+  it("nothing of a cluster that does not answer, refuses, or is not configured", async () => {
+    const words = ["__complete", "explain", "deployment/"];
+    expect((await runWave(words)).out).toBe(":4\n");
+    sandbox.faults.add({ match: () => true, action: { type: "status", status: 403 } });
+    expect((await runWave(words, scene.env)).out).toBe(":4\n");
+    sandbox.faults.clear();
+  });
+});
+
+const folder = mkdtempSync(join(tmpdir(), "wave-completion-"));
+const stand = join(folder, "wave");
+writeFileSync(stand, `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dirname, "../../main.ts")}" "$@"\n`);
+chmodSync(stand, 0o755);
+
+const run = (shell: Shell, ...args: readonly string[]) =>
+  execFileSync(shell, args, { encoding: "utf8", env: { PATH: `${folder}:${process.env.PATH}`, HOME: folder } });
+
+/** How each is asked what it makes of a line. */
+const asking: Readonly<Record<Shell, (line: string) => string>> = {
+  bash: (line) => `
+    compopt() { :; }
+    source <(wave completion bash)
+    COMP_LINE='${line}' COMP_POINT=${line.length} _wave && printf '%s\\n' "\${COMPREPLY[@]}"`,
+  zsh: (line) => `
+    compdef() { :; }
+    _describe() { print -l -- "\${(@P)3%%:*}"; }
+    source <(wave completion zsh)
+    words=("\${(@s: :)\${:-${line}}}"); CURRENT=\${#words}; _wave`,
+  fish: (line) => `wave completion fish | source; complete -C '${line}'`,
+};
+
+function isThere(shell: Shell): boolean {
+  try {
+    execFileSync(shell, ["--version"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.each(shells.filter(isThere))("%s itself", (shell) => {
+  const completed = (line: string) =>
+    run(shell, "-c", asking[shell](line))
+      .trimEnd()
+      .split("\n")
+      .map((each) => each.replace(/\t.*/, ""));
+
+  it("finds no mistake in its script", () => {
+    const file = join(folder, shell);
+    writeFileSync(file, scripts[shell]);
+    expect(run(shell, "-n", file)).toBe("");
+  });
+
+  it("completes commands, flags and their values", () => {
+    expect(completed("wave rel")).toEqual(["release"]);
+    expect(completed("wave list --all")).toEqual(["--all-namespaces"]);
+    expect(completed("wave list -o ")).toEqual(["table", "wide", "json", "yaml"].toSorted(inOrderOf(shell)));
+    // Readline replaces what stands after the equals sign.
+    expect(completed("wave list --output=j")).toEqual([shell === "bash" ? "json" : "--output=json"]);
+  });
+});
+
+/** fish sorts what it is offered. */
+function inOrderOf(shell: Shell): (a: string, b: string) => number {
+  return (a, b) => (shell !== "fish" || a === b ? 0 : a < b ? -1 : 1);
+}
+
+it.each([
+  { args: [], says: "wave completion: name a shell: bash, zsh or fish\n" },
+  { args: ["tcsh"], says: 'wave completion: "tcsh" is not bash, zsh or fish\n' },
+])("wave completion refuses $args in one line", async ({ args, says }) => {
+  expect(await runWave(["completion", ...args])).toEqual({ code: 2, out: "", err: says });
+});
