@@ -92,5 +92,8 @@ function stepsOf(bad: Panel["bad"]) {
 
 function optionsOf(type: Panel["type"]): object {
   if (type === "stat") return { colorMode: "background", graphMode: "none", reduceOptions: { calcs: ["lastNotNull"] } };
-  return { legend: { displayMode: "list", placement: "bottom" }, tooltip: { mode: "multi", sort: "desc" } };
+  return {
+    legend: { showLegend: true, displayMode: "list", placement: "bottom", calcs: [] },
+    tooltip: { mode: "multi", sort: "desc" },
+  };
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
 import { knownValues, type MetricRow } from "../../src/telemetry/metric-row.ts";
@@ -6,12 +9,24 @@ import { startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 
 const rows: readonly MetricRow[] = Object.values(catalogue).flatMap((each) => Object.values(each));
-const electing = (namespace: string) => [
+const flagsOf = async (namespace: string) => [
   "--leader-election",
   `--leader-election-namespace=${namespace}`,
   "--leader-election-id=wave",
   `--hash-key-secret=${namespace}/wave-hash-key`,
+  `--notify=${await notifyFile()}`,
 ];
+
+/** Nobody listens there, and nothing is to be told. */
+const receivers = [{ name: "nobody", type: "webhook", url: "http://127.0.0.1:9", outcomes: ["halted"] }];
+
+async function notifyFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "wave-notify-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "notify.yaml");
+  await writeFile(file, JSON.stringify({ receivers }));
+  return file;
+}
 
 describeOnControlPlane("the metrics of a run", (cluster) => {
   it.for([
@@ -20,7 +35,7 @@ describeOnControlPlane("the metrics of a run", (cluster) => {
   ] as const)(
     "%s are exactly those of the catalogue, each series that is known beforehand included",
     async ([, ns, all]) => {
-      const { wave } = await startScene(cluster, ns, { webhooks: all, args: all ? electing(ns) : [] });
+      const { wave } = await startScene(cluster, ns, { webhooks: all, args: all ? await flagsOf(ns) : [] });
       onTestFinished(async () => {
         await wave.stop();
       });

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { freePort, until } from "../control-plane/wave-process.ts";
+
+/** One series of an answer, with its value at the moment that was asked for. */
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [number, string];
+}
+
+/** An alert that is pending or fires. */
+export interface Alert {
+  readonly state: "pending" | "firing";
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** A real Prometheus. */
+export interface Prometheus {
+  readonly url: string;
+  /** What a query answers now. Rejects where it is not PromQL. */
+  readonly query: (expr: string) => Promise<readonly Sample[]>;
+  /** The alerts that fire now, by name. */
+  readonly firing: () => Promise<ReadonlyMap<string, Alert>>;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Starts a Prometheus in a folder of its own that scrapes a Wave every second as the chart's monitors would, with the labels
+ * of a Pod, and evaluates these rules every second. Resolves when it has scraped.
+ */
+export async function startPrometheus(target: { readonly port: number }, rules: string): Promise<Prometheus> {
+  const folder = mkdtempSync(join(tmpdir(), "wave-prometheus-"));
+  const labels = { namespace: "wave-system", pod: "wave-0" };
+  const config = {
+    global: { scrape_interval: "1s", evaluation_interval: "1s" },
+    rule_files: ["rules.yaml"],
+    scrape_configs: [{ job_name: "wave", static_configs: [{ targets: [`127.0.0.1:${target.port}`], labels }] }],
+  };
+  writeFileSync(join(folder, "prometheus.yaml"), stringify(config));
+  writeFileSync(join(folder, "rules.yaml"), rules);
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const args = [
+    `--config.file=${folder}/prometheus.yaml`,
+    `--storage.tsdb.path=${folder}/data`,
+    `--web.listen-address=${url.slice("http://".length)}`,
+  ];
+  const child = spawn("prometheus", args, { stdio: ["ignore", "ignore", "pipe"] });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let log = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    log = `${log}${chunk.toString()}`.slice(-4_000);
+  });
+  const ask = async <T>(path: string): Promise<T> => {
+    const answer = (await (await fetch(`${url}/api/v1/${path}`)).json()) as Answer<T>;
+    if (answer.status !== "success") throw new Error(`Prometheus: ${answer.error}`);
+    return answer.data;
+  };
+  const query = async (expr: string) =>
+    (await ask<{ readonly result: readonly Sample[] }>(`query?query=${encodeURIComponent(expr)}`)).result;
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await exited;
+    rmSync(folder, { recursive: true });
+  };
+  try {
+    await until("Prometheus to have scraped Wave", async () =>
+      (await query('up{job="wave"} == 1')).length > 0 ? true : undefined,
+    );
+  } catch (error) {
+    await stop();
+    throw new Error(`Prometheus does not scrape; its log ends with:\n${log}`, { cause: error });
+  }
+  return {
+    url,
+    query,
+    firing: async () => {
+      const { alerts } = await ask<{ readonly alerts: readonly Alert[] }>("alerts");
+      return new Map(
+        alerts.filter(({ state }) => state === "firing").map((alert) => [alert.labels.alertname ?? "", alert]),
+      );
+    },
+    stop,
+  };
+}
+
+type Answer<T> =
+  | { readonly status: "success"; readonly data: T }
+  | { readonly status: "error"; readonly error: string };
