@@ -22,7 +22,7 @@ function blockAfter(place: string, language: string): string {
 
 describe("docs/notifications.md", () => {
   it.each(receiverTypes)("has what is sent to a receiver of type %s", async (type) => {
-    const [example] = parse(blockAfter(`### \`${type}\``, "yaml"));
+    const [example] = parse(blockAfter(`### \`${type}\``, "yaml fragment"));
     const sent = JSON.parse(blockAfter(`### \`${type}\``, "json"));
     const { url, received } = await startEndpoint();
     const { urlFile, headerFiles, ...rest } = example;
@@ -35,7 +35,7 @@ describe("docs/notifications.md", () => {
 
   it("begins with a file that can be used", async () => {
     const files = {
-      "notify.yaml": blockAfter("# Notifications", "yaml"),
+      "notify.yaml": blockAfter("# Notifications", "yaml fragment"),
       "slack-url": "https://hooks.slack.com/services/a",
     };
     const folder = await temporaryFiles(files);
