@@ -49,6 +49,14 @@ export default {
   // No font and no script of another host: it works on a machine without a network.
   head: [["link", { rel: "icon", href: "/wave.svg", type: "image/svg+xml" }]],
   markdown: {
+    // As GitHub makes them, so that a link to a place in a page leads there in both.
+    anchor: {
+      slugify: (title) =>
+        title
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, "")
+          .replaceAll(" ", "-"),
+    },
     config: (markdown) => repositoryLinks(markdown, root),
   },
   themeConfig: {

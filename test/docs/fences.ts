@@ -32,6 +32,28 @@ export function fencesOf(page: string): readonly Fence[] {
   return fences;
 }
 
+/** Lines of a page that are a block of code by their indent alone, after an empty line. */
+export function indentedCommands(page: string): readonly string[] {
+  const text = readFileSync(join(root, page), "utf8").replace(/^(\s*)```[\s\S]*?^\1```$/gm, "");
+  return [...text.matchAll(/\n\n( {4}\S.*)/g)].map(([, line]) => line ?? "");
+}
+
+/**
+ * Pages whose blocks another test runs, which must name the page: it has the configuration or the endpoints that they
+ * need.
+ */
+const elsewhere: Readonly<Record<string, string>> = {
+  "docs/notifications.md": "src/notify/notifications-docs.test.ts",
+};
+
+/** The test that runs the blocks of a page instead; undefined where they are followed on a control plane. */
+export function otherTestOf(page: string): string | undefined {
+  const test = elsewhere[page];
+  if (test !== undefined && !readFileSync(join(root, test), "utf8").includes(page.replace(/^.*\//, "")))
+    throw new Error(`${test} does not speak of ${page}`);
+  return test;
+}
+
 /** Why a block is not run, where it says so: the text after `no-run:`. */
 export function reasonNotToRun({ info }: Fence): string | undefined {
   return info.match(/^no-run: (.{8,})$/)?.[1];

@@ -113,18 +113,20 @@ export class Scene {
     if (code !== 0) throw new Error(`${at} ended with ${code}:\n${text}`);
   }
 
-  #run(script: string): Promise<Ran> {
+  #run(text: string): Promise<Ran> {
+    // What a page writes in capitals is the reader's to fill in: here with what the scene has.
+    const script = text.replace(/\bKIND\/NAME\b/g, "deployment/web").replace(/\bNAMESPACE\b/g, "shop");
     return new Promise((resolve) => {
       const child = spawn("bash", ["--norc", "-euo", "pipefail", "-c", script], {
         cwd: this.#folder,
         env: this.#env,
         timeout: 90_000,
       });
-      let text = "";
+      let printed = "";
       for (const stream of [child.stdout, child.stderr])
-        stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
       child.stdin.end();
-      child.once("close", (code) => resolve({ code, text }));
+      child.once("close", (code) => resolve({ code, text: printed }));
     });
   }
 }

@@ -2,7 +2,7 @@ import { globSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ControlPlane, missingControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
 import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
-import { fencesOf, reasonNotToRun, root } from "./fences.ts";
+import { fencesOf, indentedCommands, otherTestOf, reasonNotToRun, root } from "./fences.ts";
 import { Scene } from "./scene.ts";
 
 const pages = [
@@ -19,13 +19,18 @@ describe.for(pages)("the blocks of %s", (page) => {
   it("are of a language that is tested, and say why where one is not run", () => {
     for (const fence of fencesOf(page)) {
       expect(languages, fence.at).toContain(fence.language);
-      if (fence.info !== "" && !["values", "fragment"].includes(fence.info))
+      if (otherTestOf(page) === undefined && fence.info !== "" && !["values", "fragment"].includes(fence.info))
         expect(reasonNotToRun(fence), fence.at).toBeDefined();
     }
+  });
+
+  it("are fenced: what is only indented would not be tested", () => {
+    expect(indentedCommands(page)).toEqual([]);
   });
 });
 
 const isFollowed = (page: string) =>
+  otherTestOf(page) === undefined &&
   fencesOf(page).some(
     (fence) => ["sh", "console", "yaml", "json"].includes(fence.language) && reasonNotToRun(fence) === undefined,
   );

@@ -1,0 +1,73 @@
+import { globSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BuiltPage, buildSite, builtPages } from "./built-site.ts";
+import { openSite } from "./chromium.ts";
+import { root } from "./fences.ts";
+
+describe("the site of the docs", () => {
+  let folder: string;
+  let pages: ReadonlyMap<string, BuiltPage>;
+  beforeAll(async () => {
+    folder = await buildSite();
+    pages = builtPages(folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("has every page of docs/, and each in its sidebar", () => {
+    const sidebar = pages.get("/")?.html ?? "";
+    for (const path of globSync("docs/**/*.md", { cwd: root })) {
+      const address = path === "docs/index.md" ? "/" : `/${path.replace(/\.md$/, "")}`;
+      expect([...pages.keys()], path).toContain(address);
+      // Decisions are folded away until they are opened.
+      if (address !== "/" && !address.startsWith("/docs/adr/")) expect(sidebar, path).toContain(`href="${address}"`);
+    }
+  });
+
+  it("has no link to a page or to a place in a page that is not there", () => {
+    const dead: string[] = [];
+    for (const { address, links } of pages.values()) {
+      for (const link of links) {
+        const [to = "", anchor] = link.split("#");
+        const page = pages.get(to === "" ? "/" : to);
+        if (page === undefined) dead.push(`${address}: ${link}`);
+        else if (anchor !== undefined && anchor !== "" && !page.anchors.has(decodeURIComponent(anchor)))
+          dead.push(`${address}: ${link}`);
+      }
+    }
+    expect(dead).toEqual([]);
+  });
+
+  it("loads nothing from another host", () => {
+    const others = [...pages.values()].flatMap(({ html }) => [
+      ...html.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]+)"/g),
+    ]);
+    expect(others.map(([, url]) => url)).toEqual([]);
+  });
+
+  it("has an index for search with the words of its pages", () => {
+    const [index = ""] = globSync("assets/**/*localSearchIndex*.js", { cwd: folder });
+    const text = readFileSync(join(folder, index), "utf8");
+    for (const word of ["partition", "onDelete".toLowerCase(), "kustomize", "rolloutheld", "leaderelection"])
+      expect(text.toLowerCase(), word).toContain(word);
+  });
+
+  it("finds a page in a browser, in the dark and on a telephone, and nothing is wider than the screen", async (context) => {
+    await using browser = await openSite(folder);
+    if (browser === undefined) return context.skip("no Chromium on this machine");
+    await browser.size(390, 800);
+    await browser.dark();
+    await browser.open("/docs/pacing");
+    expect(await browser.evaluate("document.documentElement.classList.contains('dark')")).toBe(true);
+    for (const address of pages.keys()) {
+      await browser.open(address);
+      const wide = await browser.evaluate("document.documentElement.scrollWidth");
+      expect(wide, address).toBeLessThanOrEqual(390);
+    }
+    await browser.open("/");
+    await browser.size(1280, 900);
+    const found = await browser.search("partition");
+    expect(found).toContain("/docs/rollouts");
+    expect(browser.problems()).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { codeIn, eventReasons, isSaid, logLines, rowsOf } from "./told.ts";
+
+describe("docs/events.md", () => {
+  const rows = rowsOf("docs/events.md").filter(([first]) => codeIn(first).length > 0);
+
+  it("has every reason of an Event, and no other", () => {
+    // This one is a warning of admission alone.
+    const reasons = [...eventReasons()].filter((reason) => reason !== "ConfigurationMissing");
+    expect([...new Set(rows.flatMap(([reason]) => codeIn(reason)))].sort()).toEqual(reasons.sort());
+  });
+
+  it("has texts as Wave says them", () => {
+    for (const text of rows.flatMap(([, text]) => codeIn(text))) expect(isSaid(text), text).toBe(true);
+  });
+});
+
+describe("docs/errors.md", () => {
+  const rows = rowsOf("docs/errors.md").filter(([first]) => codeIn(first).length > 0);
+  const texts = rows.flatMap(([text]) => codeIn(text));
+
+  it("has every line that the log has as a warning or an error", () => {
+    for (const line of logLines()) expect(texts, line).toContain(line);
+  });
+
+  it("has texts as Wave says them", () => {
+    for (const text of texts) expect(isSaid(text), text).toBe(true);
+  });
+});
+
+describe("docs/troubleshooting.md", () => {
+  it("has texts as Wave says them", () => {
+    for (const text of rowsOf("docs/troubleshooting.md")
+      .flatMap(([symptom]) => codeIn(symptom))
+      .filter((code) => code.includes(" ")))
+      expect(isSaid(text), text).toBe(true);
+  });
+});

@@ -1,0 +1,50 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./fences.ts";
+
+/** The sources that run, without what only tests use; each with its comments taken out. */
+const sources = globSync("src/**/*.ts", { cwd: root })
+  .filter((path) => !/\.test\.ts$|\/(test|fake|scripted)-[^/]*$|^src\/sandbox\//.test(path))
+  .map((path) => readFileSync(join(root, path), "utf8").replace(/^\s*(\/?\*|\/\/).*$/gm, ""));
+
+/** Everything that the sources of Wave say, as one text in which line breaks and joined literals are no borders. */
+const said = sources.join("\n").replace(/["`]\s*\+\s*["`]/g, "");
+
+/** Whether Wave says so: each part of a text between its `…` is in the sources, and between the same quotes. */
+export function isSaid(text: string): boolean {
+  return text
+    .split("…")
+    .map((part) => part.trim())
+    .filter((part) => part.length > 1)
+    .every((part) => said.includes(part) || said.includes(part.replaceAll('"', '\\"')));
+}
+
+/** The reasons of all Events, as the sources name them. */
+export function eventReasons(): ReadonlySet<string> {
+  return new Set([...said.matchAll(/\breason: "([A-Z]\w+)"/g)].map(([, reason]) => reason ?? ""));
+}
+
+/** What the log is told by `warn` or `error`, where that is one text: what is different each time is `…`. */
+export function logLines(): readonly string[] {
+  return [...said.matchAll(/\blog\.(?:warn|error)\(\s*(?:"([^"]+)"|`([^`]+)`)/g)]
+    .map(([, plain, template]) => plain ?? template?.replace(/\$\{[^}]*\}+/g, "…") ?? "")
+    .filter((line) => line.replaceAll("…", "").trim().length > 3);
+}
+
+/** The rows of the tables of a page, as cells without their marks. */
+export function rowsOf(page: string): readonly (readonly string[])[] {
+  return readFileSync(join(root, page), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !line.startsWith("|---"))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll("\\|", "|")),
+    );
+}
+
+/** What a cell says between marks of code. */
+export function codeIn(cell: string | undefined): readonly string[] {
+  return [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? "");
+}
