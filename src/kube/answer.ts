@@ -30,6 +30,19 @@ export function readBody({ body, isComplete }: TransportResponse, limit: number)
   });
 }
 
+/** A body as it comes; throws where it breaks off. */
+export async function* partsOf({ body, isComplete }: TransportResponse): AsyncGenerator<Buffer> {
+  try {
+    yield* body as AsyncIterable<Buffer>;
+  } catch (error) {
+    // An HTTP/2 stream whose answer came at once is closed before anybody reads it. Node.js takes that for a premature end of
+    // whoever begins to read then, also when all of it was read.
+    const isPremature = error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+    if (!isPremature || !isComplete() || body.readableLength > 0) throw error;
+  }
+  if (!isComplete()) throw brokenOff();
+}
+
 /** What is wrong with a body that ends before its end. */
 export function brokenOff(): Error {
   return new Error("the connection ended in the middle of an answer");

@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { Lane } from "../lib/lane.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { apiErrorOf, brokenOff, readBody } from "./answer.ts";
+import { apiErrorOf, partsOf, readBody } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { longestObjectBytes } from "./assembly.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
@@ -205,11 +205,10 @@ function byteStream(
   return {
     async *[Symbol.asyncIterator]() {
       try {
-        for await (const part of opened.response.body as AsyncIterable<Buffer>) {
+        for await (const part of partsOf(opened.response)) {
           reachability?.answered();
           yield part;
         }
-        if (!opened.response.isComplete()) throw brokenOff();
       } catch (error) {
         const failure = failureOf(error, info, guard, signal);
         reachability?.failed(failure);

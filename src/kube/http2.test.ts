@@ -44,6 +44,23 @@ const get = (path = "/") => ({ method: "GET", path }) as const;
 const paths = (count: number) => Array.from({ length: count }, (_, index) => `/${index}`);
 
 describe("the connection to an API server with HTTP/2", () => {
+  it("has all of an answer that came at once, also for whoever begins to read when it has ended", async () => {
+    const length = 100_000;
+    let closed: Promise<unknown> | undefined;
+    const server = await http2Server((stream) => {
+      closed = once(stream, "close");
+      stream.respond({ ":status": 200 });
+      stream.end("x".repeat(length));
+    });
+    await using stream = await clientFor(server.port).stream(get());
+    await closed;
+    // The client is told in its next turn, at the latest.
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    let read = 0;
+    for await (const part of stream) read += part.length;
+    expect(read).toBe(length);
+  });
+
   it("is one for all requests", async () => {
     const server = await http2Server(ok);
     const client = clientFor(server.port);
