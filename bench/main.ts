@@ -9,6 +9,7 @@ const parts: Readonly<Record<string, () => Promise<readonly string[]>>> = {
   burst: async () => (await import("./burst-report.ts")).reportBurst(say),
   load: async () => (await import("./sustained-report.ts")).reportSustained(say),
   admission: async () => (await import("./replica-report.ts")).reportAdmission(say),
+  peers: async () => (await import("./peers-report.ts")).reportPeers(say),
   image: async () => (await import("./image.ts")).reportImage(say),
   "high-availability": async () => (await import("./replica-report.ts")).reportHandOver(say),
 };

@@ -10,17 +10,33 @@ interface Deployment extends KubeObject {
   readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Record<string, string> } } };
 }
 
-/** The hashes that the Deployments of a namespace record, by a watch: as soon as anybody can know them. */
-export interface RecordedHashes {
-  /** Resolves with the time (`performance.now()`) at which `count` Deployments had got a hash that they had not before. */
+/** What of the Deployments of a namespace changes, by a watch: as soon as anybody can know it. */
+export interface ChangedTemplates {
+  /** Resolves with the time (`performance.now()`) at which `count` Deployments had got something that they had not before. */
   readonly changed: (count: number) => Promise<number>;
+  /** How many changes there were since the watch began. */
+  readonly changes: () => number;
   readonly stop: () => void;
 }
 
-/** Begins to watch; resolves when what exists is known. */
-export async function watchHashes(client: ApiClient, namespace: string): Promise<RecordedHashes> {
+/** The hashes that Wave records. Begins to watch; resolves when what exists is known. */
+export function watchHashes(client: ApiClient, namespace: string): Promise<ChangedTemplates> {
+  return watchChanges(client, namespace, ({ metadata }) => metadata.annotations?.["wave.pusher.com/config-hash"]);
+}
+
+/** Whole pod templates, whoever changes what in them. Begins to watch; resolves when what exists is known. */
+export function watchTemplates(client: ApiClient, namespace: string): Promise<ChangedTemplates> {
+  return watchChanges(client, namespace, (template) => JSON.stringify(template));
+}
+
+async function watchChanges(
+  client: ApiClient,
+  namespace: string,
+  partOf: (template: Deployment["spec"]["template"]) => string | undefined,
+): Promise<ChangedTemplates> {
   const stop = new AbortController();
-  const hashes = new Map<string, string | undefined>();
+  const parts = new Map<string, string | undefined>();
+  let changes = 0;
   let waiting: { left: number; resolve: (at: number) => void } | undefined;
   const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
   const options = { client, namespace, clock: systemClock, log: silentLogger, metrics: new MetricsRegistry() };
@@ -30,9 +46,10 @@ export async function watchHashes(client: ApiClient, namespace: string): Promise
       if (event.type === "initDone") onSynced();
       if (event.type !== "apply" && event.type !== "initApply") continue;
       const { metadata, spec } = event.object;
-      const hash = spec.template.metadata.annotations?.["wave.pusher.com/config-hash"];
-      const isNew = hash !== undefined && hashes.get(metadata.name) !== hash;
-      hashes.set(metadata.name, hash);
+      const part = partOf(spec.template);
+      const isNew = part !== undefined && parts.get(metadata.name) !== part;
+      parts.set(metadata.name, part);
+      if (isNew && event.type === "apply") changes++;
       if (!isNew || waiting === undefined || --waiting.left > 0) continue;
       waiting.resolve(performance.now());
       waiting = undefined;
@@ -45,6 +62,7 @@ export async function watchHashes(client: ApiClient, namespace: string): Promise
       new Promise((resolve) => {
         waiting = { left: count, resolve };
       }),
+    changes: () => changes,
     stop: () => stop.abort(),
   };
 }
