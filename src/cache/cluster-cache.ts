@@ -15,6 +15,7 @@ import { ExtraKinds } from "./extra-kinds.ts";
 import type { ListListener, Source, Watch } from "./kind-cache.ts";
 import { NamespaceCache } from "./namespace-cache.ts";
 import { NamespaceLists } from "./namespace-lists.ts";
+import { OwnerIndex } from "./owner-index.ts";
 import { PatternIndex, toldFirst } from "./pattern-index.ts";
 import { ReferenceIndex } from "./reference-index.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
@@ -45,6 +46,8 @@ export interface Caches {
   readonly workloadsReading: (configKey: string) => Iterable<string>;
   /** What regular expressions name. */
   readonly namesMatching: NamesMatching;
+  /** Who owns ConfigMaps and Secrets; undefined where nobody asked for it. */
+  readonly owners: Pick<OwnerIndex, "of" | "keys" | "see"> | undefined;
   /**
    * Whether every kind was listed once, in each namespace that can be listed. Before that, what is missing here may exist
    * all the same: decide nothing.
@@ -79,6 +82,8 @@ export interface CachesOptions {
   readonly onConfigChange: (change: StoreChange<Config>) => void;
   /** Told after the caches hold that a Namespace decides something else; and it may be that its workloads have not. */
   readonly onNamespaceChange: (namespace: string) => void;
+  /** Told the key of a ConfigMap or Secret whose owners are others by now; undefined: nobody asks for owners. */
+  readonly onOwnersChange?: ((configKey: string) => void) | undefined;
   /** Told when a kind was listed, again too: what came and went since its watch broke is no change. "" is all namespaces. */
   readonly onListed?: (kind: string, namespace: string) => void;
   /** One line for each watch that may be behind. */
@@ -107,7 +112,9 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   const patterns = new PatternIndex(function* (kind, namespace) {
     for (const { name } of configs[kind]?.valuesIn(namespace) ?? []) yield name;
   });
-  const configs = configCaches({ ...options, onConfigChange: toldFirst(patterns, options.onConfigChange) }, allotments);
+  const owners = options.onOwnersChange && new OwnerIndex(() => extra.rows(), options.onOwnersChange);
+  const onConfigChange = toldFirst(patterns, options.onConfigChange);
+  const configs = configCaches({ ...options, onConfigChange, owners }, allotments);
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
   const { dialects, providerClasses } = options;
   const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects, providerClasses };
@@ -208,6 +215,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
       return new Set([...byName, ...patterns.workloadsOf(key, configs[kind]?.get(namespace, name) !== undefined)]);
     },
     namesMatching: patterns.namesMatching,
+    owners,
     get synced() {
       return gate.isOpen;
     },

@@ -7,6 +7,7 @@ import { sharedString } from "../rollout/shared-string.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Allotments } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
+import type { OwnerIndex } from "./owner-index.ts";
 import { ProviderClassCache } from "./provider-class-cache.ts";
 import { SharedLists } from "./shared-lists.ts";
 import type { StoreChange } from "./store.ts";
@@ -19,6 +20,8 @@ interface Options {
   readonly providerClasses?: boolean | undefined;
   readonly log: Logger;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
+  /** Is told who owns each object; undefined where nobody asks. */
+  readonly owners: OwnerIndex | undefined;
 }
 
 type ConfigCache = KindCache<KubeObject & ConfigObject, Config>;
@@ -37,7 +40,7 @@ interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
  * as it was costs its SHA-256 alone.
  */
 export function configCaches(options: Options, allotments: Allotments): ConfigCaches {
-  const { namespaces, dialects, log, onConfigChange } = options;
+  const { namespaces, dialects, log, onConfigChange, owners } = options;
   const shared = new SharedLists();
   const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
     new KindCache({
@@ -46,13 +49,17 @@ export function configCaches(options: Options, allotments: Allotments): ConfigCa
       namespaces,
       transform: (object, held) => {
         const config = toConfig(kind, object, dialects);
+        owners?.see(kind, object);
         if (held !== undefined && sameConfig(held, config)) return held;
         const slim = { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
         return allotments.take(held, slim, (count) => withoutKeys(slim, { budget: "namespace", count }));
       },
       same: sameConfig,
       onChange: (change) => {
-        if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
+        if (change.after === undefined) {
+          if (change.before !== undefined) allotments.giveBack(change.before);
+          owners?.forget(change.key);
+        }
         onConfigChange(change);
       },
       listAgain: () => allotments.hasRoomAnywhere,

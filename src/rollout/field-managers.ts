@@ -4,6 +4,9 @@ import { sharedString } from "./shared-string.ts";
 /** Who owns the fields that Wave writes (https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers). */
 export const fieldManager = "wave";
 
+/** Who owns the owner references and finalizers that Wave writes: these are no rolls, and no edits. */
+export const ownershipManager = "wave-owner-references";
+
 /** What an object says of who wrote it. */
 type Written = Pick<ObjectMeta, "managedFields" | "creationTimestamp">;
 
@@ -25,7 +28,7 @@ export function writersOf({ managedFields }: Written): {
   let others = -1;
   let editedBy: string | undefined;
   for (const { manager, subresource, time } of managedFields ?? []) {
-    if (subresource === "status") continue;
+    if (subresource === "status" || manager === ownershipManager) continue;
     const at = secondsOf(time);
     if (manager === fieldManager) byWaveAt = Math.max(byWaveAt, at);
     else if (manager && at > others) [others, editedBy] = [at, manager];
@@ -33,8 +36,11 @@ export function writersOf({ managedFields }: Written): {
   return { byWaveAt, editedBy: editedBy && sharedString(editedBy) };
 }
 
-/** When anybody last changed something of an object, else when it was created, seconds since the epoch; 0: unknown. */
+/**
+ * When anybody last changed something of an object but Wave its owners, else when it was created, seconds since the epoch;
+ * 0: unknown.
+ */
 export function lastWrittenAt({ managedFields, creationTimestamp }: Written): number {
-  const last = (managedFields ?? []).reduce((latest, { time }) => Math.max(latest, secondsOf(time)), 0);
-  return last || secondsOf(creationTimestamp);
+  const others = (managedFields ?? []).filter(({ manager }) => manager !== ownershipManager);
+  return others.reduce((latest, { time }) => Math.max(latest, secondsOf(time)), 0) || secondsOf(creationTimestamp);
 }

@@ -2,15 +2,16 @@ import { expect, it } from "vitest";
 import { isMadeOf } from "./cached-workload.ts";
 import { kinds } from "./kinds.ts";
 import { planRollout } from "./plan.ts";
+import type { Policy } from "./policy/policy.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, type Wanted, workloadObject } from "./test-objects.ts";
 import { toWorkload } from "./workload.ts";
 
 const finalizers = ["example.com/other", "wave.pusher.com/finalizer"];
 const pod = readsAll("ConfigMap", "web");
 
-function plan(wanted: Wanted) {
+function plan(wanted: Wanted, policy: Policy = defaultPolicy) {
   const workload = toWorkload(kinds.Deployment, workloadObject({ pod, ...wanted }));
-  return planRollout(workload, lookupOf(configMap("web", { a: "1" })), defaultPolicy);
+  return planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy);
 }
 
 it.each<[string, Wanted]>([
@@ -24,6 +25,10 @@ it.each<[string, Wanted]>([
       message: expect.stringMatching(/^finalizer wave.pusher.com\/finalizer .*ownerReferences/),
     },
   ]);
+});
+
+it.each(["keep", "remove"] as const)("is not told of where Wave sees to it: %s", (ownership) => {
+  expect(plan({ metadata: { finalizers } }, { ...defaultPolicy, ownership }).warnings).toEqual([]);
 });
 
 it("another's finalizer is nobody's business", () => {

@@ -1,10 +1,13 @@
 import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
 import type { Warning } from "./warning.ts";
 
-/** What early versions of Wave in Go put on workloads, to do something when these are deleted. */
-const oldFinalizer = "wave.pusher.com/finalizer";
+/**
+ * What early versions of Wave in Go put on workloads, as Wave does with `--owner-references`, to do something when these are
+ * deleted.
+ */
+export const oldFinalizer = "wave.pusher.com/finalizer";
 
-/** Whether an old Wave's finalizer is on an object: nobody removes it by now, so that its deletion never ends. */
+/** Whether Wave's finalizer is on an object. Where nothing removes it its deletion never ends. */
 export function hasOldFinalizer({ finalizers }: ObjectMeta): boolean {
   return finalizers?.includes(oldFinalizer) === true;
 }
@@ -12,5 +15,5 @@ export function hasOldFinalizer({ finalizers }: ObjectMeta): boolean {
 /** What its owner is told of that. Its owner references first, else what others read is deleted with the workload. */
 export const oldFinalizerWarning: Warning = {
   reason: "OldFinalizer",
-  message: `finalizer ${oldFinalizer} is of an old Wave, and its deletion never ends with it; remove it, but before that the ownerReferences to this workload from ConfigMaps and Secrets, which are deleted with it otherwise (Wave in Go 0.11 does both when it runs once)`,
+  message: `finalizer ${oldFinalizer} is of an old Wave, or of one with --owner-references, and its deletion never ends with it: run Wave with --migrate-legacy, which removes it, and before that the ownerReferences to this workload from ConfigMaps and Secrets, which are deleted with it otherwise`,
 };

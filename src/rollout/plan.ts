@@ -66,7 +66,7 @@ export function planRollout(
   // Admission leaves a Deployment paused that was left so, and gives it its hash.
   const resumes = moment !== undefined && workload.leftPaused && isIn(workload, policy) && !hasGate(workload);
   const decided = resumes ? planResumed(workload) : decide(workload, lookup, policy, previous);
-  const plan = withOldFinalizer(workload, decided);
+  const plan = policy.ownership === undefined ? withOldFinalizer(workload, decided) : decided;
   if (moment === undefined || !isDue(plan)) return plan;
   const hold = holdOf(workload, plan, lookup, policy, moment);
   if (hold === undefined) return withStreak(plan, workload, moment);

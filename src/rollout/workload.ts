@@ -76,7 +76,7 @@ export interface Workload extends WorkloadName {
   readonly disabledScheduler: string | undefined;
   /** Whether Stakater's Reloader left it paused. */
   readonly leftPaused: boolean;
-  /** Whether a finalizer of an old Wave is on it. */
+  /** Whether the finalizer is on it that an old Wave or `--owner-references` puts there. */
   readonly oldFinalizer: boolean;
   /** What of its annotations was not understood. */
   readonly mistakes: readonly Warning[];

@@ -26,6 +26,11 @@ export interface Policy {
   readonly dialects?: DialectSettings | undefined;
   /** Whether what SecretProviderClasses fetch counts. */
   readonly providerClasses?: boolean | undefined;
+  /**
+   * Whether workloads own the ConfigMaps and Secrets that they reference ("keep"), or cease to ("remove"); undefined: owner
+   * references and finalizers are left as they are.
+   */
+  readonly ownership?: "keep" | "remove" | undefined;
   /** What regular expressions name. Only asked where a dialect that has them is understood. */
   readonly namesMatching?: NamesMatching | undefined;
 }
