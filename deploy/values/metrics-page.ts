@@ -6,6 +6,7 @@ const titles: Readonly<Record<string, string>> = {
   workloads: "Workloads",
   cluster: "Cluster and replicas",
   admission: "Admission",
+  ownership: "Owner references",
   notifications: "Notifications",
   process: "The process",
 };

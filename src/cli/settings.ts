@@ -6,7 +6,7 @@ import { dialectSettings, withoutEffect } from "./flags/dialect-flags.ts";
 import { wantedKinds } from "./flags/kind-flags.ts";
 import { pacingSettings } from "./flags/pacing-flags.ts";
 import { type Environment, type FlagValues, type Given, parseFlags } from "./flags/parse-flags.ts";
-import { runFlags } from "./flags/run-flags.ts";
+import { ownershipOf, runFlags } from "./flags/run-flags.ts";
 import { UsageError } from "./flags/usage-error.ts";
 
 /** What `wave run` was asked to do. */
@@ -48,6 +48,7 @@ export function readRunRequest(
       namespaces: values.namespaces ?? namespacesOfReloader(dialects, env),
       dialects,
       workloadKinds: wantedKinds(values),
+      ownership: ownershipOf(values),
       crossNamespace: values["cross-namespace"],
       firstSight: values["first-sight"],
       updateRate: values["update-rate"],
@@ -66,7 +67,7 @@ export function readRunRequest(
       leaderElection: leaderElectionSettings(values, podNamespace),
       podNamespace,
       changed: changedFlags(values, given),
-      withoutEffect: withoutEffect(given),
+      withoutEffect: [...withoutEffect(given), ...withoutOwnership(values)],
     },
   };
 }
@@ -126,6 +127,15 @@ function leaderElectionSettings(values: Values, podNamespace: string | undefined
   const mistake = mistakeInTimings(settings);
   if (mistake !== undefined) throw new UsageError(mistake);
   return settings;
+}
+
+/** One line where a flag about owner references is without effect beside others. */
+function withoutOwnership(values: Values): readonly string[] {
+  if (values.observe && ownershipOf(values) !== undefined)
+    return ["owner references and finalizers stay as they are: --observe writes nothing"];
+  return values["owner-references"] && values["migrate-legacy"]
+    ? ["--migrate-legacy has no effect: --owner-references has the same owner references and finalizers"]
+    : [];
 }
 
 function refusePositionals(positionals: readonly string[]): void {

@@ -13,6 +13,7 @@ import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { createHeldPods } from "./held-pods.ts";
 import type { Leadership } from "./leadership.ts";
 import { createLiveReads } from "./live-reads.ts";
+import { createOwnership } from "./ownership/ownership.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 import { Term } from "./term.ts";
 
@@ -22,6 +23,8 @@ export interface Controller {
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** To be told of every change of a ConfigMap or Secret that the caches hold. Without effect while it does not lead. */
   onConfigChange(change: StoreChange<Config>): void;
+  /** To be told of every ConfigMap and Secret, by its key, that has other owners. Without effect while it does not lead. */
+  onOwnersChange(configKey: string): void;
   /** To be told when the policy is another one: every workload is planned again. Without effect while it does not lead. */
   onPolicyChange(): void;
   /** To be told when what a Namespace decides for its workloads is something else. Without effect while it does not lead. */
@@ -41,7 +44,15 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly caches: Pick<
     Caches,
-    "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "whenSynced"
+    | "lookup"
+    | "heardUpTo"
+    | "workload"
+    | "workloads"
+    | "workloadsIn"
+    | "workloadsReading"
+    | "kinds"
+    | "owners"
+    | "whenSynced"
   >;
   readonly policy: Policy;
   /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
@@ -72,6 +83,7 @@ export function createController(options: ControllerOptions): Controller {
   // Not of a term: what was written in the one before counts.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const heldPods = createHeldPods({ client, caches, policy, clock, log, random });
+  const ownership = createOwnership({ ...options, random });
   let term: Term | undefined;
   const metrics = rolloutMetrics(options.metrics, clock, () => term?.observed);
 
@@ -87,7 +99,8 @@ export function createController(options: ControllerOptions): Controller {
     const live = createLiveReads({ client, policy, cached: caches.lookup, signal: leadership.abort });
     term = new Term({ ...options, leadership, live, tokens, metrics, workers, random });
     try {
-      await Promise.all([term.run(), options.webhooks && heldPods.run({ ...leadership, stop })]);
+      const beside = [options.webhooks && heldPods.run({ ...leadership, stop }), ownership?.run(leadership)];
+      await Promise.all([term.run(), ...beside]);
     } finally {
       term = undefined;
     }
@@ -97,12 +110,18 @@ export function createController(options: ControllerOptions): Controller {
     onWorkloadChange: (change) => {
       term?.changed(change.key, priorityOf(change));
       heldPods.onWorkloadChange(change);
+      ownership?.onWorkloadChange(change);
     },
-    onConfigChange: (change) => term?.configChanged(change, priorityOf(change)),
+    onConfigChange: (change) => {
+      term?.configChanged(change, priorityOf(change));
+      ownership?.onConfigChange(change);
+    },
+    onOwnersChange: (key) => ownership?.onOwnersChange(key),
     onPolicyChange: () => term?.planAll(),
     onNamespaceChange: (namespace) => {
       term?.planAll(namespace);
       heldPods.onNamespaceChange(namespace);
+      ownership?.onNamespaceChange(namespace);
     },
     onListed: heldPods.onListed,
     run,

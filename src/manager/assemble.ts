@@ -60,7 +60,8 @@ export async function assemble(
   const connected = { client, clock, log, metrics, random };
   const told = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
   const recorder = createEventRecorder({ client, clock, log, metrics, ...told });
-  const { crossNamespace, firstSight, namespaces, schedulingGate, pacing, dialects, providerClasses } = settings;
+  const { crossNamespace, firstSight, namespaces, schedulingGate, pacing, dialects, providerClasses, ownership } =
+    settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
   const policy: Policy = {
@@ -71,6 +72,7 @@ export async function assemble(
     pacing,
     dialects,
     providerClasses,
+    ownership,
     ofNamespace: (namespace) => controlled.caches.namespace(namespace),
     namesMatching: (namespace, patterns) => controlled.caches.namesMatching(namespace, patterns),
     get hashKeys() {
@@ -114,6 +116,7 @@ function assembleController(
     onConfigChange: (change) => controller.onConfigChange(change),
     onNamespaceChange: (namespace) => controller.onNamespaceChange(namespace),
     onListed: (kind, namespace) => controller.onListed(kind, namespace),
+    onOwnersChange: decision.policy.ownership && ((key) => controller.onOwnersChange(key)),
   });
   const pace = { updateRate, updateBurst, syncPeriodMs };
   const options = { ...connected, ...pace, ...decision, caches, recorder, webhooks: webhooks !== undefined };

@@ -1,6 +1,7 @@
 import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import type { LogFormat, LogLevel } from "../telemetry/log.ts";
 import type { SecretName } from "./hash-key-secret.ts";
 import type { ElectionTimings } from "./lease.ts";
@@ -56,6 +57,8 @@ export interface Settings {
   readonly workloadKinds?: readonly WantedKind[] | undefined;
   /** Whether what SecretProviderClasses fetch counts. Default: no. */
   readonly providerClasses?: boolean | undefined;
+  /** What becomes of owner references and finalizers; undefined: they are left as they are. */
+  readonly ownership?: Policy["ownership"];
   /** When what is due may happen. */
   readonly pacing: PacingFlags;
   /** Undefined: off. */

@@ -1,6 +1,7 @@
 import { admissionMetrics } from "./catalogue/admission.ts";
 import { clusterMetrics } from "./catalogue/cluster.ts";
 import { notificationMetrics } from "./catalogue/notifications.ts";
+import { ownershipMetrics } from "./catalogue/ownership.ts";
 import { processMetrics } from "./catalogue/process.ts";
 import { workloadMetrics } from "./catalogue/workloads.ts";
 import type { MetricRow } from "./metric-row.ts";
@@ -10,6 +11,7 @@ export const catalogue = {
   workloads: workloadMetrics,
   cluster: clusterMetrics,
   admission: admissionMetrics,
+  ownership: ownershipMetrics,
   notifications: notificationMetrics,
   process: processMetrics,
 } satisfies Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;

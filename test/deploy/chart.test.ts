@@ -126,7 +126,8 @@ describeOnControlPlane("the chart", (cluster) => {
   });
 
   it("asks for what docs/permissions.md has a reason for, no more and no less", async () => {
-    const everything = "webhooks.enabled=true,hashKeySecret=wave-hash-key,enableCsiIntegration=true";
+    const everything =
+      "webhooks.enabled=true,hashKeySecret=wave-hash-key,ownerReferences=true,enableCsiIntegration=true";
     const granted = grantsOf(await rendered(cluster, everything)).map(({ role, verb, ...what }) =>
       [role, objectsOf(what), verb].join(" "),
     );

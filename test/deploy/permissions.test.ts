@@ -62,6 +62,8 @@ describeOnControlPlane("what the chart allows Wave", () => {
     { name: "all", webhooks, hashKeySecret, accountPolicy: { enabled: true } },
     { name: "files", webhooks, certificates: "files" },
     { name: "kinds", workloadKinds: [widgets.flag], accountPolicy: { enabled: true } },
+    { name: "owning", ownerReferences: true, accountPolicy: { enabled: true } },
+    { name: "migrating", migrateLegacy: true, namespaces: ["migrating-shop"] },
   ])("where it runs as $name", ({ name, certificates, ...mode }) => {
     const ns = `${name}-shop`;
     const elects = mode.leaderElection === undefined;
@@ -91,6 +93,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
         await make(cluster, widgets, ns, "app");
         await make(cluster, widgets, ns, "opted-out", { annotations: optedOut, podSpec: held });
       }
+      if (mode.migrateLegacy) await leaveBehind();
       // As a Wave leaves it that held the Pods and was then gone.
       const spec = { podManagementPolicy: "OrderedReady" };
       await shop.create(workload("held", held, { kind: "StatefulSet", annotations, spec }));
@@ -147,6 +150,18 @@ describeOnControlPlane("what the chart allows Wave", () => {
       await until("all to be used", complete, 10_000).catch(() => undefined);
       expect(compared()).toEqual({ forbidden: [], unused: [] });
     });
+
+    /** What an early Wave in Go left. */
+    async function leaveBehind() {
+      const { metadata } = await cluster.api("GET", `/apis/apps/v1/namespaces/${ns}/deployments/app`);
+      const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "app", uid: metadata.uid };
+      for (const path of ["configmaps/app", "secrets/app"]) {
+        const patch = { metadata: { ownerReferences: [owner] } };
+        await shop.merge(`/api/v1/namespaces/${ns}/${path}`, patch);
+      }
+      const finalizers = ["wave.pusher.com/finalizer"];
+      await shop.merge(`/apis/apps/v1/namespaces/${ns}/deployments/app`, { metadata: { finalizers } });
+    }
 
     /** Somebody empties the Lease: its holder stops, and leads again, of which it tells once more. */
     async function loseLease() {

@@ -15,6 +15,8 @@
   (list "hash-key-secret" "" (.Values.hashKeySecret | empty | ternary "" (printf "%s/%s" .Release.Namespace .Values.hashKeySecret)))
   (list "workload-kinds" "" (.Values.workloadKinds))
   (list "sync-period" "5m" (.Values.syncPeriod))
+  (list "owner-references" "false" (.Values.ownerReferences))
+  (list "migrate-legacy" "false" (.Values.migrateLegacy))
   (list "settle" "1s" (.Values.settle))
   (list "settle-max" "10s" (.Values.settleMax))
   (list "max-concurrent-rollouts" "50" (.Values.maxConcurrentRollouts))

@@ -29,6 +29,7 @@ describe("what wave doctor asks for Wave's account", () => {
       "--leader-election",
       "--enable-webhooks",
       "--enable-csi-integration",
+      "--owner-references",
       "--hash-key-secret=wave-system/wave-hash-key",
     ];
     const needs = neededBy(wave(...everything)).flatMap((need) =>

@@ -1,6 +1,7 @@
 import { resources } from "../../kube/resources.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
+import { ownershipOf } from "../flags/run-flags.ts";
 import { workloadRows } from "../workload-argument.ts";
 import { elects } from "./patient.ts";
 
@@ -24,6 +25,7 @@ export function neededBy(wave: RunningWave): readonly Need[] {
     ...(wave.values["enable-csi-integration"] ? forClasses() : []),
     ...(wantedKinds(wave.values) ?? []).map(({ id }) => need("", id, "get list watch patch")),
     ...(elects(wave) ? forElection(wave) : []),
+    ...forOwners(wave),
     ...forHashKey(wave),
     ...(wave.values["enable-webhooks"] ? forWebhook(wave) : []),
   ];
@@ -53,6 +55,16 @@ function always(): readonly Need[] {
 function forClasses(): readonly Need[] {
   const { plural, apiVersion } = resources.secretProviderClassPodStatuses;
   return [need("", `${plural}.${groupOf(apiVersion)}`, "list watch")];
+}
+
+function forOwners(wave: RunningWave): readonly Need[] {
+  const ownership = ownershipOf(wave.values);
+  if (ownership === undefined) return [];
+  return [
+    need("", "configmaps", "patch"),
+    need("", "secrets", "patch"),
+    ...(ownership === "keep" ? [need("namespaces", "namespaces", "get", "none")] : []),
+  ];
 }
 
 function forElection(wave: RunningWave): readonly Need[] {

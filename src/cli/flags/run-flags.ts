@@ -71,6 +71,17 @@ export const runFlags = {
     help: "How often everything is planned again, besides at every change. 0: never.",
   }),
 
+  "owner-references": bool({
+    group: rollouts,
+    default: false,
+    help: "Make each workload an owner of the ConfigMaps and Secrets of its namespace that it references, for tools that draw ownership. None of them is deleted with it. Needs permission to patch them.",
+  }),
+  "migrate-legacy": bool({
+    group: rollouts,
+    default: false,
+    help: "Remove the owner references and finalizers of early versions of Wave in Go, or of --owner-references. Needs permission to patch ConfigMaps and Secrets.",
+  }),
+
   ...pacingFlags,
   ...dialectFlags,
   ...kindFlagsOfReloader,
@@ -185,3 +196,12 @@ export const runFlags = {
     help: "How long to wait between tries to acquire or renew.",
   }),
 };
+
+/** What becomes of owner references; who keeps them removes those of early versions by that, where they are no more to be. */
+export function ownershipOf(flags: {
+  readonly "owner-references": boolean;
+  readonly "migrate-legacy": boolean;
+}): "keep" | "remove" | undefined {
+  if (flags["owner-references"]) return "keep";
+  return flags["migrate-legacy"] ? "remove" : undefined;
+}

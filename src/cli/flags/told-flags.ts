@@ -5,7 +5,7 @@ import { dialectFlags, dialectSettings } from "./dialect-flags.ts";
 import type { Flag } from "./flag-types.ts";
 import { pacingFlags, pacingSettings } from "./pacing-flags.ts";
 import type { FlagValues } from "./parse-flags.ts";
-import { runFlags } from "./run-flags.ts";
+import { ownershipOf, runFlags } from "./run-flags.ts";
 
 const group = "What the Wave that runs was told, where its Deployment does not say it";
 
@@ -27,6 +27,8 @@ export const toldFlags = {
     runFlags["scheduling-gate"],
     "Whether Pods are kept pending while a ConfigMap or Secret that they require is missing.",
   ),
+  "owner-references": told(runFlags["owner-references"], "Whether it keeps owner references and finalizers."),
+  "migrate-legacy": told(runFlags["migrate-legacy"], "Whether it removes owner references and finalizers."),
   dialects: told(dialectFlags.dialects, "Whose annotations it understands."),
   "auto-reload-all": told(dialectFlags["auto-reload-all"]),
   "reload-on-create": told(dialectFlags["reload-on-create"]),
@@ -65,6 +67,7 @@ export async function readPolicy(
     schedulingGate: values["scheduling-gate"],
     dialects: dialectSettings(values),
     providerClasses: values["enable-csi-integration"],
+    ownership: ownershipOf(values),
     pacing: pacingSettings(values),
     keys: await readHashKeys(client, values["hash-key-secret"]),
   };

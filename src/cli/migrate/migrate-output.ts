@@ -40,9 +40,7 @@ function summary({ workloads, controllers }: Migration): readonly string[] {
     `${rolls} of ${workloads.length} would roll${unknown === 0 ? "" : `; ${unknown} could not be told`}.`,
     ...(leftovers === 0
       ? []
-      : [
-          `${leftovers} have a finalizer of an old Wave, which has to be removed: an Event of Wave's on each says how.`,
-        ]),
+      : [`${leftovers} have a finalizer of an old Wave, which has to be removed: Wave does it with --migrate-legacy.`]),
     ...(controllers ?? []).map(({ controller, namespace, name, replicas }) =>
       printable(
         `${controller} runs as deployment/${name} in ${namespace} with ${replicas === 1 ? "1 replica" : `${replicas} replicas`}: scale it to 0 before Wave understands its annotations.`,

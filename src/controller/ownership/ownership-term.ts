@@ -1,0 +1,271 @@
+import type { Caches } from "../../cache/caches.ts";
+import { configResources } from "../../cache/live-configs.ts";
+import type { StoreChange } from "../../cache/store.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { backoffMs } from "../../lib/backoff.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Priority } from "../../lib/fair-queue.ts";
+import type { TokenBucket } from "../../lib/token-bucket.ts";
+import { WorkQueue } from "../../lib/work-queue.ts";
+import { matchedReferences } from "../../rollout/matched-references.ts";
+import { noOwners, type Owners, ownerText } from "../../rollout/ownership/owners.ts";
+import { bearingOf, planOwners } from "../../rollout/ownership/ownership.ts";
+import type { Policy } from "../../rollout/policy/policy.ts";
+import { configKey, isStored, parseStoredKey } from "../../rollout/references.ts";
+import { namespaceOf, type Workload, workloadKey } from "../../rollout/workload.ts";
+import type { ownershipMetrics } from "../../telemetry/catalogue/ownership.ts";
+import { errorText } from "../../telemetry/error-text.ts";
+import type { Logger } from "../../telemetry/log.ts";
+import type { LabelsOf } from "../../telemetry/metric-row.ts";
+import type { Counter } from "../../telemetry/metrics.ts";
+import type { Leadership } from "../leadership.ts";
+import { resync } from "../resync.ts";
+import { Turns } from "../turns.ts";
+import { listCarriers } from "./carriers.ts";
+import { Looks } from "./looks.ts";
+import { failureOf } from "./write-again.ts";
+import { type Written, writeFinalizer, writeOwners } from "./writes.ts";
+
+/** What an {@link OwnershipTerm} works with. */
+export interface OwnershipTermOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly caches: Pick<
+    Caches,
+    "lookup" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "owners"
+  >;
+  readonly policy: Policy;
+  readonly leadership: Leadership;
+  readonly tokens: TokenBucket;
+  readonly writes: Counter<LabelsOf<typeof ownershipMetrics.writes>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly syncPeriodMs: number;
+  readonly random: () => number;
+}
+
+/** Most of the time is spent on waiting for turns. */
+const workers = 4;
+const workersOfNamespace = 3;
+
+/** The key in the queue that stands for a look at a namespace. */
+const lookAt = (namespace: string) => `Namespace/${namespace}/`;
+const isLook = (key: string) => key.endsWith("/");
+const isConfig = (key: string) => Object.keys(configResources).some((kind) => key.startsWith(`${kind}/`));
+
+/**
+ * Makes owner references and finalizers what they are to be, for one term. A workload gets its finalizer, then what it
+ * references gets it as an owner; and when it ceases to own, the references go first, what is stored is looked at, and then
+ * the finalizer goes. Each step follows from what is there, so that the next term goes on wherever this one ended.
+ */
+export class OwnershipTerm {
+  readonly #options: OwnershipTermOptions;
+  readonly #queue: WorkQueue;
+  readonly #turns: Turns;
+  readonly #looks = new Looks();
+  /** How often each key has failed in a row. */
+  readonly #failures = new Map<string, number>();
+
+  constructor(options: OwnershipTermOptions) {
+    const { clock, tokens } = options;
+    this.#options = options;
+    this.#queue = new WorkQueue({ clock, flowOf: namespaceOf, mostOfFlow: workersOfNamespace });
+    this.#turns = new Turns({ clock, tokens, onGiven: (key) => this.#queue.add(key, { urgency: "next" }) });
+  }
+
+  /** Asks for what concerns a workload that has changed. */
+  workloadChanged({ key, before, after }: StoreChange<Workload>): void {
+    if (after === undefined) this.#looks.forget(key);
+    if (before !== undefined && after !== undefined && isSame(before, after)) return;
+    this.#queue.add(key);
+    for (const object of new Set([...this.#objectsOf(before), ...this.#objectsOf(after)])) this.#queue.add(object);
+  }
+
+  /** Asks for a look at the owners of an object. */
+  objectChanged(key: string): void {
+    this.#queue.add(key, { urgency: "low" });
+  }
+
+  /** Asks for everything, or for all in one namespace. */
+  askAll(namespace?: string): void {
+    for (const key of this.#keys(namespace)) this.#queue.add(key, { urgency: "low" });
+  }
+
+  /** Works until the term ends. After `stop` nothing is begun any more; resolves when the writes in flight are done. */
+  async run(): Promise<void> {
+    const { leadership, clock, syncPeriodMs } = this.#options;
+    const over = AbortSignal.any([leadership.stop, leadership.abort]);
+    const close = () => {
+      this.#queue.close();
+      this.#turns.close();
+    };
+    over.addEventListener("abort", close, { once: true });
+    if (over.aborted) close();
+    this.askAll();
+    const enqueue = (key: string) => this.#queue.add(key, { urgency: "low" });
+    const resyncing = resync({ periodMs: syncPeriodMs, keys: () => this.#keys(), enqueue, clock, signal: over });
+    await Promise.all([...Array.from({ length: workers }, () => this.#work()), resyncing]);
+  }
+
+  *#keys(namespace?: string): Iterable<string> {
+    const { caches } = this.#options;
+    const workloads = namespace === undefined ? caches.workloads() : caches.workloadsIn(namespace);
+    for (const workload of workloads) {
+      yield workloadKey(workload);
+      yield* this.#objectsOf(workload);
+    }
+    for (const key of caches.owners?.keys() ?? []) {
+      if (namespace === undefined || namespaceOf(key) === namespace) yield key;
+    }
+  }
+
+  /** The keys of the objects of its namespace that it references. */
+  #objectsOf(workload: Workload | undefined): readonly string[] {
+    if (workload === undefined) return [];
+    const { references } = matchedReferences(workload, this.#options.policy);
+    const own = references.filter((each) => each.namespace === workload.namespace && isStored(each));
+    return own.map(configKey);
+  }
+
+  async #work(): Promise<void> {
+    for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
+      try {
+        if (await this.#run(key)) this.#done(key);
+      } catch (error) {
+        this.#failed(key, error);
+      }
+      this.#queue.done(key);
+    }
+  }
+
+  /** False where it waits for its turn. */
+  #run(key: string): Promise<boolean> {
+    if (isLook(key)) return this.#look(namespaceOf(key));
+    return isConfig(key) ? this.#object(key) : this.#workload(key);
+  }
+
+  #done(key: string): void {
+    this.#failures.delete(key);
+    this.#turns.drop(key);
+  }
+
+  #failed(key: string, error: unknown): void {
+    const { leadership, random, log, writes } = this.#options;
+    this.#turns.drop(key);
+    if (leadership.stop.aborted || leadership.abort.aborted) return;
+    const { result, maxMs, retryAfterMs } = failureOf(error);
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    writes.inc({ result });
+    if (result !== "conflict" && failures === 0) {
+      log.warn("cannot write owner references, trying again", { object: key, error: errorText(error) });
+    }
+    const delayMs = Math.max(retryAfterMs, backoffMs(failures, { baseMs: 200, maxMs, random }));
+    this.#queue.add(key, { delayMs });
+  }
+
+  async #workload(key: string): Promise<boolean> {
+    const { caches, policy } = this.#options;
+    const workload = caches.workload(key);
+    if (workload === undefined) return true;
+    switch (bearingOf(workload, policy)) {
+      case "leaves":
+        return true;
+      case "owns":
+        this.#looks.forget(key);
+        return workload.oldFinalizer || this.#write(key, "low", (options) => writeFinalizer(workload, true, options));
+      case "releases":
+        return !workload.oldFinalizer || this.#release(key, workload);
+    }
+  }
+
+  #release(key: string, workload: Workload): Promise<boolean> | true {
+    const { namespace } = workload;
+    switch (this.#looks.ask(namespace, key, ownerText(workload))) {
+      case "waits":
+        return true;
+      case "asked":
+        this.#queue.add(lookAt(namespace));
+        return true;
+      case "clear":
+        return this.#write(key, "high", (options) => writeFinalizer(workload, false, options));
+    }
+  }
+
+  /** Finds out which objects still have those as owners that are about to lose their finalizer. */
+  async #look(namespace: string): Promise<boolean> {
+    const { client, caches, leadership } = this.#options;
+    const asked = this.#looks.take(namespace);
+    if (asked.size === 0) return true;
+    try {
+      const carriers = await listCarriers(client, namespace, new Set(asked.values()), caches.kinds(), leadership.abort);
+      for (const [key, text] of asked) {
+        const objects = carriers.get(text);
+        if (objects === undefined) {
+          this.#looks.clear(key, text);
+          this.#queue.add(key);
+        } else {
+          this.#looks.wait(key, objects);
+          for (const object of objects) this.#queue.add(object);
+        }
+      }
+    } catch (error) {
+      for (const [key, text] of asked) this.#looks.ask(namespace, key, text);
+      throw error;
+    }
+    return true;
+  }
+
+  async #object(key: string): Promise<boolean> {
+    const { caches } = this.#options;
+    const name = parseStoredKey(key);
+    const awaited = this.#looks.isAwaited(key);
+    const { kind, namespace } = name;
+    const exists = caches.lookup(kind, namespace, name.name) !== undefined;
+    const plan = (owners: Owners) => this.#plan(key, namespace, owners);
+    if (!awaited && (!exists || plan(caches.owners?.of(key) ?? noOwners) === undefined)) return true;
+    const wrote = await this.#write(key, awaited ? "high" : "low", (options) => writeOwners(name, plan, options));
+    if (wrote) for (const waiting of this.#looks.written(key)) this.#queue.add(waiting);
+    return wrote;
+  }
+
+  #plan(key: string, namespace: string, owners: Owners) {
+    const { caches, policy } = this.#options;
+    const readers = Array.from(caches.workloadsReading(key), (reader) => caches.workload(reader));
+    const own = readers.filter((reader) => reader?.namespace === namespace);
+    return planOwners(
+      owners,
+      own.filter((reader) => reader !== undefined),
+      caches.workload,
+      policy,
+    );
+  }
+
+  /** Writes with a turn; false where there is none, and then the key is run again with its turn. */
+  async #write(
+    key: string,
+    priority: Priority,
+    write: (options: OwnershipTermOptions) => Promise<Written>,
+  ): Promise<boolean> {
+    const { leadership, log, writes } = this.#options;
+    if (leadership.abort.aborted || !leadership.valid() || !this.#turns.take(key, priority)) return false;
+    const written = await write(this.#options);
+    if (written === "nothing") this.#turns.giveBack();
+    else {
+      writes.inc({ result: "written" });
+      log.info(isConfig(key) ? "owner references written" : "finalizer written", { object: key });
+    }
+    return true;
+  }
+}
+
+/** Whether nothing differs that decides what it owns; its references are the same list where its spec is the same. */
+function isSame(before: Workload, after: Workload): boolean {
+  return (
+    before.references === after.references &&
+    before.oldFinalizer === after.oldFinalizer &&
+    before.deleting === after.deleting &&
+    before.uid === after.uid &&
+    before.optIn.state === after.optIn.state &&
+    before.policy.mode === after.policy.mode
+  );
+}

@@ -1,0 +1,118 @@
+import type { Caches } from "../../cache/caches.ts";
+import { configResources } from "../../cache/live-configs.ts";
+import { workloadPath } from "../../cache/workload-resource.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { isNotFound } from "../../kube/errors.ts";
+import { resourcePath, resources } from "../../kube/resources.ts";
+import { ownershipManager } from "../../rollout/field-managers.ts";
+import type { JsonPatch, JsonPatchOperation } from "../../rollout/json-patch.ts";
+import { oldFinalizer } from "../../rollout/old-finalizer.ts";
+import { type Owners, type OwnersPlan, ownersOf, planned } from "../../rollout/ownership/owners.ts";
+import type { StoredName } from "../../rollout/references.ts";
+import type { Workload } from "../../rollout/workload.ts";
+import type { Leadership } from "../leadership.ts";
+
+/** What is written with. */
+export interface WriteOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly leadership: Leadership;
+  readonly caches: Pick<Caches, "kinds" | "owners">;
+}
+
+/** What came of it, besides what it rejects with: nothing where all is as it is to be already, or the object is gone. */
+export type Written = "written" | "nothing";
+
+/** No value of a Secret comes with it. */
+const onlyMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+/**
+ * Makes the owner references of a ConfigMap or Secret what `plan` says of them as they are stored now; they must not have
+ * changed when the write arrives. Rejects with what requests throw, and with 422 where they have.
+ */
+export async function writeOwners(
+  { kind, namespace, name }: StoredName,
+  plan: (owners: Owners) => OwnersPlan | undefined,
+  options: WriteOptions,
+): Promise<Written> {
+  const path = resourcePath(configResources[kind], { namespace, name });
+  const object = await read(path, options);
+  if (object === undefined) return "nothing";
+  const { caches } = options;
+  caches.owners?.see(kind, object);
+  const references = object.metadata.ownerReferences ?? [];
+  const owners = ownersOf(references, namespace, caches.kinds());
+  const wanted = plan(owners);
+  if (wanted === undefined) return "nothing";
+  // Read after the object: whatever stands under this name when the object is still there is its Namespace.
+  const anchors = wanted.anchored && !owners.anchored;
+  const anchor = anchors ? await read(resourcePath(resources.namespaces, { name: namespace }), options) : undefined;
+  if (anchors && anchor === undefined) return "nothing";
+  const after = planned(references, wanted, namespace, anchor?.metadata.uid ?? "", caches.kinds());
+  const written = await patch(
+    path,
+    object,
+    listPatch("ownerReferences", object.metadata.ownerReferences, after),
+    options,
+  );
+  caches.owners?.see(kind, written);
+  return "written";
+}
+
+/**
+ * Puts Wave's finalizer on a workload, or takes it off: of this very workload, whose finalizers must not change meanwhile.
+ * Rejects with what requests throw.
+ */
+export async function writeFinalizer(workload: Workload, wanted: boolean, options: WriteOptions): Promise<Written> {
+  const path = workloadPath(workload);
+  const object = await read(path, options);
+  if (object === undefined || object.metadata.uid !== workload.uid) return "nothing";
+  const { finalizers, deletionTimestamp } = object.metadata;
+  const has = finalizers?.includes(oldFinalizer) ?? false;
+  // The API server lets nobody put one on what is being deleted.
+  if (has === wanted || (wanted && deletionTimestamp)) return "nothing";
+  const others = (finalizers ?? []).filter((each) => each !== oldFinalizer);
+  const after = wanted ? [...others, oldFinalizer] : others;
+  await patch(path, object, listPatch("finalizers", finalizers, after), options);
+  return "written";
+}
+
+/** A list of the metadata, which is still as it was read, as it is to be. */
+function listPatch(
+  field: "ownerReferences" | "finalizers",
+  before: readonly unknown[] | null | undefined,
+  after: readonly unknown[],
+): readonly JsonPatchOperation[] {
+  const path = `/metadata/${field}`;
+  const test = { op: "test", path, value: before ?? null } as const;
+  // An empty list is stored as none.
+  return [test, after.length === 0 ? { op: "remove", path } : { op: "add", path, value: after }];
+}
+
+async function read(path: string, { client, leadership }: WriteOptions): Promise<KubeObject | undefined> {
+  try {
+    return await client.request<KubeObject>({ method: "GET", path, accept: onlyMetadata, signal: leadership.abort });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function patch(
+  path: string,
+  { metadata }: KubeObject,
+  operations: readonly JsonPatchOperation[],
+  { client, leadership }: WriteOptions,
+): Promise<KubeObject> {
+  const body: JsonPatch = [{ op: "test", path: "/metadata/uid", value: metadata.uid }, ...operations];
+  return client.request<KubeObject>({
+    method: "PATCH",
+    path,
+    query: { fieldManager: ownershipManager },
+    contentType: "application/json-patch+json",
+    accept: onlyMetadata,
+    body,
+    signal: leadership.abort,
+    mayBeSent: leadership.valid,
+  });
+}
