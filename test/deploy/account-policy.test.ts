@@ -1,6 +1,8 @@
 import { beforeAll, expect, it } from "vitest";
+import { oldFinalizer } from "../../src/rollout/old-finalizer.ts";
 import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
+import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { makeNamespace, workload, workloadKinds } from "../end-to-end/objects.ts";
@@ -8,6 +10,15 @@ import { chart } from "./rendered.ts";
 
 const [release, ns] = ["guarded", "guarded-shop"];
 const json = "application/json-patch+json";
+
+/** An owner reference to an object that does not exist. */
+const owner = (apiVersion: string, kind: string, more = {}) => ({
+  apiVersion,
+  kind,
+  name: "gone",
+  uid: "gone",
+  ...more,
+});
 
 describeOnControlPlane("whoever has Wave's token, where the chart's account policy is on,", (cluster) => {
   let token: string;
@@ -19,7 +30,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
 
   beforeAll(async () => {
     const namespace = await makeNamespace(cluster, ns);
-    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},dialects={wave,sap,stakater}`;
+    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},ownerReferences=true,dialects={wave,sap,stakater}`;
     const system = `${release}-system`;
     await helm(cluster, ["install", release, chart, "-n", system, "--create-namespace", "--set", values]);
     token = (await cluster.kubectl(["-n", system, "create", "token", release])).trim();
@@ -62,6 +73,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     ],
     ["the hash of a DaemonSet, whose templates the API server counts", "daemonset/app", newHash],
     ["how many rolls came in a row", "deployment/app", [{ op: "add", path: annotation("streak"), value: "2" }]],
+    ["its finalizer", "deployment/app", [{ op: "add", path: "/metadata/finalizers", value: [oldFinalizer] }]],
     ["a baseline", "deployment/app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
     [
       "what classes it is of",
@@ -102,7 +114,8 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     ["another annotation of the template", [{ op: "add", path: `${hash}/sidecar`, value: "evil" }], "config-hash"],
     ["a label of the template", [{ op: "add", path: "/spec/template/metadata/labels/x", value: "y" }], "metadata"],
     ["a label", [{ op: "add", path: "/metadata/labels", value: { x: "y" } }], "metadata"],
-    ["an owner", [{ op: "add", path: "/metadata/finalizers", value: ["a.example/b"] }], "metadata"],
+    ["an owner", [{ op: "add", path: "/metadata/ownerReferences", value: [owner("v1", "ConfigMap")] }], "metadata"],
+    ["another finalizer", [{ op: "add", path: "/metadata/finalizers", value: ["a.example/b"] }], "no finalizer"],
     ["an opt-in", [{ op: "replace", path: annotation("update-on-config-change"), value: "false" }], "annotations"],
     ["what is counted of DaemonSets alone", [{ op: "add", path: generation, value: "7" }], "annotations"],
     ["an annotation of others", [{ op: "add", path: "/metadata/annotations/x", value: "y" }], "annotations"],
@@ -125,6 +138,35 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     }
     // Others may.
     await cluster.api("PATCH", path, at("timeoutSeconds", 3), json);
+  });
+
+  it("changes nothing of a ConfigMap but its owners, and none so that it is collected", async () => {
+    const namespace = await cluster.api("GET", `/api/v1/namespaces/${ns}`);
+    const app = await cluster.api("GET", `/apis/apps/v1/namespaces/${ns}/deployments/app`);
+    const of = ({ metadata: { name, uid } }: AnyObject) => ({
+      name,
+      uid,
+      controller: false,
+      blockOwnerDeletion: false,
+    });
+    const anchor = { apiVersion: "v1", kind: "Namespace", ...of(namespace) };
+    const workloadOwner = { apiVersion: "apps/v1", kind: "Deployment", ...of(app) };
+    await cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "owned" }, data: { a: "1" } });
+    const owners = (...value: readonly object[]) => [{ op: "add", path: "/metadata/ownerReferences", value }];
+    for (const [operations, why] of [
+      [[{ op: "add", path: "/data/a", value: "2" }], "change nothing of a ConfigMap or Secret but"],
+      [[{ op: "add", path: "/metadata/labels", value: { a: "b" } }], "change nothing of a ConfigMap or Secret but"],
+      [owners({ ...workloadOwner, controller: true }, anchor), "change nothing of what controls"],
+      [owners(workloadOwner), "make nothing an owner but"],
+      [owners(workloadOwner, { ...anchor, uid: "forged" }), "make nothing an owner but"],
+      [owners(owner("v1", "ConfigMap"), anchor), "make nothing an owner but"],
+    ] as const) {
+      await expect(patch("configmap/owned", operations)).rejects.toThrow(`Wave may ${why}`);
+    }
+    await expect(patch("configmap/owned", owners(workloadOwner, anchor))).resolves.toContain("patched");
+    await expect(patch("configmap/owned", owners(workloadOwner))).rejects.toThrow("only where no workload is left");
+    const none = [{ op: "remove", path: "/metadata/ownerReferences" }];
+    await expect(patch("configmap/owned", none)).resolves.toContain("patched");
   });
 
   it("deletes no Pod but one that the gate holds, and creates no Secret but its own", async () => {
