@@ -24,7 +24,7 @@ export function runHelp(): string {
       exits: {
         0: "after SIGTERM or SIGINT; a second signal ends it at once",
         1: "it could not go on: its last log line says why",
-        2: "a mistake in the flags, in a variable, or in the kubeconfig",
+        2: "a mistake in the flags, in a variable, in the kubeconfig, or in the file of --notify",
       },
     },
     runFlags,
