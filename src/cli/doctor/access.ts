@@ -3,8 +3,9 @@ import { resourcePath, resources } from "../../kube/resources.ts";
 import { enumerated } from "../../rollout/wording.ts";
 import { inLane } from "../cluster/in-lane.ts";
 import { workloadRows } from "../workload-argument.ts";
-import { type Examined, reading, unchecked } from "./finding.ts";
+import { type Examined, type Found, problem, reading, unchecked } from "./finding.ts";
 import type { Patient } from "./patient.ts";
+import { readOne } from "./stored.ts";
 
 /** What whoever looks at workloads must be able to list. */
 const looked = [
@@ -15,7 +16,9 @@ const looked = [
 ];
 
 /** Whether whoever asks may read what workloads hang on: said first, because what they may not is unknown in the rest. */
-export async function access({ cluster, namespace }: Patient): Promise<Examined> {
+export async function access(patient: Patient): Promise<Examined> {
+  const { cluster, namespace } = patient;
+  const absent = namespace === undefined ? [] : await whetherThere(patient, namespace);
   const where = namespace === undefined ? "in all namespaces" : `in ${namespace}`;
   const answers = await reading("create selfsubjectaccessreviews", () =>
     inLane(looked, async ({ plural, apiVersion }) => {
@@ -31,11 +34,19 @@ export async function access({ cluster, namespace }: Patient): Promise<Examined>
       return review.status?.allowed ? undefined : plural;
     }),
   );
-  if ("unread" in answers) return { found: [unchecked(null, `what you may read: ${answers.unread}`)], fine: "" };
+  if ("unread" in answers)
+    return { found: [...absent, unchecked(null, `what you may read: ${answers.unread}`)], fine: "" };
   const refused = answers.read.flatMap((each) => each ?? []);
   const what = `you may not list ${enumerated(refused, refused.length, String)} ${where}: what hangs on them is not known here`;
   return {
-    found: refused.length === 0 ? [] : [unchecked(null, what)],
+    found: refused.length === 0 ? absent : [...absent, unchecked(null, what)],
     fine: `you may list all that is looked at ${where}`,
   };
+}
+
+async function whetherThere(patient: Patient, namespace: string): Promise<readonly Found[]> {
+  const place = { kind: "Namespace", namespace: null, name: namespace };
+  const there = await readOne(patient, resources.namespaces, place);
+  if ("unread" in there || there.read !== undefined) return [];
+  return [problem(place, "it does not exist", `kubectl create namespace ${namespace}`)];
 }

@@ -16,7 +16,7 @@ import { workloads } from "./workloads.ts";
 /** What `wave doctor` looks at, in the order in which it tells of it. */
 export const checks = {
   api: { means: "the API server is new enough, and serves what Wave needs", examine: apiVersions },
-  access: { means: "you may read what workloads hang on", examine: access },
+  access: { means: "the namespace exists, and you may read what workloads hang on", examine: access },
   wave: { means: "Wave runs, once, with all of its replicas, and as this version", examine: installation },
   flags: { means: "its flags are such as it takes, and name namespaces that exist", examine: toldFlags },
   permissions: { means: "its account may do all that it needs with these flags", examine: permissions },

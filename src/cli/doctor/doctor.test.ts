@@ -178,6 +178,13 @@ describe("wave doctor", () => {
     expect((await diagnosed()).findings.filter(({ check }) => check === "workloads")).toHaveLength(23);
   });
 
+  it("says that a namespace does not exist", async () => {
+    const { env } = await scene();
+    const { code, out } = await runWave(["doctor", "-n", "shpo"], env);
+    expect(code).toBe(1);
+    expect(out).toContain("\nPROBLEM  namespace/shpo\n  it does not exist\n  → kubectl create namespace shpo\n");
+  });
+
   it("ends with 3 where nobody answers, and with 2 where it is called wrongly", async () => {
     const nobody = kubeconfigFile({
       ...sandbox.kubeconfig(),

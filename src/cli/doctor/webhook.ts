@@ -39,6 +39,11 @@ async function webhookOf(patient: Patient, wave: RunningWave): Promise<Examined>
   const stored = await readOne<StoredConfiguration>(patient, resources.mutatingWebhookConfigurations, where);
   if (!wave.values["enable-webhooks"])
     return { found: leftOver(stored, where), fine: "off: the controller alone writes hashes" };
+  if (wave.values["webhook-url"] !== undefined)
+    return {
+      found: [unchecked(placeOf(wave), "its webhook: it is called by --webhook-url, and no Service")],
+      fine: "",
+    };
   if ("unread" in stored) return { found: [unchecked(where, `whether it is registered: ${stored.unread}`)], fine: "" };
   if (stored.read === undefined)
     return {

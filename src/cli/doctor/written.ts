@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../kube/api-types.ts";
+import { isNotFound } from "../../kube/errors.ts";
 import { onlyMetadata } from "../../kube/paged-list.ts";
 import { type Resource, resourcePath, resources } from "../../kube/resources.ts";
 import type { WorkloadObject } from "../../rollout/workload.ts";
@@ -43,7 +44,11 @@ export async function readWritten(
       ? all(resources.namespaces, {}, notedOnNamespace)
       : lookedAt(resources.namespaces, undefined, async () => {
           const path = resourcePath(resources.namespaces, { name: namespace });
-          return [notedOnNamespace(await client.request<KubeObject>({ method: "GET", path }))];
+          const object = await client.request<KubeObject>({ method: "GET", path }).catch((error: unknown) => {
+            if (isNotFound(error)) return undefined;
+            throw error;
+          });
+          return object === undefined ? [] : [notedOnNamespace(object)];
         }),
   ]);
   const noted = lists.flatMap((list) => list.noted);
