@@ -159,9 +159,12 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
         [[`${chosen(process.resident)} and on (instance) ${chosen(process.build)}`, "{{pod}}"]],
         "bytes",
       ),
-      lines("CPU", process.cpu, [
-        [`rate(${chosen(process.cpu)}[$__rate_interval]) and on (instance) ${chosen(process.build)}`, "{{pod}}"],
-      ]),
+      lines(
+        "CPU",
+        process.cpu,
+        [[`rate(${chosen(process.cpu)}[$__rate_interval]) and on (instance) ${chosen(process.build)}`, "{{pod}}"]],
+        "percentunit",
+      ),
       lines(
         "Event loop delay",
         process.eventLoopDelay,

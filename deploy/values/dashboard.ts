@@ -20,7 +20,7 @@ export function dashboard(): string {
       panels: [],
     });
     y++;
-    const most = inRow[0]?.type === "stat" ? inRow.length : Math.min(3, inRow.length);
+    const most = inRow[0]?.type === "stat" ? inRow.length : inRow.length % 4 === 0 ? 4 : 3;
     const height = heights[inRow[0]?.type ?? "timeseries"];
     for (const [index, panel] of inRow.entries()) {
       const w = Math.floor(whole / most);

@@ -18,7 +18,11 @@ function start() {
   const report = new OutcomeReport({ announcer, metrics, clock, log: silentLogger });
   const counted = (outcome: string) =>
     Number(new RegExp(`wave_outcomes_total\\{.*outcome="${outcome}"\\} (\\d+)`).exec(registry.render())?.[1]);
-  return { clock, report, record: newRecord(), counted };
+  const durations = () =>
+    ["count", "sum"].map((what) =>
+      Number(new RegExp(`duration_seconds_${what}\\{kind="Deployment"\\} ([\\d.]+)`).exec(registry.render())?.[1]),
+    );
+  return { clock, report, durations, record: newRecord(), counted };
 }
 
 const reads = workload({ pod: { containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }] }] } });
@@ -36,6 +40,26 @@ it("since when a workload is out of order stays the same until it is in order, w
   expect([record.state, record.outOfOrderSince]).toEqual(["refused", 1_000]);
   report.ended(record, inOrder, undefined);
   expect([record.state, record.outOfOrderSince]).toEqual(["unchanged", undefined]);
+});
+
+it("the time to a write begins when its change is seen, and is not told of one that people held meanwhile", async () => {
+  const { clock, report, record, durations } = start();
+  const written = { type: "written", before: reads, plan: { outcome: "roll", reason: "", warnings: [] } } as const;
+  const held = (reason: "wave" | "window") => {
+    record.hold = { reason, since: 0, until: undefined, closesAt: undefined, tellAt: 0 };
+    report.ended(record, waiting, undefined);
+  };
+  report.ended(record, { type: "paced" }, clock.monotonic());
+  await clock.advance(7_000);
+  held("wave");
+  await clock.advance(4_000);
+  report.ended(record, written, undefined);
+  expect(durations()).toEqual([1, 11]);
+  report.ended(record, { type: "paced" }, clock.monotonic());
+  held("window");
+  await clock.advance(60_000);
+  report.ended(record, written, undefined);
+  expect(durations()).toEqual([1, 11]);
 });
 
 it("what lasts is counted when it begins, and each refusal as one", () => {

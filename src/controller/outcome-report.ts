@@ -4,6 +4,7 @@ import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Announcer } from "./announcer.ts";
 import type { Outcome } from "./outcome.ts";
+import { endsByItself } from "./pacing-record.ts";
 import { isInOrder, type RolloutMetrics, settledState, type WorkloadState } from "./rollout-metrics.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
@@ -28,6 +29,8 @@ export class OutcomeReport {
   /** A run ended; `seenAt` is when the first change was seen that it was for, undefined where none was. */
   ended(record: WorkloadRecord, outcome: Outcome, seenAt: number | undefined): void {
     const { announcer, metrics, clock } = this.#options;
+    const from = record.rollsSince ?? seenAt;
+    record.rollsSince = isUnderWay(record, outcome) ? from : undefined;
     switch (outcome.type) {
       case "settled": {
         const { workload, plan } = outcome;
@@ -44,7 +47,7 @@ export class OutcomeReport {
         const { before, plan } = outcome;
         announcer.written(record, before, plan);
         metrics.count(before, plan.outcome);
-        if (seenAt !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - seenAt);
+        if (from !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - from);
         this.#is(record, "unchanged");
         record.logged = undefined;
         this.#unavailable = false;
@@ -108,6 +111,12 @@ export class OutcomeReport {
   ): void {
     this.#options.log[level](message, { kind, namespace, name, ...fields });
   }
+}
+
+/** Whether the change that a run was for is still on its way by itself: people, and what is missing, may take for ever. */
+function isUnderWay({ hold }: WorkloadRecord, { type }: Outcome): boolean {
+  if (type === "settled") return hold !== undefined && endsByItself(hold);
+  return type !== "written" && type !== "gone";
 }
 
 /** Whether this trouble is to be logged: once until the workload succeeds, for its owner decides how often it fails. */

@@ -45,6 +45,11 @@ export interface HoldRecord {
 const passing: readonly HoldReason[] = ["settling", "interval", "progressing", "wave"];
 const passingMs = 30_000;
 
+/** Whether a hold is of those that end by themselves soon in most cases. */
+export function endsByItself({ reason }: Pick<HoldRecord, "reason">): boolean {
+  return passing.includes(reason);
+}
+
 /** Notes that something that the workload reads has changed. */
 export function noteChange(record: PacingRecord, now: number): void {
   record.changes = { first: record.changes?.first ?? now, last: now };

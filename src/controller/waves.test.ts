@@ -5,6 +5,7 @@ import { resourcePath, resources } from "../kube/resources.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
 import { startMemoryServer } from "../sandbox/test-memory-server.ts";
+import { parseExposition } from "../telemetry/parse-exposition.ts";
 import { workload } from "./test-cluster.ts";
 import { LateReplica, MemoryCluster } from "./test-late-replica.ts";
 
@@ -164,7 +165,7 @@ async function steady(...args: Parameters<typeof fleet>) {
 
 describe("a change that many workloads read", () => {
   it("is rolled by one alone, and when that has been complete for the soak time by the rest, a few at a time", async () => {
-    const { editConfig, pass, rolled, takeMostUnderWay, held } = await steady(40);
+    const { leader, editConfig, pass, rolled, takeMostUnderWay, held } = await steady(40);
     await editConfig("1");
     await pass(2_000);
     expect(rolled).toEqual(["web-0"]);
@@ -178,6 +179,10 @@ describe("a change that many workloads read", () => {
     expect(new Set(rolled).size).toBe(40);
     expect(takeMostUnderWay()).toBe(5);
     expect(held("wave")).toBe(0);
+    const { samples = [] } = parseExposition(leader.metrics.render()).get("wave_rollout_duration_seconds") ?? {};
+    const upTo = (le: string) => samples.find(({ labels }) => labels.kind === "Deployment" && labels.le === le)?.value;
+    // The first after it has settled, the last after all waves.
+    expect([upTo("0.5"), upTo("2.5"), upTo("10"), upTo("300")]).toEqual([0, 1, 1, 40]);
   });
 
   it("is rolled by one alone also where it only takes something away, of which the API tells no time", async () => {

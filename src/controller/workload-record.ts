@@ -16,6 +16,8 @@ export interface WorkloadRecord extends PacingRecord {
   outOfOrderSince: number | undefined;
   /** When the first change was seen that is not written yet; undefined where a list or a timer asks. */
   seenAt: number | undefined;
+  /** When the first change was seen that is on its way still, held by nothing but what ends by itself. */
+  rollsSince: number | undefined;
   /** Counts how often it was asked for, and up to which of these it was planned. */
   asked: number;
   planned: number;
@@ -76,6 +78,7 @@ export function newRecord(): WorkloadRecord {
     state: undefined,
     outOfOrderSince: undefined,
     seenAt: undefined,
+    rollsSince: undefined,
     asked: 0,
     planned: 0,
     changes: undefined,

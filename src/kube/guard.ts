@@ -24,7 +24,9 @@ export function createGuard(clock: Clock, timeoutMs: number, signal: AbortSignal
     reason = error;
     for (const cancel of cancels.splice(0)) cancel(error);
   };
-  const meetDeadline = clock.timer(timeoutMs, () => end(new Error(`no answer within ${timeoutMs / 1000} s`)));
+  const meetDeadline = clock.timer(timeoutMs, () =>
+    end(new Error(`no answer within ${Math.round(timeoutMs) / 1000} s`)),
+  );
   const onAbort = () => {
     byCaller = reason === undefined;
     end(signal?.reason instanceof Error ? signal.reason : new Error("aborted", { cause: signal?.reason }));

@@ -53,7 +53,7 @@ export const workloadMetrics = {
     labels: { kind, outcome: outcomes },
   }),
   duration: histogram("wave_rollout_duration_seconds", {
-    help: "From a change being seen to the workload being patched, what settles included; not of what anything else held",
+    help: "From a change being seen to the workload being patched, where nothing held it but what ends by itself: settling, interval, progressing, wave",
     labels: { kind },
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   }),
