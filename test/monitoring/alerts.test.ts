@@ -30,7 +30,7 @@ describe("each alert", () => {
         .split(/^## /m)
         .find((each) => each.startsWith(`${alert}\n`));
       // The command that shows why, and what ends it.
-      expect(entry).toMatch(/^ {4}\$ (kubectl|wave) /m);
+      expect(entry).toMatch(/^\$ (kubectl|wave) /m);
       expect(entry).toMatch(/^\*\*Ends\*\*/m);
     },
   );
