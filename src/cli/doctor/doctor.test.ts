@@ -49,6 +49,20 @@ describe("wave doctor", () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it("makes no command out of what a pod spec may name as it likes", async () => {
+    const { createWorkload, diagnosed, namespace } = await scene();
+    const container = { name: "web", image: "nginx", volumeMounts: [{ name: "v", mountPath: "/v" }] };
+    const volumes = [{ name: "v", secret: { secretName: "x; reboot" } }];
+    const template = { metadata: { labels: { app: "odd" } }, spec: { containers: [container], volumes } };
+    await createWorkload("deployments/odd", { spec: { template } });
+    const { findings } = await diagnosed();
+    expect(findings.find(({ where }) => where?.name === "odd")).toMatchObject({
+      what: 'waiting for Secret "x; reboot"',
+      fix: `kubectl edit -n ${namespace} deployment/odd  # no Secret is called so`,
+    });
+    expect(findings.some(({ fix }) => fix?.includes("reboot"))).toBe(false);
+  });
+
   it("says the same for programs", async () => {
     const { run, diagnosed, namespace } = await scene();
     const diagnosis = await diagnosed();
@@ -122,6 +136,18 @@ describe("wave doctor", () => {
       metadata: { annotations: { "wave.pusher.com/update-on-config-change": "false" } },
     });
     expect(await found("leftovers")).toHaveLength(1);
+  });
+
+  it("tells of the finalizer of an early Wave, but where Wave keeps or removes it itself", async () => {
+    const { merge, found, diagnosed } = await scene();
+    await merge("deployments/web", { metadata: { finalizers: ["wave.pusher.com/finalizer"] } });
+    expect(await found("leftovers")).toEqual([
+      expect.stringMatching(/^warning: finalizer wave\.pusher\.com\/finalizer /),
+    ]);
+    for (const flag of ["--owner-references", "--migrate-legacy"]) {
+      const { findings } = await diagnosed(flag);
+      expect(findings.filter(({ check }) => check === "leftovers")).toEqual([]);
+    }
   });
 
   it("tells of a kind that Wave is to roll and the API server does not serve", async () => {

@@ -1,4 +1,5 @@
 import { annotationPrefix } from "../../rollout/annotations.ts";
+import { isDnsSubdomain } from "../../rollout/dns-name.ts";
 import type { Missing } from "../../rollout/plan.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import { kubectlName } from "./finding.ts";
@@ -8,6 +9,9 @@ export function fixOfMissing({ missing, references, workload }: Explanation): st
   const [first] = missing;
   if (first === undefined) return null;
   const { kind, namespace, name } = first;
+  // A pod spec may name an object by any characters, and the command is copied into a shell.
+  if (!isDnsSubdomain(name) || !isDnsSubdomain(namespace))
+    return `kubectl edit ${kubectlName(workload)}  # no ${kind} is called so`;
   const elsewhere = namespace !== workload.namespace;
   const refused = references.some(
     (each) => each.state === "refused" && each.kind === kind && each.namespace === namespace && each.name === name,

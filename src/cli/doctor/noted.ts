@@ -63,12 +63,13 @@ function mistakesOnWorkload(
   ];
 }
 
-function leftOn(place: Place, workload: Workload, { ofNamespace }: Policy): readonly Found[] {
+function leftOn(place: Place, workload: Workload, { ofNamespace, ownership }: Policy): readonly Found[] {
   const edit = `kubectl edit ${kubectlName(place)}`;
+  const migrate = "run Wave with --migrate-legacy once: docs/owner-references.md";
   const left = ofNamespace !== undefined && workload.optIn.state !== "in" && isGated(workload);
   const what = "its Pods stay pending: a gate of Wave's is left on it, which Wave opens where it runs";
   return [
-    ...(workload.oldFinalizer ? [warning(place, oldFinalizerWarning.message, edit)] : []),
+    ...(workload.oldFinalizer && ownership === undefined ? [warning(place, oldFinalizerWarning.message, migrate)] : []),
     ...(left ? [problem(place, what, edit)] : []),
   ];
 }
