@@ -7,6 +7,7 @@ import { errorText } from "../telemetry/error-text.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { called, type Target } from "./annotate/annotate.ts";
+import { asFound } from "./cluster/kinds-there.ts";
 import { readOne } from "./cluster/read-one.ts";
 import { readRunningPolicy } from "./cluster/told-by-deployment.ts";
 import { podsInWords } from "./cluster/workload-state.ts";
@@ -17,7 +18,7 @@ import { type Explanation, explainWorkload } from "./explain/explanation.ts";
 import type { KnownPolicy } from "./flags/told-flags.ts";
 import { waitFlags } from "./flags/wait-flags.ts";
 import { printable } from "./output/printable.ts";
-import { parseArguments, type WorkloadArgument, workloadRows } from "./workload-argument.ts";
+import { namedWorkloadRows, parseArguments, type WorkloadArgument } from "./workload-argument.ts";
 
 /** Between two looks at a workload lies at least so much time, however often it changes. */
 const leastPauseMs = 250;
@@ -31,11 +32,11 @@ const mostPauseMs = 5_000;
 export const wait = clusterCommand({
   name: "wait",
   flags: waitFlags,
-  kinds: workloadRows,
+  kinds: namedWorkloadRows,
   help: async () => (await import("./wait-help.ts")).waitHelp(),
   read: (called) => {
     const { positionals, values, terminal } = called;
-    const workloads = parseArguments(positionals, workloadRows);
+    const workloads = parseArguments(positionals, namedWorkloadRows);
     return async (cluster) => {
       const namespace = values.namespace ?? cluster.namespace;
       const policy = await readRunningPolicy("wait", cluster, called, namespace);
@@ -44,7 +45,9 @@ export const wait = clusterCommand({
       const say = (line: string) => terminal.write(`${printable(line)}\n`);
       try {
         const ends = await Promise.all(
-          workloads.map((each) => waitFor(cluster, policy, { ...each, namespace }, timeout.signal, say)),
+          workloads.map((each) =>
+            waitFor(cluster, policy, { ...asFound(each, policy), namespace }, timeout.signal, say),
+          ),
         );
         for (const end of ends) {
           if (end.done) continue;

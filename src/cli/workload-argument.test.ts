@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { builtInKinds } from "../rollout/kinds.ts";
+import { asFound } from "./cluster/kinds-there.ts";
 import { configRows, namespaceRows, parseArguments, parseWorkloadArgument, workloadRows } from "./workload-argument.ts";
 
 describe("parseWorkloadArgument", () => {
@@ -14,6 +16,20 @@ describe("parseWorkloadArgument", () => {
     { words: ["daemonsets/web"], kind: "DaemonSet" },
   ])("reads $words as kubectl does", ({ words, kind }) => {
     expect(parseWorkloadArgument(words)).toMatchObject({ kind, resource: { kind }, name: "web" });
+  });
+
+  it.each([
+    { word: "rollouts.argoproj.io/web", kind: "rollouts.argoproj.io" },
+    { word: "ro/web", kind: "rollouts.argoproj.io" },
+    { word: "CloneSet/web", kind: "clonesets.apps.kruise.io" },
+    { word: "statefulsets.apps.kruise.io/web", kind: "statefulsets.apps.kruise.io" },
+    { word: "widgets.example.com/web", kind: "widgets.example.com" },
+  ])("reads $word, of which the cluster tells more", ({ word, kind }) => {
+    const argument = parseWorkloadArgument([word]);
+    expect(argument).toMatchObject({ kind, name: "web" });
+    expect(() => asFound(argument, { kinds: builtInKinds })).toThrow(`Wave rolls no ${kind} here`);
+    const row = { ...argument.resource, apiVersion: "found/v1" };
+    expect(asFound(argument, { kinds: [row] }).resource).toBe(row);
   });
 
   it.each([
@@ -40,6 +56,20 @@ describe("parseArguments", () => {
     expect(read("deploy/web", "cm/page", "deployment/web")).toEqual(["Deployment web", "ConfigMap page"]);
     expect(read("secret", "db", "cache")).toEqual(["Secret db", "Secret cache"]);
     expect(read("Namespace/shop")).toEqual(["Namespace shop"]);
+  });
+
+  it.each([
+    { word: "rollouts.argoproj.io/web", kind: "rollouts.argoproj.io" },
+    { word: "ro/web", kind: "rollouts.argoproj.io" },
+    { word: "CloneSet/web", kind: "clonesets.apps.kruise.io" },
+    { word: "statefulsets.apps.kruise.io/web", kind: "statefulsets.apps.kruise.io" },
+    { word: "widgets.example.com/web", kind: "widgets.example.com" },
+  ])("reads $word, of which the cluster tells more", ({ word, kind }) => {
+    const argument = parseWorkloadArgument([word]);
+    expect(argument).toMatchObject({ kind, name: "web" });
+    expect(() => asFound(argument, { kinds: builtInKinds })).toThrow(`Wave rolls no ${kind} here`);
+    const row = { ...argument.resource, apiVersion: "found/v1" };
+    expect(asFound(argument, { kinds: [row] }).resource).toBe(row);
   });
 
   it.each([

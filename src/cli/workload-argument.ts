@@ -1,5 +1,7 @@
 import { type Resource, resources } from "../kube/resources.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
+import { knownKinds } from "../rollout/kinds/known-kinds.ts";
+import { readWantedKind, rowOf } from "../rollout/kinds/wanted-kind.ts";
 import { builtInKinds } from "../rollout/kinds.ts";
 import { enumerated, quoted } from "../rollout/wording.ts";
 import type { WorkloadKind, WorkloadRow } from "../rollout/workload.ts";
@@ -30,6 +32,19 @@ export const workloadRows: readonly KindRow<WorkloadKind, WorkloadRow>[] = built
   names: [...row.shortNames, row.kind.toLowerCase(), row.plural],
 }));
 
+/** Those of which Wave knows more than of any other, as they are named; what they are like is told by the cluster: `asFound`. */
+export const namedWorkloadRows: readonly KindRow<WorkloadKind, WorkloadRow>[] = [
+  ...workloadRows,
+  ...Object.entries(knownKinds).flatMap(([id, { shortNames }]) => notFoundYet(id, shortNames)),
+];
+
+function notFoundYet(id: WorkloadKind, names: readonly string[] = []): readonly KindRow<WorkloadKind, WorkloadRow>[] {
+  const wanted = readWantedKind(id);
+  if (wanted === undefined) return [];
+  const resource = rowOf(wanted, { apiVersion: `${wanted.group}/unknown`, kind: wanted.plural });
+  return [{ kind: id, resource, names: [id, ...names] }];
+}
+
 /** The kinds that hold configuration. */
 export const configRows: readonly KindRow<"ConfigMap" | "Secret">[] = [
   { kind: "ConfigMap", resource: resources.configMaps, names: ["cm", "configmap", "configmaps"] },
@@ -46,7 +61,7 @@ export const namespaceRows: readonly KindRow<"Namespace">[] = [
  * Throws a UsageError of one line that says what to write.
  */
 export function parseWorkloadArgument(positionals: readonly string[]): WorkloadArgument {
-  const [first, second] = parseArguments(positionals, workloadRows);
+  const [first, second] = parseArguments(positionals, namedWorkloadRows);
   if (first === undefined) throw new UsageError("name a workload, such as deployment/web");
   if (second !== undefined) throw new UsageError(`name one workload; ${quoted(positionals.at(-1) ?? "")} is one more`);
   return first;
@@ -62,7 +77,9 @@ export function parseArguments<K extends string, R extends Resource>(
 ): readonly ObjectArgument<K, R>[] {
   const [first, ...rest] = positionals;
   if (first === undefined)
-    throw new UsageError(`name ${rows.length > 3 ? "an object" : "a workload"}, such as deployment/web`);
+    throw new UsageError(
+      `name ${rows.some(({ resource }) => !("id" in resource)) ? "an object" : "a workload"}, such as deployment/web`,
+    );
   const named = first.includes("/") ? positionals.map(withSlash) : rest.map((name) => [first, name] as const);
   if (named.length === 0) throw withoutName(first, rowNamed(first, rows));
   const all = named.map(([kindName, name]) => argument(kindName, name, rows));
@@ -80,7 +97,7 @@ function argument<K extends string, R extends Resource>(
   name: string,
   rows: readonly KindRow<K, R>[],
 ): ObjectArgument<K, R> {
-  const row = rowNamed(kindName, rows);
+  const row = rowNamed(kindName, rows) ?? customKind(kindName, rows);
   if (row === undefined) throw unknownKind(kindName, rows);
   if (name === "") throw withoutName(kindName, row);
   if (name.includes("/") && isDnsSubdomain(name.replace("/", "-")))
@@ -99,6 +116,16 @@ function rowNamed<K extends string, R extends Resource>(
   return rows.find(({ names, resource }) => names.includes(resource.apiVersion === "apps/v1" ? withoutGroup : lower));
 }
 
+/** `widgets.example.com`, where workloads are asked for: the group of what is no built-in kind has a dot in it. */
+function customKind<K extends string, R extends Resource>(
+  kindName: string,
+  rows: readonly KindRow<K, R>[],
+): KindRow<K, R> | undefined {
+  const takesAny = rows.some(({ resource }) => "id" in resource);
+  const [row] = takesAny && /^[^./]+\.[^/]+\./.test(kindName) ? notFoundYet(kindName.toLowerCase()) : [];
+  return row as KindRow<string, Resource> as KindRow<K, R> | undefined;
+}
+
 function withoutName(kindName: string, row: KindRow<string> | undefined): UsageError {
   if (row !== undefined) return new UsageError(`name one ${row.kind}, such as ${row.kind.toLowerCase()}/web`);
   if (!isDnsSubdomain(kindName))
@@ -107,6 +134,7 @@ function withoutName(kindName: string, row: KindRow<string> | undefined): UsageE
 }
 
 function unknownKind(kindName: string, rows: readonly KindRow<string>[]): UsageError {
-  const kinds = enumerated(rows, rows.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
+  const shown = rows.filter(({ kind }) => !kind.includes("."));
+  const kinds = enumerated(shown, shown.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
   return new UsageError(`Wave knows no ${quoted(kindName)} here, only a ${kinds}`);
 }

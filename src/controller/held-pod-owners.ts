@@ -9,7 +9,8 @@ import type { Policy } from "../rollout/policy/policy.ts";
 import { policyAnnotationsOf } from "../rollout/policy/policy-annotations.ts";
 import { rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
 import { invalidScheduler, isGated } from "../rollout/scheduling-gate.ts";
-import { type WorkloadRow, workloadKey } from "../rollout/workload.ts";
+import { workloadKey } from "../rollout/workload.ts";
+import { isOfKind } from "../rollout/workload-row.ts";
 
 /**
  * What is to be done with a Pod that a gate holds: "replaceable" once its controller would make another one without the
@@ -31,8 +32,6 @@ export interface HeldPodOwners {
   ofOnePage(): (pod: KubeObject) => Promise<Verdict>;
 }
 
-type Owned = NonNullable<KubeObject["metadata"]["ownerReferences"]>;
-
 type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
 
 /** Reads owners only where the cache does not tell already that their gate is closed. */
@@ -52,7 +51,9 @@ export function createHeldPodOwners(
       return async (pod) => {
         const { namespace = "" } = pod.metadata;
         const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
-        const row = caches.kinds().find((known) => known.leavesHeldPods && isOfKind(reference, known));
+        const row = caches
+          .kinds()
+          .find((known) => known.leavesHeldPods && reference !== undefined && isOfKind(reference, known));
         if (reference === undefined || row === undefined) return "held";
         // It is anybody's text, and would become part of a path.
         if (!isDnsSubdomain(reference.name)) return "held";
@@ -69,12 +70,6 @@ export function createHeldPodOwners(
       };
     },
   };
-}
-
-/** Whether a Pod's owner is said to be of a kind, in whatever version of its group. */
-function isOfKind(owner: Owned[number] | undefined, { apiVersion, kind }: WorkloadRow): boolean {
-  const group = (version: string) => version.slice(0, version.indexOf("/") + 1);
-  return owner?.kind === kind && group(owner.apiVersion) === group(apiVersion);
 }
 
 function isObserved({ metadata }: Owner, namespace: string, policy: Policy): boolean {

@@ -57,10 +57,26 @@ export function patchOfKind({ template }: Pick<WorkloadRow, "template">, patch: 
   });
 }
 
+/** A field of an object in its standard form, as it is called in those that the API server has. */
+export function fieldOfKind({ template }: Pick<WorkloadRow, "template">, field: string): string {
+  return template === standardTemplate
+    ? field
+    : field.replace(/^spec\.template\b/, template.slice(1).replaceAll("/", "."));
+}
+
 /** What RBAC and messages call the objects of a kind: `deployments.apps`. */
 export function resourceName({ apiVersion, plural }: Pick<WorkloadRow, "apiVersion" | "plural">): string {
   const slash = apiVersion.indexOf("/");
   return slash === -1 ? plural : `${plural}.${apiVersion.slice(0, slash)}`;
+}
+
+/** Whether something is said to be of a kind, in whatever version of its group. */
+export function isOfKind(
+  said: { readonly apiVersion: string; readonly kind: string },
+  { apiVersion, kind }: Pick<WorkloadRow, "apiVersion" | "kind">,
+): boolean {
+  const group = (version: string) => version.slice(0, version.indexOf("/") + 1);
+  return said.kind === kind && group(said.apiVersion) === group(apiVersion);
 }
 
 function at(object: unknown, pointer: string): unknown {

@@ -1,11 +1,14 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
-import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";
 import { makeNamespace, type Namespace } from "../end-to-end/objects.ts";
 import { waveEvents } from "../end-to-end/state.ts";
-import { define, hashOf, make, nextHash, playedKinds, undefine, writesOf } from "./kinds.ts";
+import { define, hashOf, make, nextHash, play, playedKinds, undefine, writesOf } from "./kinds.ts";
 
 const ns = "kinds";
+const run = promisify(execFile);
 
 describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) => {
   let namespace: Namespace;
@@ -42,7 +45,31 @@ describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) 
       await namespace.edit("ConfigMap", name, { a: "1" });
       expect(await nextHash(cluster, kind, ns, name, second)).toBe(first);
       expect(await writesOf(cluster, kind, ns, name)).toBe(3);
-      expect(await wave.metrics()).toContain(`wave_rollouts_total{kind="${kind.id}",outcome="written"} 3`);
+      const counted = async () =>
+        (await wave.metrics()).split("\n").filter((line) => line.startsWith(`wave_outcomes_total{kind="${kind.id}"`));
+      await expect.poll(counted).toContain(`wave_outcomes_total{kind="${kind.id}",outcome="roll"} 2`);
+    });
+
+    it("is there for commands that look, and that hold", async () => {
+      const options = { env: { ...process.env, KUBECONFIG: cluster.kubeconfig } };
+      const command = async (...args: string[]) =>
+        (await run(wavePath, [...args, "-n", ns, `--workload-kinds=${kind.flag}`], options)).stdout;
+      const looked = `${name}-looked`;
+      await namespace.configMap(looked, { a: "1" });
+      await make(cluster, kind, ns, looked);
+      const first = await nextHash(cluster, kind, ns, looked);
+      await play(cluster, kind, ns, looked, 1);
+      expect(await command("explain", `${kind.id}/${looked}`)).toContain(
+        `${kind.template}.spec.containers[0].envFrom[0]`,
+      );
+      expect(await command("list")).toMatch(new RegExp(`${kind.id}/${looked} `));
+      expect(await command("hold", `${kind.id}/${looked}`)).toContain("is held");
+      await namespace.edit("ConfigMap", looked, { a: "2" });
+      await until("an Event", async () =>
+        (await waveEvents(cluster, ns, looked)).find(({ reason }) => reason === "RolloutHeld"),
+      );
+      expect(await command("release", `${kind.id}/${looked}`)).toContain("no longer held");
+      await nextHash(cluster, kind, ns, looked, first);
     });
 
     it("waits for what it requires", async () => {

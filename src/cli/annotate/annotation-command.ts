@@ -1,3 +1,6 @@
+import type { Resource } from "../../kube/resources.ts";
+import type { WorkloadRow } from "../../rollout/workload.ts";
+import { asFound } from "../cluster/kinds-there.ts";
 import { readOne } from "../cluster/read-one.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { type Cluster, clusterCommand, connectionFlags } from "../cluster-command.ts";
@@ -8,7 +11,7 @@ import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { type KnownPolicy, toldFlags } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { type CommandHelp, renderHelp } from "../help.ts";
-import { type KindRow, parseArguments, type WorkloadArgument, workloadRows } from "../workload-argument.ts";
+import { type KindRow, parseArguments } from "../workload-argument.ts";
 import type { Target } from "./annotate.ts";
 
 /** What `hold`, `release`, `approve` and `resume` have of the cluster. */
@@ -57,13 +60,17 @@ export function annotationCommand<K extends string>({ name, help, kinds, run }: 
           ...cluster,
           policy,
           read: async (target) => {
-            const argument = workloadArgument(target);
-            return argument && readOne(cluster, argument, target.namespace, policy);
+            const { resource } = target;
+            return isWorkloadRow(resource)
+              ? readOne(cluster, { ...target, resource }, target.namespace, policy)
+              : undefined;
           },
           say: (line) => terminal.write(`${line}\n`),
         };
         for (const object of objects) {
-          await run(annotator, { ...object, namespace: values.namespace ?? cluster.namespace });
+          const { resource } = object;
+          const found = isWorkloadRow(resource) ? asFound({ ...object, resource }, policy) : object;
+          await run(annotator, { ...found, namespace: values.namespace ?? cluster.namespace });
         }
         return exitCodes.done;
       };
@@ -71,9 +78,8 @@ export function annotationCommand<K extends string>({ name, help, kinds, run }: 
   });
 }
 
-function workloadArgument({ kind, name }: Target): WorkloadArgument | undefined {
-  const row = workloadRows.find((each) => each.kind === kind);
-  return row && { kind: row.kind, resource: row.resource, name };
+function isWorkloadRow(resource: Resource): resource is WorkloadRow {
+  return "id" in resource;
 }
 
 /** What every one of these commands notes. */

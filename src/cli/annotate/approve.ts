@@ -2,7 +2,7 @@ import { rolloutPolicyOf } from "../../rollout/policy/rollout-policy.ts";
 import { CommandFailure } from "../command-failure.ts";
 import { type Explanation, explainWorkload } from "../explain/explanation.ts";
 import { policyOf } from "../flags/told-flags.ts";
-import { workloadRows } from "../workload-argument.ts";
+import { namedWorkloadRows } from "../workload-argument.ts";
 import { annotate, called, type Target } from "./annotate.ts";
 import { type Annotator, annotationCommand, annotationNotes } from "./annotation-command.ts";
 import { whatComesNext } from "./what-comes-next.ts";
@@ -10,7 +10,7 @@ import { whatComesNext } from "./what-comes-next.ts";
 /** `wave approve KIND/NAME`: lets the current configuration be rolled where `mode: approve` waits for a person. */
 export const approve = annotationCommand({
   name: "approve",
-  kinds: workloadRows,
+  kinds: namedWorkloadRows,
   help: {
     summary:
       "Approves the current configuration of a workload with wave.pusher.com/mode: approve, its own or its Namespace's: writes the digits " +

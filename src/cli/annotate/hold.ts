@@ -1,4 +1,4 @@
-import { configRows, namespaceRows, workloadRows } from "../workload-argument.ts";
+import { configRows, namedWorkloadRows, namespaceRows } from "../workload-argument.ts";
 import { annotate, argumentsFor, called } from "./annotate.ts";
 import { annotationCommand, annotationNotes } from "./annotation-command.ts";
 import { whatComesNext } from "./what-comes-next.ts";
@@ -6,7 +6,7 @@ import { whatComesNext } from "./what-comes-next.ts";
 /** `wave hold KIND/NAME`: nothing is rolled there until it is released. */
 export const hold = annotationCommand({
   name: "hold",
-  kinds: [...workloadRows, ...namespaceRows, ...configRows],
+  kinds: [...namedWorkloadRows, ...namespaceRows, ...configRows],
   help: {
     summary:
       'Holds a workload, all workloads of a Namespace, or whatever would be rolled for a ConfigMap or Secret, by annotation wave.pusher.com/hold: "true". ' +

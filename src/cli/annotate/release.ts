@@ -1,5 +1,5 @@
 import type { Asked } from "../explain/explanation.ts";
-import { configRows, namespaceRows, workloadRows } from "../workload-argument.ts";
+import { configRows, namedWorkloadRows, namespaceRows } from "../workload-argument.ts";
 import { annotate, called, type Target } from "./annotate.ts";
 import { type Annotator, annotationCommand, annotationNotes } from "./annotation-command.ts";
 import { whatComesNext } from "./what-comes-next.ts";
@@ -7,7 +7,7 @@ import { whatComesNext } from "./what-comes-next.ts";
 /** `wave release KIND/NAME`: takes back what `wave hold` did, also for one workload of a Namespace that is held. */
 export const release = annotationCommand({
   name: "release",
-  kinds: [...workloadRows, ...namespaceRows, ...configRows],
+  kinds: [...namedWorkloadRows, ...namespaceRows, ...configRows],
   help: {
     summary:
       "Takes back a hold: removes annotation wave.pusher.com/hold. A workload whose Namespace is held gets " +

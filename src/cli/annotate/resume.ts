@@ -3,7 +3,7 @@ import { enumerated } from "../../rollout/wording.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { CommandFailure } from "../command-failure.ts";
 import { explainWorkload } from "../explain/explanation.ts";
-import { configRows, workloadRows } from "../workload-argument.ts";
+import { configRows, namedWorkloadRows } from "../workload-argument.ts";
 import { annotate, called, serverTime, type Target } from "./annotate.ts";
 import { type Annotator, annotationCommand, annotationNotes } from "./annotation-command.ts";
 import { whatComesNext } from "./what-comes-next.ts";
@@ -11,7 +11,7 @@ import { whatComesNext } from "./what-comes-next.ts";
 /** `wave resume KIND/NAME`: lets a change go on that was halted because workloads failed with it. */
 export const resume = annotationCommand({
   name: "resume",
-  kinds: [...workloadRows, ...configRows],
+  kinds: [...namedWorkloadRows, ...configRows],
   help: {
     summary:
       "Lets go on what was halted because workloads failed: writes the present time as annotation wave.pusher.com/resumed. " +
@@ -25,9 +25,9 @@ export const resume = annotationCommand({
     notes: annotationNotes,
   },
   run: (annotator, target) => {
-    return workloadRows.some(({ kind }) => kind === target.kind)
-      ? resumeWorkload(annotator, target)
-      : resumeConfig(annotator, target);
+    return configRows.some(({ kind }) => kind === target.kind)
+      ? resumeConfig(annotator, target)
+      : resumeWorkload(annotator, target);
   },
 });
 

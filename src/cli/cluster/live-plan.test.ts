@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { builtInKinds } from "../../rollout/kinds.ts";
 import { changedAt, defaultFlags, noon, outdated } from "../../rollout/pacing/test-due.ts";
 import { configKey } from "../../rollout/references.ts";
 import { configMap, defaultPolicy, workloadObject } from "../../rollout/test-objects.ts";
@@ -9,7 +10,12 @@ const keys = { state: "not asked for", why: "" } as const;
 /** The plan at noon of a workload that reads a ConfigMap which says that it changed so many seconds later. */
 function planned(seconds: number) {
   const config = changedAt(configMap("web", { a: "new" }), noon / 1000 + seconds);
-  const policy = { ...defaultPolicy, pacing: { ...defaultFlags, maxConcurrent: 0 }, keys } as const;
+  const policy = {
+    ...defaultPolicy,
+    pacing: { ...defaultFlags, maxConcurrent: 0 },
+    keys,
+    kinds: builtInKinds,
+  } as const;
   const read = new Map([[configKey(config), { state: "present", config } as const]]);
   return planLive({ object: workloadObject(), workload: outdated() }, read, policy, noon, undefined);
 }

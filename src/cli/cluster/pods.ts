@@ -4,7 +4,8 @@ import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
 import { configHash } from "../../rollout/annotations.ts";
 import { builtInKinds } from "../../rollout/kinds.ts";
-import { type WorkloadName, workloadKey } from "../../rollout/workload.ts";
+import { type WorkloadName, type WorkloadRow, workloadKey } from "../../rollout/workload.ts";
+import { isOfKind } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { type ListScope, listAll } from "../list/list-all.ts";
 
@@ -22,7 +23,11 @@ type PodObject = KubeObject & Pick<Pod, "status">;
  * Lists Pods and counts them by workload and hash. Never rejects. What is being deleted, or has ended and only lies about,
  * is none: nothing serves from it.
  */
-export async function readPods(client: ApiClient, scope: ListScope): Promise<ReadPods> {
+export async function readPods(
+  client: ApiClient,
+  scope: ListScope,
+  kinds: readonly WorkloadRow[] = builtInKinds,
+): Promise<ReadPods> {
   const counts = new Map<string, Map<string | undefined, number>>();
   try {
     const running = await listAll<PodObject, readonly [string, string | undefined]>(
@@ -30,7 +35,7 @@ export async function readPods(client: ApiClient, scope: ListScope): Promise<Rea
       resources.pods,
       scope,
       (pod) => {
-        const owner = ownerOf(pod);
+        const owner = ownerOf(pod, kinds);
         return owner && isThere(pod) ? [workloadKey(owner), pod.metadata.annotations?.[configHash]] : undefined;
       },
     );
@@ -94,14 +99,14 @@ interface LabelSelector {
  * have as a label (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label), so
  * nobody needs to read ReplicaSets, of which there are ten times as many as Deployments.
  */
-function ownerOf({ metadata }: PodObject): WorkloadName | undefined {
+function ownerOf({ metadata }: PodObject, kinds: readonly WorkloadRow[]): WorkloadName | undefined {
   const { namespace = "", labels = {}, ownerReferences = [] } = metadata;
   const owner = ownerReferences.find(({ controller }) => controller);
   if (owner === undefined) return undefined;
-  const row = builtInKinds.find(({ kind, podsBy }) => podsBy === "" && kind === owner.kind);
+  const row = kinds.find((each) => each.podsBy === "" && isOfKind(owner, each));
   if (row !== undefined) return { kind: row.id, namespace, name: owner.name };
   if (owner.kind !== "ReplicaSet") return undefined;
-  for (const { id, podsBy } of builtInKinds) {
+  for (const { id, podsBy } of kinds) {
     const suffix = `-${(podsBy && labels[podsBy]) ?? ""}`;
     if (suffix === "-" || !owner.name.endsWith(suffix)) continue;
     return { kind: id, namespace, name: owner.name.slice(0, -suffix.length) };

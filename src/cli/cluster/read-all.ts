@@ -46,7 +46,7 @@ export async function readAll(
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods] = await Promise.all([
     readManyConfigs(client, objects, policy.dialects),
-    inLane(used, async (each) => [each, await readPods(client, { namespace: each })] as const),
+    inLane(used, async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const),
   ]);
   const podsOf = new Map<string, ReadPods>(pods);
   const now = Date.now();

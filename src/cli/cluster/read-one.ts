@@ -37,7 +37,7 @@ export async function readOne(
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods] = await Promise.all([
     readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.dialects),
-    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }),
+    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }, told.kinds),
   ]);
   const stored = {
     found,

@@ -8,8 +8,9 @@ import { standardForm } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import type { Cluster } from "../cluster-command.ts";
 import { nothingThere } from "../command-failure.ts";
+import type { KnownPolicy } from "../flags/told-flags.ts";
 import { type ListScope, listAll } from "../list/list-all.ts";
-import { type WorkloadArgument, workloadRows } from "../workload-argument.ts";
+import type { WorkloadArgument } from "../workload-argument.ts";
 
 /** A workload in its standard form, and what Wave makes of it. */
 export interface FoundWorkload {
@@ -41,9 +42,13 @@ export async function readWorkload(
  * Lists the workloads that opted in, themselves or by their Namespace, or that tried to. Throws what {@link ApiClient.stream}
  * throws, where no kind can be listed.
  */
-export async function listWorkloads(client: ApiClient, scope: ListScope, asking: Asking): Promise<FoundWorkloads> {
+export async function listWorkloads(
+  client: ApiClient,
+  scope: ListScope,
+  asking: Asking & Pick<KnownPolicy, "kinds">,
+): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
-  const lists = workloadRows.map(async ({ resource: row }) => {
+  const lists = asking.kinds.map(async (row) => {
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
         const workload = toWorkload(row, object, asking);
@@ -55,6 +60,6 @@ export async function listWorkloads(client: ApiClient, scope: ListScope, asking:
     }
   });
   const found = (await Promise.all(lists)).flat();
-  if (failures.length === workloadRows.length) throw failures[0];
+  if (failures.length === asking.kinds.length) throw failures[0];
   return { found, failures: failures.map(errorText) };
 }

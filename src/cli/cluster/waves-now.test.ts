@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { builtInKinds } from "../../rollout/kinds.ts";
 import { unpaced } from "../../rollout/policy/pacing-flags.ts";
 import {
   configMap,
@@ -18,6 +19,7 @@ const policy: KnownPolicy = {
   ...defaultPolicy,
   pacing: { ...unpaced, maxConcurrent: 50, firstWave: 1 },
   keys: { state: "not asked for", why: "" },
+  kinds: builtInKinds,
 };
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
 

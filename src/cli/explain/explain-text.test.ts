@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { askedOf } from "../../rollout/dialects/asked.ts";
 import { askersFor } from "../../rollout/dialects/askers.ts";
 import { everybody, objectOf, settingsWith, workloadOf } from "../../rollout/dialects/test-dialects.ts";
+import { builtInKinds } from "../../rollout/kinds.ts";
 import { unpaced } from "../../rollout/policy/pacing-flags.ts";
 import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
 import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../../rollout/test-objects.ts";
@@ -17,7 +18,13 @@ function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = 
   return explainWorkload({
     found: { object: workloadObject(wanted), workload: workload(wanted) },
     read: new Map(Object.entries(read)),
-    policy: { ...defaultPolicy, schedulingGate, pacing: unpaced, keys: { state: "not asked for", why: "" } },
+    policy: {
+      ...defaultPolicy,
+      schedulingGate,
+      pacing: unpaced,
+      keys: { state: "not asked for", why: "" },
+      kinds: builtInKinds,
+    },
     pods: { state: "read", of: () => new Map() },
     now: 0,
     wave: undefined,
@@ -30,7 +37,7 @@ function explainedForeign(wanted: Wanted) {
   return explainWorkload({
     found: { object: objectOf(wanted), workload: workloadOf(wanted) },
     read: new Map([["ConfigMap/default/page", page]]),
-    policy: { ...everybody, pacing: unpaced, keys: { state: "not asked for", why: "" } },
+    policy: { ...everybody, pacing: unpaced, keys: { state: "not asked for", why: "" }, kinds: builtInKinds },
     pods: { state: "read", of: () => new Map() },
     now: 0,
     wave: undefined,

@@ -1,3 +1,4 @@
+import { asFound } from "../cluster/kinds-there.ts";
 import { readOne } from "../cluster/read-one.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
@@ -41,6 +42,6 @@ async function explainLive(
 ): Promise<Explanation> {
   const namespace = called.values.namespace ?? cluster.namespace;
   const policy = await readRunningPolicy("explain", cluster, called, namespace);
-  const read = await readOne(cluster, argument, namespace, policy);
+  const read = await readOne(cluster, asFound(argument, policy), namespace, policy);
   return explainWorkload(read);
 }

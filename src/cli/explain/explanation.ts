@@ -12,6 +12,7 @@ import { isGated } from "../../rollout/scheduling-gate.ts";
 import { type Lookup, missingFrom } from "../../rollout/view.ts";
 import type { OptIn, Workload, WorkloadName } from "../../rollout/workload.ts";
 import { collectReferences, referencesOf, sourceOf } from "../../rollout/workload-references.ts";
+import { fieldOfKind } from "../../rollout/workload-row.ts";
 import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
 import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
@@ -118,7 +119,9 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const written = reader.excess === undefined ? collectReferences(object, askersOf(source, policy), policy) : [];
   const named = new Set(written.map(configKey));
   // What regular expressions match is written nowhere by its name.
-  const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))];
+  const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
+    (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
+  );
   const told = explainedOutcome(plan, unread, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
   const changes = changeTimes(readable.references, read);

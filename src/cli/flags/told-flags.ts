@@ -1,8 +1,11 @@
 import type { ApiClient } from "../../kube/client.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
+import type { WorkloadRow } from "../../rollout/workload.ts";
+import { kindsThere } from "../cluster/kinds-there.ts";
 import { type ReadHashKeys, readHashKeys } from "../explain/explain-keys.ts";
 import { dialectFlags, dialectSettings } from "./dialect-flags.ts";
 import type { Flag } from "./flag-types.ts";
+import { kindFlags, wantedKinds } from "./kind-flags.ts";
 import { pacingFlags, pacingSettings } from "./pacing-flags.ts";
 import type { FlagValues } from "./parse-flags.ts";
 import { ownershipOf, runFlags } from "./run-flags.ts";
@@ -38,6 +41,9 @@ export const toldFlags = {
   "resource-label-selector": told(dialectFlags["resource-label-selector"]),
   "resources-to-ignore": told(dialectFlags["resources-to-ignore"]),
   "enable-csi-integration": told(dialectFlags["enable-csi-integration"]),
+  "workload-kinds": told(kindFlags["workload-kinds"], "The kinds that it rolls besides the built-in ones."),
+  "is-Argo-Rollouts": told(kindFlags["is-Argo-Rollouts"]),
+  "ignored-workload-types": told(kindFlags["ignored-workload-types"]),
   settle: told(pacingFlags.settle),
   "settle-max": told(pacingFlags["settle-max"]),
   "max-concurrent-rollouts": told(pacingFlags["max-concurrent-rollouts"]),
@@ -53,6 +59,8 @@ export const toldFlags = {
 export interface KnownPolicy extends Omit<Policy, "hashKeys" | "pacing"> {
   readonly pacing: NonNullable<Policy["pacing"]>;
   readonly keys: ReadHashKeys;
+  /** The kinds of workload that it rolls and that are there. */
+  readonly kinds: readonly WorkloadRow[];
 }
 
 /** What it was told, with the keys of hashes as far as they can be read. */
@@ -70,10 +78,11 @@ export async function readPolicy(
     ownership: ownershipOf(values),
     pacing: pacingSettings(values),
     keys: await readHashKeys(client, values["hash-key-secret"]),
+    kinds: await kindsThere(client, wantedKinds(values) ?? []),
   };
 }
 
 /** The same for `planRollout`. */
-export function policyOf({ keys, ...policy }: KnownPolicy): Policy {
+export function policyOf({ keys, kinds: _kinds, ...policy }: KnownPolicy): Policy {
   return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
 }
