@@ -98,8 +98,10 @@ export class Scene {
   async #exchange(command: string, output: readonly string[], at: string): Promise<void> {
     // What is only looked at gets there in its own time.
     const looks =
-      /^(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |describe |rollout status))/.test(command);
-    const until = performance.now() + 30_000;
+      /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |describe |rollout status))/.test(
+        command,
+      );
+    const until = performance.now() + 60_000;
     for (;;) {
       const { text } = await this.#run(command);
       if (printsAsIn(output, text)) return;

@@ -1,0 +1,30 @@
+# A shop in which each workload stands somewhere else.
+kubectl create namespace shop
+kubectl create configmap page -n shop --from-literal index.html=Hello
+workload() { # KIND NAME ANNOTATIONS SPEC CONTAINER VOLUMES
+  kubectl create -n shop -f - <<YAML
+apiVersion: apps/v1
+kind: $1
+metadata: {name: $2, annotations: {wave.pusher.com/update-on-config-change: "true", $3}}
+spec:
+  $4
+  selector: {matchLabels: {app: $2}}
+  template:
+    metadata: {labels: {app: $2}}
+    spec: {terminationGracePeriodSeconds: 0, containers: [{name: app, image: nginx, $5}], $6}
+YAML
+}
+page='envFrom: [{configMapRef: {name: page}}]'
+workload DaemonSet agent '' '' "$page" ''
+workload Deployment web '' 'replicas: 3' "$page" ''
+workload Deployment api "wave.pusher.com/window: \"$(date -u -d '+3 days' +%a) 00:00-00:01\"" 'replicas: 2' "$page" ''
+workload StatefulSet db '' $'replicas: 3\n  updateStrategy: {type: OnDelete}' "$page" ''
+workload Deployment mail 'wave.pusher.com/extra-configmaps: shared/footer' '' \
+  'env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: db, key: password}}}], envFrom: [{configMapRef: {name: flags, optional: true}}], volumeMounts: [{name: page, mountPath: /page/index.html, subPath: index.html}]' \
+  'volumes: [{name: page, configMap: {name: page}}]'
+# Its first hash waits for the window, too.
+kubectl rollout status daemonset/agent -n shop --timeout 60s
+wave wait daemonset/agent deployment/web -n shop --timeout 60s
+kubectl patch configmap page -n shop --patch '{"data": {"index.html": "Goodbye"}}'
+wave wait daemonset/agent deployment/web -n shop --timeout 60s
+kubectl delete pod db-0 -n shop
