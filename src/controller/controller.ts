@@ -85,7 +85,8 @@ export function createController(options: ControllerOptions): Controller {
   const heldPods = createHeldPods({ client, caches, policy, clock, log, random });
   const ownership = createOwnership({ ...options, random });
   let term: Term | undefined;
-  const metrics = rolloutMetrics(options.metrics, clock, () => term?.observed);
+  const kinds = () => caches.kinds().map(({ id }) => id);
+  const metrics = rolloutMetrics(options.metrics, clock, kinds, () => term?.observed);
 
   async function run(leadership: Leadership): Promise<void> {
     const stop = AbortSignal.any([leadership.stop, leadership.abort]);

@@ -13,7 +13,12 @@ import { newRecord } from "./workload-record.ts";
 function start() {
   const clock = new FakeClock();
   const registry = new MetricsRegistry();
-  const metrics = rolloutMetrics(registry, clock, () => undefined);
+  const metrics = rolloutMetrics(
+    registry,
+    clock,
+    () => ["Deployment"],
+    () => undefined,
+  );
   const announcer = new Announcer({ post: () => {}, clock, random: () => 0 });
   const report = new OutcomeReport({ announcer, metrics, clock, log: silentLogger });
   const counted = (outcome: string) =>

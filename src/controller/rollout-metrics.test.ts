@@ -8,7 +8,12 @@ const idle = { depth: 0, delayed: 0, waitingForTurn: 0, waitingEvents: 0, viewEn
 /** What is shown of these workloads 100 s after the clock's beginning, without what is 0. */
 function shown(workloads: Observed["workloads"]): readonly string[] {
   const registry = new MetricsRegistry();
-  rolloutMetrics(registry, { monotonic: () => 100_000 }, () => ({ ...idle, workloads }));
+  rolloutMetrics(
+    registry,
+    { monotonic: () => 100_000 },
+    () => [],
+    () => ({ ...idle, workloads }),
+  );
   return registry
     .render()
     .split("\n")
@@ -43,10 +48,33 @@ it("shows how many workloads are what, and for how long the first of them has be
 
 it("counts what is written, tried or begins to wait, and no plan that asks for nothing", () => {
   const registry = new MetricsRegistry();
-  const metrics = rolloutMetrics(registry, { monotonic: () => 0 }, () => undefined);
+  const metrics = rolloutMetrics(
+    registry,
+    { monotonic: () => 0 },
+    () => ["Deployment"],
+    () => undefined,
+  );
   for (const outcome of ["roll", "baseline", "held", "refused", "unchanged", "ignore"] as const)
     metrics.count({ kind: "Deployment" }, outcome);
   const { samples = [] } = parseExposition(registry.render()).get("wave_outcomes_total") ?? {};
   const counted = samples.filter(({ value }) => value > 0).map(({ labels }) => labels.outcome);
   expect(counted).toEqual(["roll", "baseline", "held", "refused"]);
+});
+
+it("shows every kind from when it is found on, before anything happened to one of it", () => {
+  const registry = new MetricsRegistry();
+  const kinds = ["Deployment"];
+  rolloutMetrics(
+    registry,
+    { monotonic: () => 0 },
+    () => kinds,
+    () => undefined,
+  );
+  const shownKinds = () => {
+    const { samples = [] } = parseExposition(registry.render()).get("wave_outcomes_total") ?? {};
+    return [...new Set(samples.map(({ labels }) => labels.kind))];
+  };
+  expect(shownKinds()).toEqual(["Deployment"]);
+  kinds.push("rollouts.argoproj.io");
+  expect(shownKinds()).toEqual(["Deployment", "rollouts.argoproj.io"]);
 });

@@ -1,5 +1,4 @@
 import type { Clock } from "../lib/clock.ts";
-import { builtInKinds } from "../rollout/kinds.ts";
 import type { HoldReason } from "../rollout/pacing/hold.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Workload, WorkloadKind } from "../rollout/workload.ts";
@@ -70,15 +69,18 @@ export interface RolloutMetrics {
   readonly countDroppedView: () => void;
 }
 
-/** Declares the controller's metrics. `observe` is asked at each scrape; undefined while this process does not lead. */
+/**
+ * Declares the controller's metrics. At each scrape it is asked for `kinds`, because one may be found at any time, and what
+ * to `observe`, undefined while this process does not lead.
+ */
 export function rolloutMetrics(
   registry: MetricsRegistry,
   clock: Pick<Clock, "monotonic">,
+  kinds: () => readonly WorkloadKind[],
   observe: () => Observed | undefined,
 ): RolloutMetrics {
-  const kinds = { kind: builtInKinds.map(({ id }) => id) };
-  const counted = registry.counter(workloadMetrics.outcomes, kinds);
-  const seconds = registry.histogram(workloadMetrics.duration, kinds);
+  const counted = registry.counter(workloadMetrics.outcomes);
+  const seconds = registry.histogram(workloadMetrics.duration);
   const halted = registry.gauge(workloadMetrics.halted);
   const depth = registry.gauge(workloadMetrics.depth);
   const delayed = registry.gauge(workloadMetrics.delayed);
@@ -89,6 +91,9 @@ export function rolloutMetrics(
   const droppedViews = registry.counter(workloadMetrics.droppedViews);
   const showWorkloads = workloadGauges(registry, clock);
   depth.collect(() => {
+    const kind = kinds();
+    registry.counter(workloadMetrics.outcomes, { kind });
+    registry.histogram(workloadMetrics.duration, { kind });
     const observed = observe();
     depth.set(observed?.depth ?? 0);
     delayed.set(observed?.delayed ?? 0);
