@@ -2,33 +2,13 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
 import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene } from "../test-commands.ts";
 import { kubeconfigFile, runWave } from "../test-terminal.ts";
-import type { Diagnosis } from "./doctor-output.ts";
+import { doctorScenes } from "./test-doctor.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
 
-let scenes = 0;
-/** A namespace of a test's own, with a workload that reads the ConfigMap `page` and has its hash. */
-async function scene() {
-  const namespace = `doctor-${++scenes}`;
-  const cluster = commandScene(sandbox, namespace);
-  await cluster.createNamespace(namespace);
-  await cluster.createConfigMap("page", "1");
-  await cluster.createWorkload("deployments/web");
-  await cluster.roll("deployments/web");
-  await cluster.toBe("deployments/web", "current");
-  const diagnosed = async (...args: readonly string[]): Promise<Diagnosis> => {
-    const { out } = await cluster.run("doctor", "-o", "json", ...args);
-    return JSON.parse(out);
-  };
-  const found = async (check: string) =>
-    (await diagnosed()).findings
-      .filter((each) => each.check === check)
-      .map(({ severity, what }) => `${severity}: ${what}`);
-  return { ...cluster, namespace, diagnosed, found };
-}
+const scene = doctorScenes(sandbox, "doctor");
 
 describe("wave doctor", () => {
   it("says of each thing where it is, what is wrong and what to do, and ends with 1", async () => {
@@ -47,20 +27,6 @@ describe("wave doctor", () => {
     );
     const lines = out.split("\n").filter((line) => !line.startsWith("  → "));
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
-  });
-
-  it("makes no command out of what a pod spec may name as it likes", async () => {
-    const { createWorkload, diagnosed, namespace } = await scene();
-    const container = { name: "web", image: "nginx", volumeMounts: [{ name: "v", mountPath: "/v" }] };
-    const volumes = [{ name: "v", secret: { secretName: "x; reboot" } }];
-    const template = { metadata: { labels: { app: "odd" } }, spec: { containers: [container], volumes } };
-    await createWorkload("deployments/odd", { spec: { template } });
-    const { findings } = await diagnosed();
-    expect(findings.find(({ where }) => where?.name === "odd")).toMatchObject({
-      what: 'waiting for Secret "x; reboot"',
-      fix: `kubectl edit -n ${namespace} deployment/odd  # no Secret is called so`,
-    });
-    expect(findings.some(({ fix }) => fix?.includes("reboot"))).toBe(false);
   });
 
   it("says the same for programs", async () => {
@@ -90,7 +56,7 @@ describe("wave doctor", () => {
       annotations: { [optIn]: undefined, "wave.pusher.io/update-on-config-change": "true" },
     });
     await createWorkload("daemonsets/value", { annotations: { [optIn]: "yes" } });
-    expect((await found("annotations")).sort()).toEqual([
+    expect((await found("annotations")).toSorted()).toEqual([
       `problem: annotation "wave.pusher.io/update-on-config-change" does nothing; did you mean ${optIn}?`,
       `problem: annotation ${optIn}: "yes" is neither "true" nor "false"; write "true" to opt in`,
       `problem: label "${optIn}" does nothing: Wave reads annotations`,

@@ -1,0 +1,36 @@
+import { type CommandScene, commandScene } from "../test-commands.ts";
+import type { Diagnosis } from "./doctor-output.ts";
+
+/** Kubernetes as `wave doctor` sees it. */
+export interface DoctorScene extends CommandScene {
+  readonly namespace: string;
+  readonly diagnosed: (...args: readonly string[]) => Promise<Diagnosis>;
+  /** What one check finds: `problem: waiting for …`. */
+  readonly found: (check: string) => Promise<readonly string[]>;
+}
+
+/**
+ * Makes scenes in a sandbox, each in a namespace of its own, with a workload that reads the ConfigMap `page` and has its hash. Only
+ * tests import it.
+ */
+export function doctorScenes(sandbox: Parameters<typeof commandScene>[0], prefix: string): () => Promise<DoctorScene> {
+  let scenes = 0;
+  return async () => {
+    const namespace = `${prefix}-${++scenes}`;
+    const cluster = commandScene(sandbox, namespace);
+    await cluster.createNamespace(namespace);
+    await cluster.createConfigMap("page", "1");
+    await cluster.createWorkload("deployments/web");
+    await cluster.roll("deployments/web");
+    await cluster.toBe("deployments/web", "current");
+    const diagnosed: DoctorScene["diagnosed"] = async (...args) => {
+      const { out } = await cluster.run("doctor", "-o", "json", ...args);
+      return JSON.parse(out);
+    };
+    const found: DoctorScene["found"] = async (check) =>
+      (await diagnosed()).findings
+        .filter((each) => each.check === check)
+        .map(({ severity, what }) => `${severity}: ${what}`);
+    return { ...cluster, namespace, diagnosed, found };
+  };
+}
