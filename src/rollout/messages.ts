@@ -29,6 +29,10 @@ export function describeWaiting(missing: readonly Missing[], workloadNamespace: 
 /** What changed: `ConfigMap "web" changed (key "index.html") and Secret "db" appeared`. */
 export function describeChanges(changed: readonly Change[], workloadNamespace: string): string {
   return enumerated(changed, shownObjects, (change) => {
+    // Its one key is Wave's own, and nobody's to know.
+    if (change.kind === "SecretProviderClass" && change.how === "changed") {
+      return `${describeObject(change, workloadNamespace)} was rotated`;
+    }
     return `${describeObject(change, workloadNamespace)} ${verbs[change.how]}${parenthesized(change.keys)}`;
   });
 }

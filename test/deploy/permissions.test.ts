@@ -8,6 +8,7 @@ import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.
 import { type ControlPlane, readAuditLog, startControlPlane } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
+import { installDriver } from "../csi/driver.ts";
 import { container, makeNamespace, type Namespace, workload, workloadKinds } from "../end-to-end/objects.ts";
 import { newHash, waveEvents } from "../end-to-end/state.ts";
 import { define, make, nextHash, playedKinds } from "../kinds/kinds.ts";
@@ -46,6 +47,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
     // Where lists are not streamed, as in Kubernetes 1.30, they need a permission of their own.
     plane = await startControlPlane({ apiServerFlags: ["--feature-gates=WatchList=false"] });
     cluster = connect(plane);
+    await installDriver(cluster);
   });
   afterAll(async () => {
     cluster?.close();
@@ -59,6 +61,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
     { name: "asked", webhooks },
     { name: "some-asked", webhooks, namespaces: ["some-asked-shop"] },
     { name: "keyed", hashKeySecret },
+    { name: "classes", enableCsiIntegration: true },
     { name: "all", webhooks, hashKeySecret, accountPolicy: { enabled: true } },
     { name: "files", webhooks, certificates: "files" },
     { name: "kinds", workloadKinds: [widgets.flag], accountPolicy: { enabled: true } },

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
+import { admitted, planAdmission } from "../admission.ts";
 import { providerClasses } from "../annotations.ts";
 import { budgets } from "../budgets.ts";
 import type { Config } from "../digest.ts";
@@ -27,6 +28,12 @@ const edited = configMap("web", { a: "2" });
 const known = (version: string, since: number, how: "mounted" | "rotated", name = "vault") =>
   classConfig({ namespace: "default", name }, { digest: version.repeat(32), since, rotated: how === "rotated" });
 
+/** The object with a patch; as it is where there is none. */
+function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
+  const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+  return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
 /** What Wave does with a workload one time after another, and what becomes of it. */
 class Story {
   object: WorkloadObject;
@@ -42,8 +49,7 @@ class Story {
     const workload = toWorkload(kinds.Deployment, this.object, this.#policy);
     const plan = planRollout(workload, lookupOf(...configs), this.#policy);
     const patch = patchFor(workload, plan);
-    const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
-    if (patch !== undefined) this.object = asJson(applyJsonPatch(asJson(this.object), asJson(patch)));
+    this.object = patched(this.object, patch);
     return plan.outcome;
   }
 
@@ -152,7 +158,7 @@ describe("a workload that mounts a SecretProviderClass", () => {
     const before = planRollout(workload, lookupOf(web), on);
     const seen = "view" in before ? before.view : undefined;
     const plan = planRollout(workload, lookupOf(web, known("b", 20, "rotated")), on, seen);
-    expect(plan.reason).toBe('SecretProviderClass "vault" changed (key "versions")');
+    expect(plan.reason).toBe('SecretProviderClass "vault" was rotated');
   });
 
   it("is beyond its budget with too many", () => {
@@ -175,6 +181,32 @@ describe("a workload that mounts a SecretProviderClass", () => {
     const story = new Story(mounting("vault"), policy);
     expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["baseline", "adopt"]);
     expect([story.with(web), story.with(web, known("b", 20, "rotated"))]).toEqual(["unchanged", "roll"]);
+  });
+});
+
+describe("admission of a workload that mounts a SecretProviderClass", () => {
+  const review = (after: WorkloadObject, before: WorkloadObject | undefined, ...configs: readonly Config[]) => {
+    const [now, old] = [after, before].map((object) => object && admitted(kinds.Deployment, object, on));
+    if (now === undefined) throw new Error("nothing is admitted");
+    return planAdmission(before ? "UPDATE" : "CREATE", now, old, lookupOf(web, ...configs), on);
+  };
+
+  it("gives it the hash of what is known, with the note, so that nothing is left to do", () => {
+    const { outcome, patch } = review(mounting("vault"), undefined, known("a", 10, "mounted"));
+    expect(outcome).toBe("hashed");
+    const story = new Story(patched(mounting("vault"), patch));
+    expect(story.noted).toMatch(/^vault 10 /);
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("unchanged");
+  });
+
+  it("holds no Pods where nothing is known of it", () => {
+    expect(review(mounting("vault"), undefined).outcome).toBe("hashed");
+  });
+
+  it("replaces no Pods where a request keeps them, whatever was rotated meanwhile", () => {
+    const { object } = settled();
+    const scaled = { ...object, spec: { ...object.spec, replicas: 3 } } as WorkloadObject;
+    expect(review(scaled, object, known("b", 20, "rotated")).patch).toBeUndefined();
   });
 });
 
