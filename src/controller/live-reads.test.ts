@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
 import { ConnectionError } from "../kube/errors.ts";
-import { defaultPolicy, workload } from "../rollout/test-objects.ts";
+import { kinds } from "../rollout/kinds.ts";
+import { classConfig } from "../rollout/provider-classes/noted-classes.ts";
+import { defaultPolicy, workload, workloadObject } from "../rollout/test-objects.ts";
+import { toWorkload } from "../rollout/workload.ts";
 import { createLiveReads } from "./live-reads.ts";
 
 it("where an object cannot be read, no other is begun for that workload: it may name a thousand", async () => {
@@ -22,4 +25,22 @@ it("where an object cannot be read, no other is begun for that workload: it may 
   const begun = asked.length;
   await new Promise((resolve) => setImmediate(resolve));
   expect([begun, asked.length]).toEqual([4, 4]);
+});
+
+it("what SecretProviderClasses fetch is no object that could be read: it is as the caches know it", async () => {
+  const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
+  const policy = { ...defaultPolicy, providerClasses: true };
+  const object = workloadObject({ pod: { volumes: [{ name: "vault", csi }] } });
+  const known = classConfig(
+    { namespace: "default", name: "vault" },
+    { digest: "a".repeat(32), since: 1, rotated: false },
+  );
+  const reads = createLiveReads({
+    client: { request: () => Promise.reject(new Error("nothing is to be asked")) },
+    policy,
+    cached: (kind) => (kind === "SecretProviderClass" ? known : undefined),
+    signal: new AbortController().signal,
+  });
+  const lookup = await reads.lookup(toWorkload(kinds.Deployment, object, policy));
+  expect(lookup("SecretProviderClass", "default", "vault")).toBe(known);
 });

@@ -34,6 +34,55 @@ function carriedOut(object: WorkloadObject, configs: readonly Config[], policy =
 
 const on = (annotations: Readonly<Record<string, string>>) => ({ annotations, pod: readsBoth });
 
+describe("Stakater's annotations of SecretProviderClasses", () => {
+  const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
+  const mounting = { ...readsBoth, volumes: [{ name: "vault", csi }] };
+  const classesOn: Policy = { ...everybody, providerClasses: true };
+  const asked = (annotations: Readonly<Record<string, string>>, policy = classesOn) =>
+    counted({ annotations, pod: mounting }, policy);
+
+  it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    ["auto", { "reloader.stakater.com/auto": "true" }, ["web", "db", "vault"]],
+    ["typed auto", { "secretproviderclass.reloader.stakater.com/auto": "true" }, ["vault"]],
+    [
+      "names, mounted or not",
+      { "secretproviderclass.reloader.stakater.com/reload": "vault,other" },
+      ["other", "vault"],
+    ],
+    [
+      "auto, and what is excluded",
+      {
+        "secretproviderclass.reloader.stakater.com/auto": "true",
+        "secretproviderclasses.exclude.reloader.stakater.com/reload": "vault",
+      },
+      [],
+    ],
+    [
+      "search, which does not know their marks",
+      { "reloader.stakater.com/search": "true" },
+      ["web if marked", "db if marked"],
+    ],
+  ])("count where that is on: %s", (_, annotations, names) => {
+    expect(asked(annotations)).toEqual(names);
+  });
+
+  it("name them by expressions, too", () => {
+    const annotations = { "secretproviderclass.reloader.stakater.com/reload": "va.+" };
+    expect(workloadOf({ annotations }, classesOn).foreign?.patterns).toMatchObject([
+      { kind: "SecretProviderClass", source: "va.+" },
+    ]);
+  });
+
+  it("opt nobody in where that is off", () => {
+    for (const name of ["auto", "reload"]) {
+      const annotations = { [`secretproviderclass.reloader.stakater.com/${name}`]: "true" };
+      expect(workloadOf({ annotations, pod: mounting }).optIn).toEqual({ state: "out" });
+      expect(workloadOf({ annotations, pod: mounting }, classesOn).optIn.state).toBe("in");
+    }
+    expect(asked({ "reloader.stakater.com/auto": "true" }, everybody)).toEqual(["web", "db"]);
+  });
+});
+
 describe("Stakater's annotations", () => {
   it.each<[string, Wanted, readonly string[]]>([
     ["nothing", on({}), []],

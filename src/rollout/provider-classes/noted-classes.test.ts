@@ -141,6 +141,18 @@ describe("a workload that mounts a SecretProviderClass", () => {
     },
   );
 
+  it("is not written where somebody else changes the note meanwhile", () => {
+    const noteTest = ({ object }: Story, ...configs: readonly Config[]) => {
+      const workload = toWorkload(kinds.Deployment, object, on);
+      const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), on)) ?? [];
+      return patch.find(({ op, path }) => op === "test" && path.includes("secret-provider-classes"));
+    };
+    expect(noteTest(new Story(mounting("vault")), web)).toMatchObject({ value: null });
+    const story = settled();
+    expect(noteTest(story, edited)).toMatchObject({ value: story.noted });
+    expect(noteTest(new Story(mounting()), web)).toBeUndefined();
+  });
+
   it("has no note any more once it mounts none", () => {
     const story = settled();
     const { template } = mounting().spec ?? {};

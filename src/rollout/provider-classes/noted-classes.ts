@@ -1,5 +1,4 @@
 import type { Config } from "../digest.ts";
-import { isDnsSubdomain } from "../dns-name.ts";
 import type { ViewEntry } from "../hash.ts";
 import type { Reference } from "../references.ts";
 import type { Lookup } from "../view.ts";
@@ -51,7 +50,7 @@ export function notedClasses({ namespace, notedClasses: written }: Workload, kno
     const before = noted.get(name);
     if (before === undefined || now === undefined) return now ?? before;
     const isLater = now.rotated === true && (now.changedAt ?? 0) >= (before.changedAt ?? 0);
-    return isLater && now.digests !== before.digests ? now : before;
+    return isLater ? now : before;
   };
   return {
     lookup,
@@ -74,7 +73,7 @@ function write({ name, changedAt = 0, digests }: Config): string {
 function read(written = ""): readonly Config[] {
   return written.split(",").flatMap((text) => {
     const [, name = "", since, hex = ""] = /^(\S+) (\d{1,12}) ([0-9a-f]{64})$/.exec(text) ?? [];
-    if (!isDnsSubdomain(name)) return [];
+    if (name === "") return [];
     const digest = Buffer.from(hex, "hex").toString("latin1");
     return [classConfig({ namespace: "", name }, { digest, since: Number(since), rotated: false })];
   });
