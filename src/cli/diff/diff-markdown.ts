@@ -5,7 +5,8 @@ import type { WorkloadDifference } from "./difference.ts";
 import { effects } from "./effects.ts";
 import { type Difference, reasonOf, summaryOf } from "./summary.ts";
 
-/** A comment of a pull request may have 65,536 characters on GitHub: what is more is counted. */
+/** A comment of a pull request may have 65,536 characters on GitHub: rows that are more are counted. */
+const mostCharacters = 60_000;
 const mostRows = 100;
 const mostKeys = 20;
 
@@ -13,9 +14,9 @@ const mostKeys = 20;
  * A difference for a pull request: a table, and all that changes below it, folded. Every text that somebody else may have
  * chosen stands in a code span: there nothing is a link, a mention, a picture or HTML.
  */
-export function diffMarkdown(difference: Difference): string {
+export function diffMarkdown(difference: Difference, rows = mostRows): string {
   const { workloads, notes } = difference;
-  const shown = workloads.slice(0, mostRows);
+  const shown = workloads.slice(0, rows);
   const more = workloads.length - shown.length;
   const blocks = [
     [`**Wave:** ${summaryOf(difference)}`],
@@ -28,13 +29,14 @@ export function diffMarkdown(difference: Difference): string {
       ? []
       : details(
           "Notes",
-          notes.slice(0, mostRows).map((note) => `- ${code(note)}`),
+          notes.slice(0, rows).map((note) => `- ${code(note)}`),
         ),
   ];
-  return `${blocks
+  const text = blocks
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
+    .join("\n\n");
+  return text.length > mostCharacters && rows > 1 ? diffMarkdown(difference, rows >> 1) : `${text}\n`;
 }
 
 function table(workloads: readonly WorkloadDifference[]): readonly string[] {

@@ -182,6 +182,33 @@ describe("wave diff", () => {
     expect(known.out + known.err + unknown.out + unknown.err).not.toContain("hunter2");
   });
 
+  it("tells what changes for hashes under a key that it may not read, as far as that can be told", async () => {
+    const { createConfigMap, createCurrent, merge, run } = await scene();
+    await createConfigMap("page", "1");
+    await createCurrent("deployments/web");
+    const annotations = { [configHash]: `v2-01234567:${"a".repeat(64)}` };
+    await merge("deployments/web", { spec: { template: { metadata: { annotations } } } }, "wave");
+    const { code, out } = await run([configMap("page", { key: "2" })]);
+    expect(code).toBe(1);
+    expect(out).toContain('ConfigMap "page" changed (key "key"), if its Pods are current now');
+    expect(await run([configMap("page", { key: "1" })])).toMatchObject({ code: 0 });
+  });
+
+  it("knows what a regular expression names only when the manifests are applied", async () => {
+    const { createConfigMap, createWorkload, explained, merge, diff } = await scene();
+    const flags = ["--dialects=stakater", "--reload-on-create"];
+    await createConfigMap("page-a", "1");
+    const annotations = { [updateOnConfigChange]: undefined, "configmap.reloader.stakater.com/reload": "page-.*" };
+    await createWorkload("deployments/web", { annotations, envFrom: [] });
+    const { currentHash } = await explained("deployments/web", ...flags);
+    const template = { metadata: { annotations: { [configHash]: currentHash } } };
+    await merge("deployments/web", { spec: { template } }, "wave");
+    expect(await diff([configMap("other", { key: "1" })], ...flags)).toEqual([]);
+    expect(await diff([configMap("page-b", { key: "1" })], ...flags)).toMatchObject([
+      { name: "web", effect: "roll", changes: [{ name: "page-b", how: "added" }] },
+    ]);
+  });
+
   it("reads folders, files and standard input, YAML and JSON, lists and documents", async () => {
     const { createConfigMap, createCurrent, env, namespace } = await scene();
     for (const name of ["a", "b", "c", "d"]) {

@@ -24,5 +24,6 @@ export function summaryOf({ workloads }: Pick<Difference, "workloads">): string 
 /** Why, in one line: what holds it after what changes. */
 export function reasonOf({ reason, hold }: WorkloadDifference): string {
   if (hold === null) return reason;
-  return `${reason}; ${hold.message}${hold.until === null ? "" : ` (until ${hold.until})`}`;
+  const until = hold.until === null || hold.message.includes(hold.until) ? "" : ` (until ${hold.until})`;
+  return `${reason}; ${hold.message}${until}`;
 }

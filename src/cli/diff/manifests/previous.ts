@@ -93,15 +93,17 @@ function forget(live: JsonMap, previous: JsonMap, wanted: JsonMap, isSaid: (name
     const said = wanted[name];
     const below = ofPeople.has(name) ? () => true : isSaid;
     const keyOf = itemKeys(name);
-    // kubectl's note is an annotation itself: it never takes the others with it.
-    const goesOn = isMap(said) || !isSaid(name) || name === "annotations";
-    if (isMap(now) && isMap(before) && goesOn) {
-      const left = forget(now, before, isMap(said) ? said : {}, below);
-      if (isMap(said) || Object.keys(left).length > 0) result.set(name, left);
-      else result.delete(name);
-    } else if (keyOf !== undefined && isList(now) && isList(before)) {
+    // What others wrote into these mappings stays, such as kubectl's note of the annotations.
+    const isGone = said === undefined && !ofPeople.has(name) && (isSaid(name) || neverFilledIn.has(name));
+    if (keyOf !== undefined && isList(now) && isList(before)) {
       result.set(name, forgetItems(now, before, isList(said) ? said : [], keyOf, isSaid));
-    } else if (said === undefined && (isSaid(name) || neverFilledIn.has(name))) result.delete(name);
+    } else if (isGone) result.delete(name);
+    else if (isMap(now) && isMap(before)) {
+      const left = forget(now, before, isMap(said) ? said : {}, below);
+      const wasEmptied = !isMap(said) && Object.keys(left).length === 0 && Object.keys(now).length > 0;
+      if (wasEmptied) result.delete(name);
+      else result.set(name, left);
+    }
   }
   return Object.fromEntries(result);
 }

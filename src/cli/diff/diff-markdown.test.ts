@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { diffMarkdown } from "./diff-markdown.ts";
+import type { WorkloadDifference } from "./difference.ts";
+
+const workload = (name: string, keys: readonly string[]): WorkloadDifference => ({
+  kind: "Deployment",
+  namespace: "shop",
+  name,
+  effect: "roll",
+  wave: 1,
+  reason: "x".repeat(700),
+  changes: [{ kind: "ConfigMap", namespace: "shop", name: "page", how: "changed", keys }],
+  hold: null,
+});
+
+it("a comment is never longer than GitHub takes, and counts what it leaves out", () => {
+  const keys = Array.from({ length: 500 }, (_, index) => `key-${"y".repeat(200)}-${index}`);
+  const many = Array.from({ length: 3_000 }, (_, index) => workload(`web-${index}`, keys));
+  const text = diffMarkdown({ workloads: many, notes: Array.from({ length: 1_000 }, () => "n".repeat(300)) });
+  expect(text.length).toBeLessThan(65_536);
+  const rows = text.match(/^\| 1 \|/gm)?.length ?? 0;
+  expect(rows).toBeGreaterThan(0);
+  expect(text).toContain(`… and ${(3_000 - rows).toLocaleString("en")} more.`);
+  expect(text).toContain(" and 480 more");
+});
+
+it("says in one line that nothing rolls", () => {
+  expect(diffMarkdown({ workloads: [], notes: [] })).toBe("**Wave:** No workload would roll.\n");
+});
