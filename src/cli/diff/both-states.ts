@@ -38,7 +38,7 @@ export async function readBothStates(client: ApiClient, told: KnownPolicy, overl
   const namespaces = await readNamespaces(client, undefined, told.dialects);
   const ofNamespace = (name: string) => overlay.namespaces.get(name) ?? namespaces.of(name);
   const asking = { before: { ...told, ofNamespace: namespaces.of }, after: { ...told, ofNamespace } };
-  const listed = await listPairs(client, asking, overlay, namespacesOf(overlay));
+  const listed = await listPairs(client, told.kinds, asking, overlay, namespacesOf(overlay));
   const names = await readNames(client, listed.pairs.flatMap(workloadsOf));
   const before = { ...asking.before, namesMatching: names.namesMatching };
   const after = { ...asking.after, namesMatching: withAdded(overlay, names.namesMatching) };

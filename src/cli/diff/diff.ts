@@ -32,8 +32,9 @@ export const diff = clusterCommand({
     if (names.length === 0) throw new UsageError("say what to compare: -f FILE, a folder, or - for standard input");
     return async (cluster) => {
       const manifests = await parseManifests(await readManifestFiles([...new Set(names)], terminal.input));
-      const wanted = wantedOf(manifests, values.namespace ?? cluster.namespace, values.namespace !== undefined);
       const policy = await readRunningPolicy("diff", cluster, called, undefined);
+      const place = { namespace: values.namespace ?? cluster.namespace, given: values.namespace !== undefined };
+      const wanted = wantedOf(manifests, policy.kinds, place);
       const now = Date.now();
       const overlay = await overlaid(cluster.client, wanted, policy, now);
       const states = await readBothStates(cluster.client, policy, overlay);

@@ -9,7 +9,6 @@ import { inLane } from "../cluster/in-lane.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { listAll } from "../list/list-all.ts";
-import { workloadRows } from "../workload-argument.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
 
 /** A workload before and after; before it may not be there. */
@@ -42,13 +41,14 @@ export interface AskingBoth {
  */
 export async function listPairs(
   client: ApiClient,
+  kinds: readonly WorkloadRow[],
   asking: AskingBoth,
   overlay: Overlay,
   namespaces: readonly string[],
 ): Promise<{ readonly pairs: readonly Pair[]; readonly gaps: readonly string[] }> {
   const gaps = new Set<string>();
   const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
-  const lists = await inLane(workloadRows, ({ resource: row }) => {
+  const lists = await inLane(kinds, (row) => {
     const keep = (object: KubeObject & WorkloadObject): Pair | undefined => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
       return wanted.has(key) ? undefined : listedPair(row, object, asking, overlay);

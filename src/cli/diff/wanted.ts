@@ -1,8 +1,7 @@
 import { configResources } from "../../cache/live-configs.ts";
 import type { StoredKind } from "../../rollout/references.ts";
-import type { WorkloadKind, WorkloadRow } from "../../rollout/workload.ts";
+import type { WorkloadRow } from "../../rollout/workload.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { workloadRows } from "../workload-argument.ts";
 import { calledManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
 
 /** A manifest of an object that has a name and a place. */
@@ -13,7 +12,7 @@ export interface Named extends Manifest {
 
 /** What of the manifests may make a workload roll. */
 export interface Wanted {
-  readonly workloads: readonly { readonly kind: WorkloadKind; readonly row: WorkloadRow; readonly manifest: Named }[];
+  readonly workloads: readonly { readonly row: WorkloadRow; readonly manifest: Named }[];
   readonly configs: readonly { readonly kind: StoredKind; readonly manifest: Named }[];
   readonly namespaces: readonly Named[];
   /** What a person should know of the others, a line each. */
@@ -36,7 +35,11 @@ const otherTimes = new Set([
  * Sorts manifests by what they are to Wave. What names no namespace is in `namespace`; where that was `given`, nothing may name
  * another one, as for kubectl. Throws a UsageError for what does, and for an object that is there twice.
  */
-export function wantedOf(manifests: readonly Manifest[], namespace: string, given: boolean): Wanted {
+export function wantedOf(
+  manifests: readonly Manifest[],
+  kinds: readonly WorkloadRow[],
+  { namespace, given }: { readonly namespace: string; readonly given: boolean },
+): Wanted {
   const wanted = {
     workloads: [] as Wanted["workloads"][number][],
     configs: [] as Wanted["configs"][number][],
@@ -46,7 +49,7 @@ export function wantedOf(manifests: readonly Manifest[], namespace: string, give
   const seen = new Map<string, string>();
   for (const manifest of manifests) {
     const { kind, apiVersion, name, place } = manifest;
-    const row = workloadRows.find(({ resource }) => resource.kind === kind && resource.apiVersion === apiVersion);
+    const row = kinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
     const config = kindsOfConfig.find((each) => apiVersion === "v1" && each === kind);
     const isNamespace = apiVersion === "v1" && kind === "Namespace";
     if (row === undefined && config === undefined && !isNamespace) continue;
@@ -72,11 +75,16 @@ export function wantedOf(manifests: readonly Manifest[], namespace: string, give
       throw new UsageError(`${place}: ${calledManifest(manifest)} is there twice, first at ${before}`);
     seen.set(id, place);
     const named: Named = { ...(isNamespace ? manifest : inNamespace(manifest, where)), name, namespace: where };
-    if (row !== undefined) wanted.workloads.push({ kind: row.kind, row: row.resource, manifest: named });
+    if (row !== undefined) wanted.workloads.push({ row, manifest: named });
     else if (config !== undefined) wanted.configs.push({ kind: config, manifest: named });
     else wanted.namespaces.push(named);
   }
   return { ...wanted, notes };
+}
+
+/** Whichever version of an API a manifest is written in, the object is the same. */
+function groupOf(apiVersion: string): string {
+  return apiVersion.replace(/\/.*$/, "");
 }
 
 const kindsOfConfig = Object.keys(configResources) as readonly StoredKind[];
