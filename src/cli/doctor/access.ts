@@ -1,23 +1,15 @@
 import type { SelfSubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
-import { resourcePath, resources } from "../../kube/resources.ts";
+import { type Resource, resourcePath, resources } from "../../kube/resources.ts";
 import { enumerated } from "../../rollout/wording.ts";
 import { inLane } from "../cluster/in-lane.ts";
-import { workloadRows } from "../workload-argument.ts";
 import { type Examined, type Found, problem, reading, unchecked } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
-/** What whoever looks at workloads must be able to list. */
-const looked = [
-  ...workloadRows.map(({ resource }) => resource),
-  resources.configMaps,
-  resources.secrets,
-  resources.pods,
-];
-
 /** Whether whoever asks may read what workloads hang on: said first, because what they may not is unknown in the rest. */
 export async function access(patient: Patient): Promise<Examined> {
-  const { cluster, namespace } = patient;
+  const { cluster, namespace, policy } = patient;
+  const looked: readonly Resource[] = [...policy.kinds, resources.configMaps, resources.secrets, resources.pods];
   const absent = namespace === undefined ? [] : await whetherThere(patient, namespace);
   const where = namespace === undefined ? "in all namespaces" : `in ${namespace}`;
   const answers = await reading("create selfsubjectaccessreviews", () =>

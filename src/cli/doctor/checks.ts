@@ -18,7 +18,7 @@ export const checks = {
   api: { means: "the API server is new enough, and serves what Wave needs", examine: apiVersions },
   access: { means: "the namespace exists, and you may read what workloads hang on", examine: access },
   wave: { means: "Wave runs, once, with all of its replicas, and as this version", examine: installation },
-  flags: { means: "its flags are such as it takes, and name namespaces that exist", examine: toldFlags },
+  flags: { means: "its flags are such as it takes, and what they name exists", examine: toldFlags },
   permissions: { means: "its account may do all that it needs with these flags", examine: permissions },
   leader: { means: "one replica leads, and others stand by", examine: leadership },
   webhook: { means: "the API server reaches the webhook, and trusts its certificate", examine: webhook },

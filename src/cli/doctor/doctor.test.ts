@@ -117,21 +117,24 @@ describe("wave doctor", () => {
   });
 
   it("tells of a kind that Wave is to roll and the API server does not serve", async () => {
-    const { createWorkload, namespace, found } = await scene();
-    const args = ["run", `--namespaces=${namespace}`, "--workload-kinds=rollouts.argoproj.io"];
-    const template = {
-      metadata: { labels: { app: "wave" } },
-      spec: { containers: [{ name: "wave", image: "wave", args }] },
-    };
-    const annotations = { "wave.pusher.com/update-on-config-change": undefined };
-    await createWorkload("deployments/wave", {
-      annotations,
-      labels: { "app.kubernetes.io/name": "wave" },
-      spec: { template },
-    });
+    const { createWave, found } = await scene();
+    await createWave("--workload-kinds=rollouts.argoproj.io");
     expect(await found("api")).toContain(
       "warning: --workload-kinds names rollouts.argoproj.io, which the API server does not serve: nothing of it is rolled",
     );
+  });
+
+  it("tells of the key of hashes that is gone, or not Wave's, and never what is in it", async () => {
+    const { createWave, namespace, found } = await scene();
+    await createWave(`--hash-key-secret=${namespace}/wave-hash-key`);
+    expect(await found("flags")).toEqual([expect.stringMatching(/^problem: it does not exist: /)]);
+    const secret = { metadata: { name: "wave-hash-key" }, stringData: { key: "hunter2" } };
+    const path = `${sandbox.url}/api/v1/namespaces/${namespace}/secrets`;
+    const headers = { "content-type": "application/json" };
+    await fetch(path, { method: "POST", headers, body: JSON.stringify(secret) });
+    const [told = ""] = await found("flags");
+    expect(told).toMatch(/^problem: Secret "wave-hash-key" .* was not made by Wave/);
+    expect(told).not.toContain("hunter2");
   });
 
   it("asks hardly more often for a hundred workloads than for three", async () => {

@@ -1,9 +1,12 @@
+import { updateOnConfigChange } from "../../rollout/annotations.ts";
 import { type CommandScene, commandScene } from "../test-commands.ts";
 import type { Diagnosis } from "./doctor-output.ts";
 
 /** Kubernetes as `wave doctor` sees it. */
 export interface DoctorScene extends CommandScene {
   readonly namespace: string;
+  /** Creates the Deployment of a Wave for this namespace, with these flags besides. */
+  readonly createWave: (...flags: readonly string[]) => Promise<void>;
   readonly diagnosed: (...args: readonly string[]) => Promise<Diagnosis>;
   /** What one check finds: `problem: waiting for …`. */
   readonly found: (check: string) => Promise<readonly string[]>;
@@ -23,6 +26,14 @@ export function doctorScenes(sandbox: Parameters<typeof commandScene>[0], prefix
     await cluster.createWorkload("deployments/web");
     await cluster.roll("deployments/web");
     await cluster.toBe("deployments/web", "current");
+    const createWave: DoctorScene["createWave"] = async (...flags) => {
+      const containers = [{ name: "wave", image: "wave", args: ["run", `--namespaces=${namespace}`, ...flags] }];
+      await cluster.createWorkload("deployments/wave", {
+        annotations: { [updateOnConfigChange]: undefined },
+        labels: { "app.kubernetes.io/name": "wave" },
+        spec: { template: { metadata: { labels: { app: "wave" } }, spec: { containers } } },
+      });
+    };
     const diagnosed: DoctorScene["diagnosed"] = async (...args) => {
       const { out } = await cluster.run("doctor", "-o", "json", ...args);
       return JSON.parse(out);
@@ -31,6 +42,6 @@ export function doctorScenes(sandbox: Parameters<typeof commandScene>[0], prefix
       (await diagnosed()).findings
         .filter((each) => each.check === check)
         .map(({ severity, what }) => `${severity}: ${what}`);
-    return { ...cluster, namespace, diagnosed, found };
+    return { ...cluster, namespace, createWave, diagnosed, found };
   };
 }

@@ -1,15 +1,22 @@
+import { ApiError, ConnectionError, isForbidden } from "../../kube/errors.ts";
 import { resources } from "../../kube/resources.ts";
+import { hashKeySecret } from "../../manager/hash-key-secret.ts";
+import { errorText } from "../../telemetry/error-text.ts";
 import { inLane } from "../cluster/in-lane.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { type Examined, type Found, kubectlName, problem, unchecked, warning } from "./finding.ts";
 import { type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
-/** Whether the arguments of Wave are such as it takes, and name namespaces that exist. */
+/** Whether the arguments of Wave are such as it takes, and name namespaces and a Secret that exist. */
 export async function toldFlags(patient: Patient): Promise<Examined> {
   const { serving } = patient;
   const found = await Promise.all(
-    serving.map(async (wave) => [...mistakes(wave), ...(await missingNamespaces(patient, wave))]),
+    serving.map(async (wave) => [
+      ...mistakes(wave),
+      ...(await missingNamespaces(patient, wave)),
+      ...(await hashKey(patient, wave)),
+    ]),
   );
   const count = serving.reduce((sum, { flags }) => sum + flags.size, 0);
   return { found: found.flat(), fine: `${count} given, all understood` };
@@ -46,4 +53,21 @@ async function missingNamespaces(patient: Patient, wave: RunningWave): Promise<r
     return [problem(placeOf(wave), what, `kubectl create namespace ${name}`)];
   });
   return found.flat();
+}
+
+async function hashKey({ cluster }: Patient, wave: RunningWave): Promise<readonly Found[]> {
+  const name = wave.values["hash-key-secret"];
+  if (name === undefined) return [];
+  const place = { kind: "Secret", ...name };
+  const secret = hashKeySecret(cluster.client, name);
+  try {
+    if ((await secret.read()) !== undefined) return [];
+    const what = "it does not exist: no replica that starts decides anything before it has the key of hashes";
+    return [problem(place, what, `kubectl logs ${kubectlName(placeOf(wave))}`)];
+  } catch (error) {
+    if (isForbidden(error)) return [unchecked(place, "whether the key of hashes is there: you may not get it")];
+    if (error instanceof ApiError || error instanceof ConnectionError) return [unchecked(place, errorText(error))];
+    // What is wrong with the Secret, and what to do about it.
+    return [problem(place, errorText(error), "docs/adr/0008-hash-key.md")];
+  }
 }

@@ -7,7 +7,7 @@ import { readNamespaces } from "../cluster/read-namespaces.ts";
 import type { Cluster } from "../cluster-command.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
 import { type ListScope, listAll } from "../list/list-all.ts";
-import { configRows, workloadRows } from "../workload-argument.ts";
+import { configRows } from "../workload-argument.ts";
 import { type Found, reading, unchecked } from "./finding.ts";
 import { type Noted, notedOn, notedOnWorkload, type OtherDialect } from "./noted.ts";
 
@@ -32,8 +32,8 @@ export async function readWritten(
   const all = <T extends KubeObject>(resource: Resource, scope: ListScope, note: (object: T) => Noted) =>
     lookedAt(resource, namespace, () => listAll<T, Noted>(client, resource, scope, note));
   const lists = await Promise.all([
-    ...workloadRows.map(({ resource }) =>
-      all<KubeObject & WorkloadObject>(resource, { namespace }, (object) => notedOnWorkload(resource, object, policy)),
+    ...known.kinds.map((row) =>
+      all<KubeObject & WorkloadObject>(row, { namespace }, (object) => notedOnWorkload(row, object, policy)),
     ),
     ...configRows.map(({ kind, resource }) =>
       all(resource, { namespace, accept: onlyMetadata }, (object) =>
