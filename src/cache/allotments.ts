@@ -83,7 +83,7 @@ export function isLeftOut(kept: Kept | undefined): boolean {
 }
 
 /** About so many bytes of the heap, with what the index has and what each plan makes of it; names cost their length besides. */
-const cost = { config: 150, podStatus: 300, workload: 200, reference: 900, text: 56 };
+const cost = { config: 150, podStatus: 250, workload: 200, reference: 900, text: 56 };
 
 function bytesOf(kept: Kept | undefined): number {
   if (kept === undefined) return 0;

@@ -49,7 +49,7 @@ export function planComplete(
     case "same": {
       const reason = `${lifted}its Pods see the current configuration`;
       if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
-      if (views.beforeClasses !== undefined && !recorded.fading) return firstClasses(view, reason);
+      if (views.asNoted !== undefined && !recorded.fading) return otherClasses(view, reason);
       if (recorded.fading) {
         const noted = notedAnew(workload, views, keys);
         return {
@@ -67,9 +67,9 @@ export function planComplete(
       return { outcome: "baseline", hash: workload.recordedHash ?? hash, view, reason };
     }
     case "other": {
-      const { beforeClasses: before } = views;
-      if (before !== undefined && !isGated(workload) && standsFor(recorded.hash, before, keys)) {
-        return firstClasses(view, `${lifted}its Pods see the current configuration`);
+      const { asNoted } = views;
+      if (asNoted !== undefined && !isGated(workload) && standsFor(recorded.hash, asNoted, keys)) {
+        return otherClasses(view, `${lifted}its Pods see the current configuration`);
       }
       const seen = previous !== undefined && standsFor(recorded.hash, previous, keys) ? previous : undefined;
       const decided = planChanged(workload, views, policy, keys, seen);
@@ -78,11 +78,14 @@ export function planComplete(
   }
 }
 
-/** What SecretProviderClasses fetch is known once Pods have mounted them, so that is what these have. */
-function firstClasses(view: ConfigView, reason: string): Reasoned {
+/**
+ * What SecretProviderClasses fetch is known once Pods have mounted them, so that is what these have; and that one no longer
+ * counts, because flags or annotations say so, replaces nobody.
+ */
+function otherClasses(view: ConfigView, reason: string): Reasoned {
   const { hash } = view;
-  const known = "and what its SecretProviderClasses fetch is known for the first time";
-  return { outcome: "adopt", because: "first", hash, view, newPods: view, reason: `${reason}, ${known}` };
+  const noted = "and which versions of SecretProviderClasses that includes is noted anew";
+  return { outcome: "adopt", because: "first", hash, view, newPods: view, reason: `${reason}, ${noted}` };
 }
 
 /**

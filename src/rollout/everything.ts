@@ -14,8 +14,11 @@ export interface Views {
   readonly counted: ConfigView;
   /** The same where everything counts; undefined where it is more than a budget allows to look at. */
   readonly everything: ConfigView | undefined;
-  /** What counts but for the SecretProviderClasses that nothing was known of until now; undefined where there are none. */
-  readonly beforeClasses: ConfigView | undefined;
+  /**
+   * What counts, of SecretProviderClasses those that are noted: not what is known of others only now, and also what no longer
+   * counts. Undefined where that is the same.
+   */
+  readonly asNoted: ConfigView | undefined;
   /** The keys of the objects that do not count. */
   readonly leftOut: Counted["leftOut"];
 }
@@ -26,31 +29,31 @@ export function viewsThrough(
   keys: HashKeys | undefined,
   noted: NotedClasses,
 ): Views {
-  const { view: counted, before: beforeClasses } = withClasses(references, lookup, keys, noted);
-  if (leftOut.size === 0) return { counted, everything: counted, beforeClasses, leftOut };
+  const { view: counted, asNoted } = withClasses(references, lookup, keys, noted);
+  if (leftOut.size === 0) return { counted, everything: counted, asNoted, leftOut };
   const everything = excessOf(all, lookup) === undefined ? viewThrough(all, lookup, keys?.current) : undefined;
   const differs = everything !== undefined && everything.hash !== counted.hash;
   return {
     counted: differs ? { ...counted, everything: everything.hash } : counted,
     everything,
-    beforeClasses,
+    asNoted,
     leftOut,
   };
 }
 
-/** What the references show, with what is to be noted of SecretProviderClasses; and as it was `before` these were known. */
+/** What the references show, with what is to be noted of SecretProviderClasses; and the same of those that are noted. */
 function withClasses(
   references: Counted["references"],
   lookup: Counted["lookup"],
   keys: HashKeys | undefined,
-  { isUnnoted, toNote }: NotedClasses,
-): { readonly view: ConfigView; readonly before: ConfigView | undefined } {
+  { isUnnoted, dropped, toNote }: NotedClasses,
+): { readonly view: ConfigView; readonly asNoted: ConfigView | undefined } {
   const view = viewThrough(references, lookup, keys?.current);
-  const classes = toNote(references);
-  if (classes === undefined) return { view, before: undefined };
+  const [classes, gone] = [toNote(references), dropped(references)];
+  if (classes === undefined && gone.length === 0) return { view, asNoted: undefined };
   const known = view.entries.filter((entry) => !isUnnoted(entry));
-  const before = known.length < view.entries.length ? viewOf(known, keys?.current) : undefined;
-  return { view: { ...view, classes }, before };
+  const isSame = known.length === view.entries.length && gone.length === 0;
+  return { view: { ...view, classes }, asNoted: isSame ? undefined : viewOf([...known, ...gone], keys?.current) };
 }
 
 /**

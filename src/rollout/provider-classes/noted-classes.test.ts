@@ -188,6 +188,28 @@ describe("a workload that mounts a SecretProviderClass", () => {
     expect([other.with(web), other.with(web, known("b", 20, "rotated"))]).toEqual(["baseline", "unchanged"]);
   });
 
+  it("is not restarted when that is turned off, and on again", () => {
+    const story = settled();
+    expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
+    const { template } = story;
+    const off = new Story(story.object, defaultPolicy);
+    expect([off.with(web), off.with(web)]).toEqual(["adopt", "unchanged"]);
+    expect(off.noted).toBeUndefined();
+    const again = new Story(off.object);
+    const now = known("b", 20, "rotated");
+    expect([again.with(web, now), again.with(web, now), again.with(web)]).toEqual(["adopt", "unchanged", "unchanged"]);
+    expect(again.template).toEqual(template);
+    expect(again.with(web, known("c", 30, "rotated"))).toBe("roll");
+  });
+
+  it("is rolled for what was edited while that is turned off", () => {
+    const story = settled();
+    story.with(web, known("b", 20, "rotated"));
+    const off = new Story(story.object, defaultPolicy);
+    expect([off.with(edited), off.with(edited)]).toEqual(["roll", "unchanged"]);
+    expect(off.noted).toBeUndefined();
+  });
+
   it("settles under a key of hashes, too", () => {
     const policy = { ...on, hashKeys: testKeys(1) };
     const story = new Story(mounting("vault"), policy);

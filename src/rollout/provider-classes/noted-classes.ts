@@ -33,6 +33,8 @@ export interface NotedClasses {
   readonly lookup: Lookup;
   /** Whether a SecretProviderClass is one that nothing was noted of yet. */
   readonly isUnnoted: (entry: Pick<ViewEntry, "kind" | "name">) => boolean;
+  /** What is noted of SecretProviderClasses that are not among these references any more, as it entered the hash. */
+  readonly dropped: (references: readonly Reference[]) => readonly ViewEntry[];
   /** What is to be noted with the hash of what these references show; undefined: nothing. */
   readonly toNote: (references: readonly Reference[]) => string | undefined;
 }
@@ -55,13 +57,21 @@ export function notedClasses({ namespace, notedClasses: written }: Workload, kno
   return {
     lookup,
     isUnnoted: ({ kind, name }) => kind === "SecretProviderClass" && !noted.has(name),
+    dropped: (references) => {
+      const left = new Set(classesAmong(references).map(({ name }) => name));
+      const gone = [...noted.values()].filter(({ name }) => !left.has(name));
+      return gone.map(({ kind, name, digests: digest }) => ({ kind, namespace, name, key: versionsKey, digest }));
+    },
     toNote: (references) => {
-      const classes = references.filter(({ kind }) => kind === "SecretProviderClass");
-      const found = classes.flatMap(({ kind, name }) => lookup(kind, namespace, name) ?? []);
+      const found = classesAmong(references).flatMap(({ kind, name }) => lookup(kind, namespace, name) ?? []);
       const texts = new Set(found.map(write));
       return texts.size === 0 ? undefined : [...texts].sort().join(",");
     },
   };
+}
+
+function classesAmong(references: readonly Reference[]): readonly Reference[] {
+  return references.filter(({ kind }) => kind === "SecretProviderClass");
 }
 
 /** `name seconds digest`, by commas: no name has either in it. */

@@ -60,7 +60,8 @@ export function toPodStatus({ metadata = {}, status = {} }: PodStatusObject, hel
     pod,
     mountedAs,
     rotated: generation > mountedAs,
-    digest: digestOfVersions(Array.isArray(objects) ? objects : []),
+    // Most Pods that mount a class have the same.
+    digest: sharedString(digestOfVersions(Array.isArray(objects) ? objects : [])),
     writtenAt: statusWrittenAt(metadata),
     resourceVersion: Number(metadata.resourceVersion ?? 0),
   };
