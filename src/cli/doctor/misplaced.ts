@@ -62,10 +62,16 @@ function first(
   place: Place,
   look: (name: string, value: string) => Found | undefined,
 ): readonly Found[] {
-  const found = Object.entries(all).flatMap(([name, value]) => look(name, value) ?? []);
-  const rest = found.length - shown;
-  if (rest <= 0) return found;
-  return [...found.slice(0, shown), problem(place, `${rest} more like these`, `kubectl edit ${kubectlName(place)}`)];
+  const found: Found[] = [];
+  for (const [name, value] of Object.entries(all)) {
+    const one = look(name, value);
+    if (one === undefined) continue;
+    // Nobody looks at the rest before these are put right, and to tell what was meant by each costs.
+    if (found.length === shown)
+      return [...found, problem(place, "more like these", `kubectl edit ${kubectlName(place)}`)];
+    found.push(one);
+  }
+  return found;
 }
 
 function asLabel(place: Place, name: string, value: string): Found | undefined {
@@ -99,11 +105,15 @@ export function meant(written: string): string | undefined {
   if (written.startsWith(annotationPrefix) || written.length > longest) return undefined;
   const slash = written.lastIndexOf("/");
   const [prefix, name] = [written.slice(0, slash + 1), written.slice(slash + 1)];
-  const near = prefix !== "" && editDistance(prefix, annotationPrefix) <= mostEdits;
-  const known = nearest(name, allNames);
-  if (near) return annotationPrefix + (known ?? name);
+  if (isNearPrefix(prefix)) return annotationPrefix + (nearest(name, allNames) ?? name);
   const itsName = distinctive.includes(name) && (prefix === "" || /wave|pusher/.test(prefix));
   return itsName ? annotationPrefix + name : undefined;
+}
+
+/** Nearly all that is written on objects is somebody else's, and of another length: that costs nothing. */
+function isNearPrefix(prefix: string): boolean {
+  if (Math.abs(prefix.length - annotationPrefix.length) > mostEdits) return false;
+  return editDistance(prefix, annotationPrefix) <= mostEdits;
 }
 
 /** Such as another end of the domain. Names of others are further away. */
