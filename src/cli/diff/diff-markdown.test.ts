@@ -11,6 +11,7 @@ const workload = (name: string, keys: readonly string[]): WorkloadDifference => 
   reason: "x".repeat(700),
   changes: [{ kind: "ConfigMap", namespace: "shop", name: "page", how: "changed", keys }],
   hold: null,
+  notes: [],
 });
 
 it("a comment is never longer than GitHub takes, and counts what it leaves out", () => {

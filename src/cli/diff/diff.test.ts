@@ -99,6 +99,12 @@ describe("wave diff", () => {
       ["d", "held", null, "hold"],
     ]);
     expect((await told("--max-concurrent-rollouts=0"))[0]).toEqual(["a", "roll", null, undefined]);
+    await merge("deployments/a", { spec: { paused: true } });
+    expect((await diff(edit)).find(({ name }) => name === "a")).toMatchObject({
+      effect: "roll",
+      wave: null,
+      notes: ["it is paused: Kubernetes replaces its Pods when it is resumed"],
+    });
   });
 
   it("tells what changes by itself, what is new, and what would wait", async () => {

@@ -4,8 +4,9 @@ import { type Workload, type WorkloadName, workloadKey } from "../../rollout/wor
 import { planLive } from "../cluster/live-plan.ts";
 import { type Waves, wavesNow } from "../cluster/waves-now.ts";
 import { timeOf } from "../explain/explained-outcome.ts";
+import { workloadNotes } from "../explain/workload-notes.ts";
 import type { BothStates } from "./both-states.ts";
-import type { Effect } from "./effects.ts";
+import { type Effect, replacing } from "./effects.ts";
 import { keyOf } from "./list-pairs.ts";
 import { type Planned, plannedPair } from "./verdict.ts";
 import { waveNumbers } from "./wave-numbers.ts";
@@ -21,6 +22,8 @@ export interface WorkloadDifference extends WorkloadName {
   readonly changes: readonly Change[];
   /** What holds it; null where nothing does. */
   readonly hold: { readonly reason: string; readonly message: string; readonly until: string | null } | null;
+  /** What else decides when its Pods are replaced, a line each: it is paused, or OnDelete. */
+  readonly notes: readonly string[];
 }
 
 /** What becomes of all workloads that the manifests concern, in the order in which they are rolled. */
@@ -82,7 +85,8 @@ function differenceOf(planned: Planned, paced: Paced): WorkloadDifference | unde
   const { kind, namespace, name } = pair.after.workload;
   const { effect, reason, changes } = verdict;
   const { wave, hold } = effect === "roll" ? paced(planned) : { wave: null, hold: null };
-  return { kind, namespace, name, effect: hold === null ? effect : "held", wave, reason, changes, hold };
+  const notes = replacing.has(effect) ? workloadNotes(pair.after.object, pair.after.workload) : [];
+  return { kind, namespace, name, effect: hold === null ? effect : "held", wave, reason, changes, hold, notes };
 }
 
 function inOrder(a: WorkloadDifference, b: WorkloadDifference): number {

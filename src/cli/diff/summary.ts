@@ -21,9 +21,12 @@ export function summaryOf({ workloads }: Pick<Difference, "workloads">): string 
   return `${all}: ${enumerated(told, told.length, (each) => each)}.`;
 }
 
-/** Why, in one line: what holds it after what changes. */
-export function reasonOf({ reason, hold }: WorkloadDifference): string {
-  if (hold === null) return reason;
+/** Why, in one line: what holds it after what changes, and what else decides when its Pods are replaced. */
+export function reasonOf({ reason, hold, notes }: WorkloadDifference): string {
+  return [reason, ...(hold === null ? [] : [heldBy(hold)]), ...notes].join("; ");
+}
+
+function heldBy(hold: NonNullable<WorkloadDifference["hold"]>): string {
   const until = hold.until === null || hold.message.includes(hold.until) ? "" : ` (until ${hold.until})`;
-  return `${reason}; ${hold.message}${until}`;
+  return hold.message + until;
 }
