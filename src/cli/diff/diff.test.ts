@@ -71,6 +71,8 @@ describe("wave diff", () => {
     await createCurrent("deployments/web");
     await createCurrent("deployments/other", { envFrom: [{ configMapRef: { name: "other" } }] });
     expect(await diff([configMap("page", { key: "1" })])).toEqual([]);
+    // Nobody has to know that Wave waits a moment for what else changes.
+    expect(await diff([configMap("page", { key: "2" })], "--settle=10s")).toMatchObject([{ effect: "roll" }]);
     expect(await diff([configMap("page", { key: "2", more: "3" }), configMap("other", { key: "1" })])).toMatchObject([
       {
         kind: "Deployment",

@@ -80,7 +80,6 @@ async function parseYaml(name: string, { text, from }: Part): Promise<Json> {
     // Numbers such as 0644 are octal to kubectl, as in YAML 1.1.
     const document = parseDocument(text, {
       version: "1.1",
-      merge: true,
       lineCounter,
       prettyErrors: false,
       logLevel: "silent",
