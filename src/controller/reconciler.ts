@@ -3,15 +3,18 @@ import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isTold, isUntold, withFinding } from "../rollout/legacy/finding.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
-import { patchFor } from "../rollout/patch.ts";
+import { type JsonPatch, patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import type { Workload } from "../rollout/workload.ts";
+import type { Leadership } from "./leadership.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
 import type { Outcome, ToldPlan } from "./outcome.ts";
 import { afterRoll, momentOf, noteProgress } from "./pacing-record.ts";
 import type { RememberedViews } from "./remembered-views.ts";
+import { runOnce } from "./run-once.ts";
 import { isWatched, noteCaughtUp, noteWritten, perhapsLeftOut } from "./watched.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
 import { writeWorkload } from "./workload-writer.ts";
@@ -86,7 +89,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
       return cachesAsk ? { ...outcome, ahead: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const result = await writeUnlessAborted(client, workload, patch, leadership, policy);
+    const result = await writeUnlessAborted(client, workload, plan, patch, leadership, policy);
     switch (result.type) {
       case "written": {
         const { after } = result;
@@ -147,10 +150,21 @@ async function isLeftOut(
   }
 }
 
-async function writeUnlessAborted(...write: Parameters<typeof writeWorkload>) {
-  const [, , , { abort }] = write;
+async function writeUnlessAborted(
+  client: Pick<ApiClient, "request">,
+  workload: Workload,
+  plan: RolloutPlan,
+  patch: JsonPatch,
+  leadership: Pick<Leadership, "abort" | "valid">,
+  policy: Policy,
+) {
+  const { abort } = leadership;
   try {
-    return await writeWorkload(...write);
+    if (workload.row.rolledBy === "run" && plan.outcome === "roll") {
+      const failure = await runOnce(client, workload, plan.hash, patch, leadership, policy);
+      if (failure !== undefined) return failure;
+    }
+    return await writeWorkload(client, workload, patch, leadership, policy);
   } catch (error) {
     if (abort.aborted) return { type: "stopped" } as const;
     throw error;

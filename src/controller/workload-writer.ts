@@ -91,7 +91,7 @@ async function readAgain(
  * Whether every `test` of a patch passes on `object`: then it was not a test that failed. What is absent passes a test for
  * null, and nothing passes one in what is absent itself, as on the API server.
  */
-function passesTests(patch: JsonPatch, object: unknown): boolean {
+export function passesTests(patch: JsonPatch, object: unknown): boolean {
   return patch.every((operation) => {
     if (operation.op !== "test") return true;
     const { path, value } = operation;

@@ -34,6 +34,8 @@ export interface WorkloadRow {
    * undefined where no Pods of it can be told.
    */
   readonly podsBy: string | undefined;
+  /** What makes Pods with a new hash: that it is in the pod template, or a run beside the schedule. Undefined: the template. */
+  readonly rolledBy?: "run" | undefined;
   /** How far the rollout of an object is, as its status says it. */
   readonly progress: (object: WorkloadObject) => Progress;
 }

@@ -6,7 +6,8 @@ The kinds of the value workloadKinds, as JSON: `{"kinds": [{"group": …, "versi
 {{- $kinds := list }}
 {{- range .Values.workloadKinds }}
 {{- $name := regexReplaceAll "=.*$" . "" }}
-{{- $path := contains "=" . | ternary (regexReplaceAll "^[^=]*=/" . "") "spec/template" }}
+{{- $usual := regexMatch "^(cronjobs[.]batch|batch/v1/cronjobs)$" . | ternary "spec/jobTemplate/spec/template" "spec/template" }}
+{{- $path := contains "=" . | ternary (regexReplaceAll "^[^=]*=/" . "") $usual }}
 {{- $parts := splitList "/" $name }}
 {{- if eq (len $parts) 1 }}
 {{- $parts = list (regexReplaceAll "^[^.]*[.]" $name "") "*" (regexReplaceAll "[.].*$" $name "") }}

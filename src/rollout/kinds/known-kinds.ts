@@ -1,5 +1,6 @@
 import type { WorkloadKind } from "../workload-row.ts";
 import { argoRollout } from "./argo-rollout.ts";
+import { cronJob } from "./cron-job.ts";
 import type { KnownKind } from "./known-kind.ts";
 import { advancedStatefulSet, cloneSet } from "./kruise.ts";
 
@@ -8,4 +9,5 @@ export const knownKinds: Readonly<Record<WorkloadKind, KnownKind>> = {
   "rollouts.argoproj.io": argoRollout,
   "clonesets.apps.kruise.io": cloneSet,
   "statefulsets.apps.kruise.io": advancedStatefulSet,
+  "cronjobs.batch": cronJob,
 };

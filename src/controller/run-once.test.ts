@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import type { ApiRequest } from "../kube/api-request.ts";
+import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { readWantedKind, rowOf } from "../rollout/kinds/wanted-kind.ts";
+import { workloadObject } from "../rollout/test-objects.ts";
+import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
+import { runOnce } from "./run-once.ts";
+
+const wanted = readWantedKind("cronjobs.batch");
+if (wanted === undefined) throw new Error("cronjobs.batch cannot be named");
+const row = rowOf(wanted, { apiVersion: "batch/v1", kind: "CronJob" });
+const name = "b".repeat(52);
+
+function cronJob(more: object = {}, generation = 3): WorkloadObject {
+  const { spec, ...object } = workloadObject({ metadata: { name, generation } });
+  const jobTemplate = { metadata: { labels: { of: "web" } }, spec: { backoffLimit: 1, template: spec?.template } };
+  return { ...object, spec: { schedule: "0 0 1 1 *", jobTemplate, ...more } } as unknown as WorkloadObject;
+}
+
+/** Runs a CronJob that was read as one and is another by now, on a server that answers the creation of a Job so. */
+async function run(read: WorkloadObject, stored = read, answer: () => unknown = () => ({})) {
+  const made: { path: string; body: Record<string, unknown> }[] = [];
+  const client = {
+    request: async <T>({ method, path, body }: ApiRequest): Promise<T> => {
+      if (method === "GET") return stored as T;
+      made.push({ path, body: body as Record<string, unknown> });
+      return answer() as T;
+    },
+  };
+  const workload = toWorkload(row, read);
+  const patch = [{ op: "test", path: "/metadata/generation", value: workload.generation }] as const;
+  const never = new AbortController().signal;
+  const leadership = { abort: never, valid: () => true };
+  return { made, result: await runOnce(client, workload, "v2:hash", patch, leadership, {}) };
+}
+
+const failing = (status: number, reason: string) => () => {
+  throw new ApiError({ request: "create jobs", status, reason, serverMessage: "no" });
+};
+
+describe("a run of a CronJob", () => {
+  it("is a Job like those of its schedule, with the new hash", async () => {
+    const { made, result } = await run(cronJob());
+    expect(result).toBeUndefined();
+    expect(made).toHaveLength(1);
+    expect(made[0]?.path).toBe("/apis/batch/v1/namespaces/default/jobs");
+    expect(made[0]?.body).toMatchObject({
+      metadata: {
+        name: expect.stringMatching(/^b{40}-wave-[0-9a-f]{10}$/),
+        labels: { of: "web" },
+        annotations: { "cronjob.kubernetes.io/instantiate": "manual" },
+        ownerReferences: [{ apiVersion: "batch/v1", kind: "CronJob", name, controller: true }],
+      },
+      spec: { backoffLimit: 1, template: { metadata: { annotations: { "wave.pusher.com/config-hash": "v2:hash" } } } },
+    });
+  });
+
+  it("has one name for one state, so that whoever makes it again is told that it is there, and goes on", async () => {
+    const names = [await run(cronJob()), await run(cronJob()), await run(cronJob({}, 4))].map(({ made }) =>
+      made.map(({ body }) => (body.metadata as { name: string }).name),
+    );
+    expect(names[0]).toEqual(names[1]);
+    expect(names[0]).not.toEqual(names[2]);
+    const { result } = await run(cronJob(), cronJob(), failing(409, "AlreadyExists"));
+    expect(result).toBeUndefined();
+  });
+
+  it("is not made of a CronJob that is another by now, that is suspended, or whose Pods are held", async () => {
+    const stale = await run(cronJob(), cronJob({}, 4));
+    expect(stale.made).toEqual([]);
+    expect(stale.result).toMatchObject({ type: "stale", newest: { generation: 4 } });
+    const suspended = await run(cronJob({ suspend: true }));
+    expect(suspended).toEqual({ made: [], result: undefined });
+  });
+
+  it.each([
+    ["refused", failing(403, "Forbidden")],
+    ["refused", failing(422, "Invalid")],
+    ["unavailable", failing(503, "ServiceUnavailable")],
+    [
+      "unavailable",
+      () => {
+        throw new ConnectionError("it broke");
+      },
+    ],
+  ])("that fails is %s, and no hash is recorded", async (type, answer) => {
+    const { result } = await run(cronJob(), cronJob(), answer);
+    expect(result).toMatchObject({ type });
+    if (type === "unavailable") expect(result).toMatchObject({ uncertain: false });
+  });
+});
