@@ -1,9 +1,16 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { podsToBe, reads, type Scene, startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { ofKind, rendered } from "../deploy/rendered.ts";
 import { workload, workloadKinds } from "../end-to-end/objects.ts";
 import { getWorkload, newHash, recordedHash, revisions, revisionsToBe } from "../end-to-end/state.ts";
 import { differs, missingTools, tools } from "./drift.ts";
+
+interface Configuration {
+  readonly metadata: { name: string };
+  readonly webhooks: { namespaceSelector?: object }[];
+}
 
 const ns = "gitops";
 const gatedNs = "gitops-gated";
@@ -46,6 +53,32 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
       await revisionsToBe(cluster, ns, tool.kind, name, made);
       expect(await differs(cluster, tool, object)).toBe("in sync");
     });
+
+    it.for(tools.map((tool, index) => ({ ...tool, index })))(
+      "$tool: what Wave fills into the configuration of its webhook is none, and stays",
+      async (tool) => {
+        const [installed] = ofKind("MutatingWebhookConfiguration", await rendered(cluster, "webhooks.enabled=true"));
+        const object = structuredClone(installed) as unknown as Configuration;
+        object.metadata.name = `gitops-${tool.index}`;
+        // No webhook of this test is asked about anything.
+        for (const webhook of object.webhooks) webhook.namespaceSelector = { matchLabels: { nobody: "has-it" } };
+        await apply(tool.apply, object);
+        const kubeconfig = readFileSync(cluster.kubeconfig, "utf8");
+        const authority = kubeconfig.match(/certificate-authority-data: (\S+?)\}?\n/)?.[1] ?? "";
+        // As src/webhook/registration.ts does.
+        const filled = object.webhooks.flatMap((_, at) => [
+          { op: "add", path: `/webhooks/${at}/clientConfig/caBundle`, value: authority },
+          { op: "add", path: `/webhooks/${at}/clientConfig/service/path`, value: "/mutate/secret" },
+        ]);
+        const name = `mutatingwebhookconfiguration/${object.metadata.name}`;
+        await cluster.kubectl(["patch", name, "--type=json", "--field-manager=wave", "-p", JSON.stringify(filled)]);
+        expect(await differs(cluster, tool, object)).toBe("in sync");
+        await apply(tool.apply, object);
+        expect(await cluster.kubectl(["get", name, "-o", "jsonpath={..clientConfig}"])).toContain(authority);
+        expect(await differs(cluster, tool, object)).toBe("in sync");
+        await cluster.kubectl(["delete", name]);
+      },
+    );
 
     it.for(tools.map((tool, index) => ({ ...tool, index })))(
       "$tool: an edit by hand of what the manifest says is told",
