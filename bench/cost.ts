@@ -39,7 +39,13 @@ export async function measureCosts(sizes: readonly number[], done: (cost: Cost) 
 async function inChild(what: string, entries: number): Promise<Cost> {
   const child = fork(import.meta.filename, [what, `${entries}`], {
     // As bin/wave has them.
-    execArgv: ["--max-semi-space-size=2", "--no-opt", "--no-maglev", "--memory-saver-mode"],
+    execArgv: [
+      "--max-semi-space-size=2",
+      "--no-opt",
+      "--no-maglev",
+      "--no-concurrent-sparkplug",
+      "--memory-saver-mode",
+    ],
   });
   const [cost] = await once(child, "message");
   return cost as Cost;

@@ -46,7 +46,13 @@ export interface RelistingWave {
 export async function startRelistingWave(options: RelistingOptions): Promise<RelistingWave> {
   const child = fork(import.meta.filename, [JSON.stringify(options)], {
     // As bin/wave has them.
-    execArgv: ["--max-semi-space-size=2", "--no-opt", "--no-maglev", "--memory-saver-mode"],
+    execArgv: [
+      "--max-semi-space-size=2",
+      "--no-opt",
+      "--no-maglev",
+      "--no-concurrent-sparkplug",
+      "--memory-saver-mode",
+    ],
   });
   await once(child, "message");
   return {
