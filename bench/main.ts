@@ -1,3 +1,4 @@
+import { writeQuotes } from "./quoted.ts";
 import { reporter } from "./report.ts";
 
 /** Each part measures, says what it finds as it goes and gives the lines for docs/performance.md. */
@@ -30,3 +31,4 @@ for (const [name, measure] of Object.entries(parts)) {
   say(`\n${name}`);
   report(name, await measure());
 }
+writeQuotes();

@@ -88,7 +88,7 @@ async function measureStart({ jsonKubeconfig }: Plane) {
     const memory = memoryOf(child.pid ?? 0);
     const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
     const requests = Array.from(
-      text.matchAll(/^wave_api_requests_total\{verb="(\w+)",code="\w+"\} (\d+)/gm),
+      text.matchAll(/^wave_api_requests_total\{verb="(\w+)",code="\w+"\} ([1-9]\d*)/gm),
       ([, verb, count]) => `${count} ${verb}`,
     );
     return { secondsToSynced, ...memory, requests: requests.join(", ") };
