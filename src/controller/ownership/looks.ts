@@ -5,7 +5,9 @@
 export class Looks {
   /** Who waits for a look, by namespace: the `ownerText` of each by its key. */
   readonly #asked = new Map<string, Map<string, string>>();
-  /** The same of those whom no object had as its owner after they had ceased to own. */
+  /** The same of those who are being looked for; not of those whom something has happened to meanwhile. */
+  readonly #sought = new Map<string, string>();
+  /** The same of those whom no object had as its owner after they had ceased to own, for one finalizer. */
   readonly #clear = new Map<string, string>();
   /** By object, which workloads wait until it has been written. */
   readonly #waiting = new Map<string, Set<string>>();
@@ -25,22 +27,26 @@ export class Looks {
   take(namespace: string): ReadonlyMap<string, string> {
     const asked = this.#asked.get(namespace) ?? new Map<string, string>();
     this.#asked.delete(namespace);
+    for (const [key, text] of asked) this.#sought.set(key, text);
     return asked;
   }
 
-  /** A look has found nothing that it owns. */
+  /** A look has found nothing that it owns, which is of no use where something has happened to it since `take`. */
   clear(key: string, text: string): void {
-    this.#clear.set(key, text);
+    if (this.#sought.get(key) === text) this.#clear.set(key, text);
+    this.#sought.delete(key);
   }
 
-  /** What was found is of no use any more: it may own again, or is gone. */
+  /** What was or is being found is of no use any more: it may own again, an object has it as its owner, it is gone or has lost its finalizer. */
   forget(key: string): void {
     this.#clear.delete(key);
+    this.#sought.delete(key);
   }
 
   /** A workload waits until all of these objects have been written. */
   wait(key: string, objects: readonly string[]): void {
     const distinct = new Set(objects);
+    this.#sought.delete(key);
     this.#left.set(key, distinct.size);
     for (const object of distinct) {
       const waiting = this.#waiting.get(object) ?? new Set<string>();

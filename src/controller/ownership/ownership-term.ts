@@ -8,7 +8,7 @@ import type { Priority } from "../../lib/fair-queue.ts";
 import type { TokenBucket } from "../../lib/token-bucket.ts";
 import { WorkQueue } from "../../lib/work-queue.ts";
 import { matchedReferences } from "../../rollout/matched-references.ts";
-import { noOwners, type Owners, ownerText } from "../../rollout/ownership/owners.ts";
+import { keyOfOwner, noOwners, type Owners, ownerText } from "../../rollout/ownership/owners.ts";
 import { bearingOf, planOwners } from "../../rollout/ownership/ownership.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { configKey, isStored, parseStoredKey } from "../../rollout/references.ts";
@@ -82,6 +82,7 @@ export class OwnershipTerm {
 
   /** Asks for a look at the owners of an object. */
   objectChanged(key: string): void {
+    for (const owner of this.#options.caches.owners?.of(key).workloads ?? []) this.#looks.forget(keyOfOwner(owner));
     this.#queue.add(key, { urgency: "low" });
   }
 
@@ -172,7 +173,7 @@ export class OwnershipTerm {
         return true;
       case "owns":
         this.#looks.forget(key);
-        return workload.oldFinalizer || this.#write(key, "low", (options) => writeFinalizer(workload, true, options));
+        return workload.oldFinalizer || this.#finalizer(key, workload, true);
       case "releases":
         return !workload.oldFinalizer || this.#release(key, workload);
     }
@@ -187,8 +188,16 @@ export class OwnershipTerm {
         this.#queue.add(lookAt(namespace));
         return true;
       case "clear":
-        return this.#write(key, "high", (options) => writeFinalizer(workload, false, options));
+        return this.#finalizer(key, workload, false);
     }
+  }
+
+  /** What a look has found is of use for one finalizer: with the next there may be references again. */
+  async #finalizer(key: string, workload: Workload, wanted: boolean): Promise<boolean> {
+    const priority = wanted ? "low" : "high";
+    const wrote = await this.#write(key, priority, (options) => writeFinalizer(workload, wanted, options));
+    if (wrote) this.#looks.forget(key);
+    return wrote;
   }
 
   /** Finds out which objects still have those as owners that are about to lose their finalizer. */
