@@ -8,7 +8,7 @@ import type { Priority } from "../../lib/fair-queue.ts";
 import type { TokenBucket } from "../../lib/token-bucket.ts";
 import { WorkQueue } from "../../lib/work-queue.ts";
 import { matchedReferences } from "../../rollout/matched-references.ts";
-import { keyOfOwner, noOwners, type Owners, ownerText } from "../../rollout/ownership/owners.ts";
+import { keyOfOwner, noOwners, type Owners, type OwnersPlan, ownerText } from "../../rollout/ownership/owners.ts";
 import { bearingOf, planOwners } from "../../rollout/ownership/ownership.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { configKey, isStored, parseStoredKey } from "../../rollout/references.ts";
@@ -23,6 +23,7 @@ import { resync } from "../resync.ts";
 import { Turns } from "../turns.ts";
 import { listCarriers } from "./carriers.ts";
 import { Looks } from "./looks.ts";
+import { Undone } from "./undone.ts";
 import { failureOf } from "./write-again.ts";
 import { type Written, writeFinalizer, writeOwners } from "./writes.ts";
 
@@ -62,6 +63,7 @@ export class OwnershipTerm {
   readonly #queue: WorkQueue;
   readonly #turns: Turns;
   readonly #looks = new Looks();
+  readonly #undone = new Undone();
   /** How often each key has failed in a row. */
   readonly #failures = new Map<string, number>();
 
@@ -195,7 +197,8 @@ export class OwnershipTerm {
   /** What a look has found is of use for one finalizer: with the next there may be references again. */
   async #finalizer(key: string, workload: Workload, wanted: boolean): Promise<boolean> {
     const priority = wanted ? "low" : "high";
-    const wrote = await this.#write(key, priority, (options) => writeFinalizer(workload, wanted, options));
+    const changes = () => [`${workload.uid} ${wanted}`];
+    const wrote = await this.#write(key, priority, changes, (options) => writeFinalizer(workload, wanted, options));
     if (wrote) this.#looks.forget(key);
     return wrote;
   }
@@ -230,9 +233,16 @@ export class OwnershipTerm {
     const awaited = this.#looks.isAwaited(key);
     const { kind, namespace } = name;
     const exists = caches.lookup(kind, namespace, name.name) !== undefined;
-    const plan = (owners: Owners) => this.#plan(key, namespace, owners);
-    if (!awaited && (!exists || plan(caches.owners?.of(key) ?? noOwners) === undefined)) return true;
-    const wrote = await this.#write(key, awaited ? "high" : "low", (options) => writeOwners(name, plan, options));
+    let planned = this.#plan(key, namespace, caches.owners?.of(key) ?? noOwners);
+    if (!awaited && (!exists || planned === undefined)) return true;
+    const plan = (owners: Owners) => {
+      planned = this.#plan(key, namespace, owners);
+      return planned;
+    };
+    const changes = () => changesOf(planned);
+    const wrote = await this.#write(key, awaited ? "high" : "low", changes, (options) =>
+      writeOwners(name, plan, options),
+    );
     if (wrote) for (const waiting of this.#looks.written(key)) this.#queue.add(waiting);
     return wrote;
   }
@@ -249,22 +259,46 @@ export class OwnershipTerm {
     );
   }
 
-  /** Writes with a turn; false where there is none, and then the key is run again with its turn. */
+  /**
+   * Writes with a turn; false where there is none yet, and then the key is run again with its turn, or where somebody undoes
+   * the same `changes`, and then it is run again later. What these are may become clear by writing.
+   */
   async #write(
     key: string,
     priority: Priority,
+    changes: () => readonly string[],
     write: (options: OwnershipTermOptions) => Promise<Written>,
   ): Promise<boolean> {
-    const { leadership, log, writes } = this.#options;
+    const { leadership, log, writes, clock } = this.#options;
+    const delayMs = this.#undone.waitMs(key, changes(), clock.monotonic());
+    if (delayMs > 0) {
+      this.#turns.drop(key);
+      this.#queue.add(key, { delayMs });
+      return false;
+    }
     if (leadership.abort.aborted || !leadership.valid() || !this.#turns.take(key, priority)) return false;
     const written = await write(this.#options);
-    if (written === "nothing") this.#turns.giveBack();
-    else {
-      writes.inc({ result: "written" });
-      log.info(isConfig(key) ? "owner references written" : "finalizer written", { object: key });
+    if (written === "nothing") {
+      this.#turns.giveBack();
+      return true;
+    }
+    writes.inc({ result: "written" });
+    log.info(isConfig(key) ? "owner references written" : "finalizer written", { object: key });
+    if (this.#undone.wrote(key, changes(), clock.monotonic())) {
+      log.warn("somebody undoes what is written of owner references, writing it again less and less often", {
+        object: key,
+      });
     }
     return true;
   }
+}
+
+/** What is written of an object, to be compared with what was written before: the Namespace alone only where it is all. */
+function changesOf(plan: OwnersPlan | undefined): readonly string[] {
+  if (plan === undefined) return [];
+  const { added, dropped, anchored } = plan;
+  if (added.length === 0 && dropped.length === 0) return [`Namespace ${anchored}`];
+  return [...added.map(({ uid }) => uid), ...dropped];
 }
 
 /** Whether nothing differs that decides what it owns; its references are the same list where its spec is the same. */
