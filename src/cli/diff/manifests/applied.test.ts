@@ -43,6 +43,16 @@ describe("a manifest that says what is stored changes nothing, however it says i
       },
     ],
     [
+      "a port for two protocols",
+      {
+        ports: [
+          { containerPort: 53, protocol: "TCP" },
+          { containerPort: 53, protocol: "UDP" },
+        ],
+      },
+      { ports: [{ containerPort: 53 }, { containerPort: 53, protocol: "UDP" }] },
+    ],
+    [
       "lists as a whole, but for what it fills in",
       { a: [{ fieldPath: "x", apiVersion: "v1" }] },
       { a: [{ fieldPath: "x" }] },

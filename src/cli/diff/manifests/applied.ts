@@ -9,7 +9,7 @@ import { isStoredAs, saysNothing } from "./same-value.ts";
  */
 export function applied(live: JsonMap | undefined, manifest: JsonMap): JsonMap {
   const wanted = withEncodedData(manifest);
-  if (live === undefined) return wanted;
+  if (live === undefined) return mergedMap({}, wanted);
   const previous = previousOf(live);
   const kept =
     previous === undefined
@@ -34,17 +34,32 @@ function mergedMap(live: JsonMap, wanted: JsonMap): JsonMap {
   for (const [name, value] of Object.entries(wanted)) {
     if (value === null) result.delete(name);
     else if (!result.has(name)) {
-      if (!saysNothing(name, value)) result.set(name, value);
+      if (!saysNothing(name, value)) result.set(name, withoutNull(value));
     } else result.set(name, merged(name, result.get(name), value));
   }
   return Object.fromEntries(result);
 }
 
+/** What is new has no null in it: it only removes. */
+function withoutNull(value: Json): Json {
+  if (isList(value)) return value.map(withoutNull);
+  if (!isMap(value)) return value;
+  const said = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(said.map(([name, each]) => [name, withoutNull(each)]));
+}
+
 function merged(name: string, live: Json, wanted: Json): Json {
   if (isMap(live) && isMap(wanted)) return mergedMap(live, wanted);
   const keyOf = itemKeys(name);
-  if (keyOf !== undefined && isList(live) && isList(wanted)) return mergedList(live, wanted, keyOf);
-  return isStoredAs(wanted, live) ? live : wanted;
+  if (keyOf !== undefined && isList(live) && isList(wanted) && areDistinct(live, keyOf) && areDistinct(wanted, keyOf))
+    return mergedList(live, wanted, keyOf);
+  return isStoredAs(wanted, live) ? live : withoutNull(wanted);
+}
+
+/** Whether the items can be told apart: a port may be there for TCP and for UDP. */
+function areDistinct(items: readonly Json[], keyOf: (item: Json) => Json): boolean {
+  const keys = items.map(keyOf).filter((key) => typeof key === "string" || typeof key === "number");
+  return new Set(keys).size === items.length;
 }
 
 /** In the order of the manifest, what it does not name after that; as it is where the order is the same. */
@@ -53,7 +68,7 @@ function mergedList(live: readonly Json[], wanted: readonly Json[], keyOf: (item
   const named = new Map(
     wanted.map((item) => {
       const before = stored.get(keyOf(item));
-      return [keyOf(item), isMap(before) && isMap(item) ? mergedMap(before, item) : item];
+      return [keyOf(item), isMap(before) && isMap(item) ? mergedMap(before, item) : withoutNull(item)];
     }),
   );
   const common = live.map(keyOf).filter((key) => named.has(key));

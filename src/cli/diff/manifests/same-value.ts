@@ -14,7 +14,7 @@ export function saysNothing(name: string, value: Json): boolean {
 }
 
 /** What the API server fills in inside of lists that are replaced as a whole. */
-const filledIn = new Set(["expirationSeconds", "apiVersion", "divisor", "defaultMode"]);
+const filledIn = new Set(["expirationSeconds", "apiVersion", "divisor", "defaultMode", "protocol"]);
 
 /**
  * Whether a value is as it is stored, but for how the API server writes it: quantities in their shortest form, and what it
