@@ -70,6 +70,19 @@ describe("the settings of wave run", () => {
     expect(settings([], { KUBERNETES_NAMESPACE: "shop" }).namespaces).toBeUndefined();
   });
 
+  it("keep owner references, or remove them, or leave them; and what then has no effect is told", () => {
+    expect(settings([])).toMatchObject({ ownership: undefined, withoutEffect: [] });
+    expect(settings(["--migrate-legacy"])).toMatchObject({ ownership: "remove", withoutEffect: [] });
+    expect(settings(["--owner-references"])).toMatchObject({ ownership: "keep", withoutEffect: [] });
+    expect(settings(["--owner-references", "--migrate-legacy"])).toMatchObject({
+      ownership: "keep",
+      withoutEffect: [expect.stringMatching(/^--migrate-legacy has no effect/)],
+    });
+    expect(settings(["--owner-references", "--observe"]).withoutEffect).toEqual([
+      expect.stringMatching(/--observe writes nothing$/),
+    ]);
+  });
+
   it("of another controller that leave something out hold in every dialect", () => {
     expect(settings(["--namespaces-to-ignore=b,a", "--resources-to-ignore=configMaps"]).dialects).toMatchObject({
       understood: ["wave"],

@@ -102,6 +102,7 @@ export class TestCluster {
       onWorkloadChange: (change) => this.controller.onWorkloadChange(change),
       onConfigChange: (change) => this.controller.onConfigChange(change),
       onNamespaceChange: (namespace) => this.controller.onNamespaceChange(namespace),
+      onOwnersChange: options.policy?.ownership && ((key) => this.controller.onOwnersChange(key)),
     });
     const keep = (message: string, fields?: LogFields) => void this.logged.push({ message, fields });
     this.controller = createController({

@@ -40,13 +40,14 @@ describe("toConfig", () => {
     );
   });
 
-  it("tells when it was last written, by whomever, or at least when it was created", () => {
+  it("tells when it was last written, by whomever but Wave its owners, or at least when it was created", () => {
     const creationTimestamp = "2026-01-01T00:00:01Z";
     const entry = (manager: string, time: string) => ({ manager, time });
     const managedFields = [
       entry("a", "2026-01-01T00:00:03Z"),
       entry("b", "2026-01-01T00:00:02Z"),
       entry("c", "no time"),
+      entry("wave-owner-references", "2026-01-01T00:00:04Z"),
     ];
     const at = (more: object) => toConfig("Secret", { metadata: { ...metadata, ...more } }).changedAt;
     expect(at({ creationTimestamp, managedFields })).toBe(Date.UTC(2026, 0, 1, 0, 0, 3) / 1000);

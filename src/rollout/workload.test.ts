@@ -55,6 +55,7 @@ describe("toWorkload", () => {
       entry("wave", "2026-01-01T00:00:09Z", "status"),
       entry("kube-controller-manager", "2026-01-01T00:00:09Z", "status"),
       entry("kubectl", "no time"),
+      entry("wave-owner-references", "2026-01-01T00:00:09Z"),
     ];
     const rolledAt = Date.UTC(2026, 0, 1, 0, 0, 2) / 1000;
     expect(workload({ metadata: { managedFields } })).toMatchObject({ rolledAt, editedBy: "argocd" });
