@@ -213,4 +213,30 @@ describeApiServers("workloads", (target) => {
     });
     expect((await get("deployments", "scaled")).spec).toMatchObject({ replicas: 0 });
   });
+
+  it.each(["Foreground", "Background"])(
+    "leave what belongs to something else besides, deleted in the %s",
+    async (how) => {
+      const name = `owner-${how.toLowerCase()}`;
+      const { body: owner } = await target().api.call("POST", apps("deployments"), {
+        body: spec(name, { replicas: 0 }),
+      });
+      const { body: namespace } = await target().api.call("GET", target().namespace);
+      const deployment = { apiVersion: "apps/v1", kind: "Deployment", name, uid: owner.metadata.uid };
+      const { name: namespaceName, uid } = namespace.metadata;
+      const other = { apiVersion: "v1", kind: "Namespace", name: namespaceName, uid };
+      const path = `${target().namespace}/configmaps`;
+      for (const [own, ownerReferences] of [
+        [`${name}-alone`, [deployment]],
+        [`${name}-shared`, [deployment, other]],
+      ] as const) {
+        await target().api.call("POST", path, { body: { metadata: { name: own, ownerReferences } } });
+      }
+      await target().api.call("DELETE", `${apps("deployments")}/${name}`, { query: { propagationPolicy: how } });
+      await eventually(async () => (await target().api.call("GET", `${path}/${name}-alone`)).status === 404);
+      const shared = () => target().api.call("GET", `${path}/${name}-shared`);
+      await eventually(async () => (await shared()).body.metadata.ownerReferences?.length === 1);
+      expect((await shared()).body.metadata.ownerReferences).toMatchObject([{ kind: "Namespace" }]);
+    },
+  );
 });

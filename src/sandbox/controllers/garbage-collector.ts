@@ -2,7 +2,7 @@ import { foregroundDeletion, type PropagationPolicy, remove } from "../deletion.
 import type { ApiObject } from "../object.ts";
 import { type Registry, update } from "../registry.ts";
 import { type Controller, type ControllerRegistry, controllerManager } from "./controller.ts";
-import type { OwnerIndex, Place } from "./owner-index.ts";
+import type { Place } from "./owner-index.ts";
 
 /**
  * Deletes what belongs to owners that are gone, and before them what an owner deleted in the foreground waits for. Its keys
@@ -26,7 +26,7 @@ export function garbageCollector(registry: ControllerRegistry): Controller {
       for (const dependent of index.dependents(uid)) {
         const object = objectAt(registry, dependent);
         if (object === undefined || object.metadata.deletionTimestamp !== undefined) continue;
-        if (owner === undefined && hasOtherOwner(index, object, uid)) withoutOwner(registry, dependent, object, uid);
+        if (hasOtherOwner(registry, object, uid)) withoutOwner(registry, dependent, object, uid);
         else deleteDependent(registry, dependent, owner === undefined ? "Background" : "Foreground");
       }
       if (place !== undefined && index.dependents(uid).length === 0) release(registry, place);
@@ -48,8 +48,13 @@ function isHeld({ metadata }: ApiObject): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(foregroundDeletion);
 }
 
-function hasOtherOwner(index: OwnerIndex, { metadata }: ApiObject, gone: string): boolean {
-  return (metadata.ownerReferences ?? []).some(({ uid }) => uid !== gone && index.place(uid) !== undefined);
+/** One that is not itself about to take what belongs to it with it. */
+function hasOtherOwner(registry: ControllerRegistry, { metadata }: ApiObject, gone: string): boolean {
+  return (metadata.ownerReferences ?? []).some(({ uid }) => {
+    const place = uid === gone ? undefined : registry.owners.place(uid);
+    const owner = place && objectAt(registry, place);
+    return owner !== undefined && !isHeld(owner);
+  });
 }
 
 function withoutOwner(registry: Registry, { resource, namespace, name }: Place, object: ApiObject, gone: string): void {

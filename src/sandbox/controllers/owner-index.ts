@@ -1,5 +1,5 @@
 import type { ApiObject } from "../object.ts";
-import type { SandboxResource } from "../resources.ts";
+import { resources, type SandboxResource } from "../resources.ts";
 import { keyOf, type Storage } from "../storage.ts";
 
 /** Where an object is. */
@@ -9,7 +9,10 @@ export interface Place {
   readonly name: string;
 }
 
-/** Which object has a UID, and which objects name that UID as an owner. Follows every write from its making on. */
+/**
+ * Which object has a UID, and which objects name that UID as an owner. Follows every write from its making on; before that
+ * there are Namespaces alone.
+ */
 export class OwnerIndex {
   readonly #places = new Map<string, Place>();
   readonly #dependents = new Map<string, Map<string, Place>>();
@@ -17,6 +20,7 @@ export class OwnerIndex {
   readonly stop: () => void;
 
   constructor(storage: Storage) {
+    for (const namespace of storage.list(resources.namespaces)) this.#remember(resources.namespaces, namespace);
     this.stop = storage.subscribe(({ resource, before, after }) => {
       if (before !== undefined) this.#forget(resource, before);
       if (after !== undefined) this.#remember(resource, after);
