@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { expect, it, onTestFinished } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { container, makeNamespace, workloadPath } from "../end-to-end/objects.ts";
+import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
+import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./migrated.ts";
+
+const sap = "pod-reloader.cs.sap.com";
+
+describeOnControlPlane("away from Wave and back", (cluster) => {
+  const start = async (ns: string, dialect: string) => {
+    const wave = await startFor(cluster, ns, `--dialects=${dialect}`);
+    onTestFinished(async () => void (await wave.stop("SIGKILL")));
+    return wave;
+  };
+  /** What another controller writes into the pod template of Deployment web. */
+  const writes = (ns: string, annotations: Record<string, string>) =>
+    cluster.api(
+      "PATCH",
+      workloadPath(ns, "Deployment", "web"),
+      { spec: { template: { metadata: { annotations } } } },
+      "application/merge-patch+json",
+    );
+  const annotationsOf = async (ns: string) =>
+    (await getWorkload(cluster, ns, "Deployment", "web")).spec.template.metadata.annotations ?? {};
+  /** What Wave writes while it runs until it has planned the workload. */
+  const written = async (ns: string, dialect: string) => {
+    await auditWritten(cluster);
+    const before = writesIn(cluster, ns).length;
+    const wave = await start(ns, dialect);
+    await untilUnchanged(wave, "Deployment", "web");
+    expect(await wave.stop()).toBe(0);
+    await auditWritten(cluster);
+    return writesIn(cluster, ns).slice(before);
+  };
+
+  it("with SAP's pod-reloader: the hash that this wrote stays, also of what it has rolled; then one edit is one rollout", async () => {
+    const ns = "away-to-pod-reloader";
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("settings", { colour: "red" });
+    const hash = async () => {
+      const { metadata } = await cluster.api("GET", `/api/v1/namespaces/${ns}/configmaps/settings`);
+      const text = `configmap/${ns}/settings/${metadata.uid}.${metadata.resourceVersion}\n`;
+      return createHash("sha256").update(text).digest("hex");
+    };
+    const recorded = async () => (await annotationsOf(ns))[`${sap}/config-hash`];
+    const annotations = { [`${sap}/configmaps`]: "settings" };
+    await namespace.create(leftBehind("web", { containers: [container] }, { annotations }));
+    const first = await start(ns, "sap");
+    await until("Wave's hash", async () => ((await recorded())?.startsWith("v2:") ? true : undefined));
+    expect(await first.stop()).toBe(0);
+
+    await writes(ns, { [`${sap}/config-hash`]: await hash() });
+    await namespace.edit("ConfigMap", "settings", { colour: "blue" });
+    const theirs = await hash();
+    await writes(ns, { [`${sap}/config-hash`]: theirs });
+    const before = await settledRevisions(cluster, ns, "Deployment", "web");
+    expect(await written(ns, "sap")).toEqual([]);
+    expect(await recorded()).toBe(theirs);
+
+    const wave = await start(ns, "sap");
+    await untilUnchanged(wave, "Deployment", "web");
+    await namespace.edit("ConfigMap", "settings", { colour: "green" });
+    await until("Wave's hash", async () => ((await recorded())?.startsWith("v2:") ? true : undefined));
+    expect(await wave.stop()).toBe(0);
+    await revisionsToBe(cluster, ns, "Deployment", "web", before + 1);
+  });
+
+  it("with Reloader: what it left is left; what it rolled is rolled once more, because Wave's own hash is there still", async () => {
+    const ns = "away-to-reloader";
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("settings", { colour: "red" });
+    const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "settings" } }] }] };
+    const annotations = { "reloader.stakater.com/auto": "true" };
+    await namespace.create(leftBehind("web", podSpec, { annotations }));
+    const first = await start(ns, "stakater");
+    await untilUnchanged(first, "Deployment", "web");
+    await namespace.edit("ConfigMap", "settings", { colour: "blue" });
+    const hash = await newHash(cluster, ns, "Deployment", "web");
+    expect(await first.stop()).toBe(0);
+
+    const reloaded = (at: string) => ({
+      "reloader.stakater.com/last-reloaded-from": `{"name":"settings","at":"${at}"}`,
+    });
+    await writes(ns, reloaded("1"));
+    const before = await settledRevisions(cluster, ns, "Deployment", "web");
+    expect(await written(ns, "stakater")).toEqual([]);
+    expect(await annotationsOf(ns)).toMatchObject({ ...reloaded("1"), "wave.pusher.com/config-hash": hash });
+    await revisionsToBe(cluster, ns, "Deployment", "web", before);
+
+    await namespace.edit("ConfigMap", "settings", { colour: "green" });
+    await writes(ns, reloaded("2"));
+    await revisionsToBe(cluster, ns, "Deployment", "web", before + 1);
+    expect(await written(ns, "stakater")).toEqual(["patch deployments web"]);
+    expect(await annotationsOf(ns)).toMatchObject(reloaded("2"));
+    expect(await recordedHash(cluster, ns, "Deployment", "web")).not.toBe(hash);
+    await revisionsToBe(cluster, ns, "Deployment", "web", before + 2);
+  });
+});
