@@ -144,7 +144,8 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       guard.release();
       const failure = failureOf(error, info, guard, request.signal);
       requests.inc(countedAs(info, codeOf(failure)));
-      reachability?.failed(failure);
+      // Not where its own time was up: the connection may be well.
+      if (guard.reason() === undefined) reachability?.failed(failure);
       throw failure;
     }
   };
@@ -175,7 +176,10 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
         return byteStream(opened, info, guard, { signal: request.signal, reachability });
       }),
     unreachable: reachability?.unreachable,
-    close: async () => connections?.close(),
+    close: async () => {
+      reachability?.close();
+      connections?.close();
+    },
   };
 }
 

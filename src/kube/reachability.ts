@@ -9,10 +9,15 @@ import { ApiError, ConnectionError } from "./errors.ts";
 export interface Reachability {
   /** Something came from the server. */
   readonly answered: () => void;
-  /** A request failed, be it that the server answered so, that nothing came, or that its caller gave up. */
+  /**
+   * A request failed: the server answered so, the connection failed, or its caller gave up. Not to be told of one that
+   * was only too slow: a webhook that hangs is none of the server's silence.
+   */
   readonly failed: (error: unknown) => void;
   /** Whether the last that was heard of the server is that it does not answer. */
   readonly unreachable: () => boolean;
+  /** Says nothing more. */
+  readonly close: () => void;
 }
 
 /** One broken connection is an ordinary day: what lasts as long as this is told. */
@@ -20,29 +25,48 @@ const sayAfterMs = 3_000;
 /** More than once in 25 s, so that whoever looks at the log now sees it. */
 const sayAgainMs = 10_000;
 
+interface Silence {
+  readonly since: number;
+  /** What the last failure said. */
+  error: string;
+  said: boolean;
+  cancel: () => void;
+}
+
 /**
  * Tells of a server that has answered before and does so no longer: in `wave_api_server_reachable`, and in the log, at once
  * for all watches and workloads, and every 10 s as long as it lasts. Of one that never answered its first contact tells.
  */
 export function createReachability(options: {
   readonly server: string;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic" | "timer">;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
 }): Reachability {
   const { server, clock, log } = options;
   let known = false;
-  let silent: { readonly since: number; saidAt: number | undefined } | undefined;
+  let silence: Silence | undefined;
   const gauge = options.metrics.gauge(clusterMetrics.reachable);
-  gauge.collect(() => gauge.set(known && silent === undefined ? 1 : 0));
-  const seconds = (since: number) => Math.round((clock.monotonic() - since) / 1_000);
+  gauge.collect(() => gauge.set(known && silence === undefined ? 1 : 0));
+  const seconds = ({ since }: Silence) => Math.round((clock.monotonic() - since) / 1_000);
 
+  const say = (of: Silence) => {
+    const message = "the API server does not answer: nothing is rolled until it does";
+    log.error(message, { server, forSeconds: seconds(of), error: of.error });
+    of.said = true;
+    of.cancel = clock.timer(sayAgainMs, () => say(of));
+  };
+  const begin = (): Silence => {
+    const begun: Silence = { since: clock.monotonic(), error: "", said: false, cancel: () => {} };
+    begun.cancel = clock.timer(sayAfterMs, () => say(begun));
+    return begun;
+  };
   const answered = () => {
     known = true;
-    if (silent === undefined) return;
-    const { since, saidAt } = silent;
-    silent = undefined;
-    if (saidAt !== undefined) log.info("the API server answers again", { server, afterSeconds: seconds(since) });
+    if (silence === undefined) return;
+    silence.cancel();
+    if (silence.said) log.info("the API server answers again", { server, afterSeconds: seconds(silence) });
+    silence = undefined;
   };
 
   return {
@@ -50,15 +74,11 @@ export function createReachability(options: {
     failed: (error) => {
       if (error instanceof ApiError && !isSilence(error)) return answered();
       if (!known || !isSilence(error)) return;
-      const now = clock.monotonic();
-      silent ??= { since: now, saidAt: undefined };
-      const { since, saidAt } = silent;
-      if (now - since < sayAfterMs || (saidAt !== undefined && now - saidAt < sayAgainMs)) return;
-      silent.saidAt = now;
-      const message = "the API server does not answer: nothing is rolled until it does";
-      log.error(message, { server, forSeconds: seconds(since), error: errorText(error) });
+      silence ??= begin();
+      silence.error = errorText(error);
     },
-    unreachable: () => silent !== undefined,
+    unreachable: () => silence !== undefined,
+    close: () => silence?.cancel(),
   };
 }
 
