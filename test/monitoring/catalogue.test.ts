@@ -15,6 +15,7 @@ const flagsOf = async (namespace: string) => [
   "--leader-election-id=wave",
   `--hash-key-secret=${namespace}/wave-hash-key`,
   `--notify=${await notifyFile()}`,
+  "--owner-references",
 ];
 
 /** Nobody listens there, and nothing is to be told. */
