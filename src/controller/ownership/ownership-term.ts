@@ -8,7 +8,7 @@ import type { Priority } from "../../lib/fair-queue.ts";
 import type { TokenBucket } from "../../lib/token-bucket.ts";
 import { WorkQueue } from "../../lib/work-queue.ts";
 import { matchedReferences } from "../../rollout/matched-references.ts";
-import { keyOfOwner, noOwners, type Owners, type OwnersPlan, ownerText } from "../../rollout/ownership/owners.ts";
+import { keyOfOwner, type Owners, type OwnersPlan, ownerText } from "../../rollout/ownership/owners.ts";
 import { bearingOf, planOwners } from "../../rollout/ownership/ownership.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { configKey, isStored, parseStoredKey } from "../../rollout/references.ts";
@@ -84,7 +84,7 @@ export class OwnershipTerm {
 
   /** Asks for a look at the owners of an object. */
   objectChanged(key: string): void {
-    for (const owner of this.#options.caches.owners?.of(key).workloads ?? []) this.#looks.forget(keyOfOwner(owner));
+    for (const owner of this.#options.caches.owners?.of(key)?.workloads ?? []) this.#looks.forget(keyOfOwner(owner));
     this.#queue.add(key, { urgency: "low" });
   }
 
@@ -233,8 +233,9 @@ export class OwnershipTerm {
     const awaited = this.#looks.isAwaited(key);
     const { kind, namespace } = name;
     const exists = caches.lookup(kind, namespace, name.name) !== undefined;
-    let planned = this.#plan(key, namespace, caches.owners?.of(key) ?? noOwners);
-    if (!awaited && (!exists || planned === undefined)) return true;
+    const known = caches.owners?.of(key);
+    let planned = known && this.#plan(key, namespace, known);
+    if (!awaited && (!exists || (known !== undefined && planned === undefined))) return true;
     const plan = (owners: Owners) => {
       planned = this.#plan(key, namespace, owners);
       return planned;

@@ -18,6 +18,9 @@ export interface Owners {
 export const noOwners: Owners = { workloads: [], anchored: false, controlled: false };
 const onlyControlled: Owners = { workloads: [], anchored: false, controlled: true };
 
+/** The API server's own have 36 characters; it takes a MiB of anybody's text where a reference says one. */
+const longestUid = 64;
+
 /** What becomes of the owner references of one object. */
 export interface OwnersPlan {
   readonly added: readonly Workload[];
@@ -86,7 +89,7 @@ function workloadOf(
 ) {
   const row = kinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
   // It is anybody's text.
-  if (row === undefined || controller === true || !isDnsSubdomain(name)) return undefined;
+  if (row === undefined || controller === true || uid.length > longestUid || !isDnsSubdomain(name)) return undefined;
   return sharedString(ownerText({ kind: row.id, namespace, name, uid }));
 }
 
