@@ -64,8 +64,8 @@ export class OwnershipTerm {
   readonly #turns: Turns;
   readonly #looks = new Looks();
   readonly #undone = new Undone();
-  /** How often each key has failed in a row. */
-  readonly #failures = new Map<string, number>();
+  /** How often each key has failed in a row, and before when the API server does not want to be asked again, whoever asks. */
+  readonly #failures = new Map<string, { readonly count: number; readonly notBefore: number }>();
 
   constructor(options: OwnershipTermOptions) {
     const { clock, tokens } = options;
@@ -76,10 +76,10 @@ export class OwnershipTerm {
 
   /** Asks for what concerns a workload that has changed. */
   workloadChanged({ key, before, after }: StoreChange<Workload>): void {
-    if (after === undefined) this.#looks.forget(key);
     if (before !== undefined && after !== undefined && isSame(before, after)) return;
+    this.#looks.forget(key);
     this.#queue.add(key);
-    for (const object of new Set([...this.#objectsOf(before), ...this.#objectsOf(after)])) this.#queue.add(object);
+    for (const object of this.#objectsOf(before)) this.#queue.add(object);
   }
 
   /** Asks for a look at the owners of an object. */
@@ -112,10 +112,7 @@ export class OwnershipTerm {
   *#keys(namespace?: string): Iterable<string> {
     const { caches } = this.#options;
     const workloads = namespace === undefined ? caches.workloads() : caches.workloadsIn(namespace);
-    for (const workload of workloads) {
-      yield workloadKey(workload);
-      yield* this.#objectsOf(workload);
-    }
+    for (const workload of workloads) yield workloadKey(workload);
     for (const key of caches.owners?.keys() ?? []) {
       if (namespace === undefined || namespaceOf(key) === namespace) yield key;
     }
@@ -152,12 +149,12 @@ export class OwnershipTerm {
   }
 
   #failed(key: string, error: unknown): void {
-    const { leadership, random, log, writes } = this.#options;
+    const { leadership, random, log, writes, clock } = this.#options;
     this.#turns.drop(key);
     if (leadership.stop.aborted || leadership.abort.aborted) return;
     const { result, maxMs, retryAfterMs } = failureOf(error);
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
+    const failures = this.#failures.get(key)?.count ?? 0;
+    this.#failures.set(key, { count: failures + 1, notBefore: clock.monotonic() + retryAfterMs });
     writes.inc({ result });
     if (result !== "conflict" && failures === 0) {
       log.warn("cannot write owner references, trying again", { object: key, error: errorText(error) });
@@ -175,7 +172,9 @@ export class OwnershipTerm {
         return true;
       case "owns":
         this.#looks.forget(key);
-        return workload.oldFinalizer || this.#finalizer(key, workload, true);
+        if (!workload.oldFinalizer) return this.#finalizer(key, workload, true);
+        for (const object of this.#objectsOf(workload)) this.#queue.add(object, { urgency: "low" });
+        return true;
       case "releases":
         return !workload.oldFinalizer || this.#release(key, workload);
     }
@@ -261,8 +260,8 @@ export class OwnershipTerm {
   }
 
   /**
-   * Writes with a turn; false where there is none yet, and then the key is run again with its turn, or where somebody undoes
-   * the same `changes`, and then it is run again later. What these are may become clear by writing.
+   * Writes with a turn; false where there is none yet, and then the key is run again with its turn, or where the API server
+   * asked for time or somebody undoes the same `changes`, and then it is run again later. What these are may become clear by writing.
    */
   async #write(
     key: string,
@@ -271,7 +270,9 @@ export class OwnershipTerm {
     write: (options: OwnershipTermOptions) => Promise<Written>,
   ): Promise<boolean> {
     const { leadership, log, writes, clock } = this.#options;
-    const delayMs = this.#undone.waitMs(key, changes(), clock.monotonic());
+    const now = clock.monotonic();
+    const { notBefore = now } = this.#failures.get(key) ?? {};
+    const delayMs = Math.max(notBefore - now, this.#undone.waitMs(key, changes(), now));
     if (delayMs > 0) {
       this.#turns.drop(key);
       this.#queue.add(key, { delayMs });

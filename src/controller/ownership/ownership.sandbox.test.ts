@@ -257,3 +257,32 @@ it("plans again where somebody else changed the owners between its read and its 
   expect(tried).toHaveLength(2);
   expect(await owners("a")).toEqual(["Secret/app"]);
 });
+
+it("looks again for a workload that has owned once more while it was looked for", async () => {
+  const looked = Promise.withResolvers<void>();
+  let began = 0;
+  const { configMaps, create, start, owners, finalizers, showAll, cluster, written } = await scene({
+    before: async ({ accept, path }) => {
+      if (!accept?.includes("List") || !path.endsWith("/secrets") || began++ > 0) return;
+      await looked.promise;
+    },
+  });
+  await configMaps("a");
+  await create("Deployment", workload("web", reads("none")));
+  await start();
+  await eventually(() => expect(written).toHaveLength(1));
+  const opt = async (value: string, podSpec: object = {}) => {
+    const annotations = { "wave.pusher.com/update-on-config-change": value };
+    await cluster.edit("Deployment", "web", { metadata: { annotations }, spec: { template: { spec: podSpec } } });
+    await showAll("web");
+  };
+  await opt("false");
+  // ConfigMaps are listed by now, Secrets are not yet.
+  await eventually(() => expect(began).toBe(1));
+  await opt("true", reads("a"));
+  await eventually(async () => expect(await owners("a")).toEqual(["Deployment/web", "Namespace/default"]));
+  await opt("false");
+  looked.resolve();
+  await eventually(async () => expect(await owners("a")).toEqual([]));
+  await eventually(async () => expect(await finalizers("web")).toBeUndefined());
+});
