@@ -116,11 +116,16 @@ describe("what was applied before and is not said any more is removed,", () => {
     expect(applied(stored, said)).toEqual({ ...stored, data: { a: "1", c: "1" } });
   });
 
-  it("by kubectl's note of a Secret's stringData", () => {
+  it("but no key that was said in a Secret's stringData: only data is stored, of which nothing was said", () => {
     const note = JSON.stringify({ kind: "Secret", stringData: { a: "1", b: "1" } });
     const metadata = { annotations: { "kubectl.kubernetes.io/last-applied-configuration": note } };
     const stored = { kind: "Secret", metadata, data: { a: "MQ==", b: "MQ==" } };
-    expect(applied(stored, { kind: "Secret", stringData: { a: "2" } }).data).toEqual({ a: "Mg==" });
+    const said = { kind: "Secret", stringData: { a: "2" } };
+    expect(applied(stored, said).data).toEqual({ a: "Mg==", b: "MQ==" });
+    const fields = { "f:data": { "f:a": {}, "f:b": {} } };
+    const ofHelm = withManager({ kind: "Secret", data: { a: "MQ==", b: "MQ==" } }, "helm", "Update", fields);
+    expect(applied(ofHelm, said).data).toEqual({ a: "Mg==", b: "MQ==" });
+    expect(applied(ofHelm, { kind: "Secret", data: { a: "Mg==" } }).data).toEqual({ a: "Mg==" });
   });
 
   it("by the fields of who applied it on the server", () => {

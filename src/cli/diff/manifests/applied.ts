@@ -1,5 +1,5 @@
 import { isList, isMap, itemKeys, type Json, type JsonMap } from "./json.ts";
-import { previousOf, withoutForgotten } from "./previous.ts";
+import { type Previous, previousOf, withoutForgotten } from "./previous.ts";
 import { isStoredAs, saysNothing } from "./same-value.ts";
 
 /**
@@ -11,11 +11,18 @@ export function applied(live: JsonMap | undefined, manifest: JsonMap): JsonMap {
   const wanted = withEncodedData(manifest);
   if (live === undefined) return mergedMap({}, wanted);
   const previous = previousOf(live);
-  const kept =
-    previous === undefined
-      ? live
-      : withoutForgotten(live, { ...previous, manifest: withEncodedData(previous.manifest) }, wanted);
+  const kept = previous === undefined ? live : withoutForgotten(live, saidOf(previous, manifest), wanted);
   return mergedMap(kept, wanted);
+}
+
+/**
+ * Who says a Secret's keys in `stringData` removes none by saying it no longer: only `data` is stored, of which the tool never said
+ * anything. Where only fields tell who owns them, they are taken to have been said as they are now.
+ */
+function saidOf(previous: Previous, { stringData }: JsonMap): Previous {
+  if (previous.exact || stringData === undefined) return previous;
+  const { data: _, ...rest } = previous.manifest;
+  return { ...previous, manifest: rest };
 }
 
 /** A Secret's `stringData` is only written: https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/ */
