@@ -134,10 +134,10 @@ function assembleHashKeys(
 
 /** Imported only where it is on: certificates and TLS cost memory. */
 async function assembleWebhook(
-  { webhooks, podNamespace }: Settings,
+  { webhooks, workloadKinds, podNamespace }: Settings,
   config: ClusterConfig,
   policy: Policy,
-  { lookup: cached }: Caches,
+  { lookup: cached, kinds }: Caches,
   connected: Connected,
   create: Surroundings["createWebhook"],
 ): Promise<Webhook | undefined> {
@@ -148,6 +148,8 @@ async function assembleWebhook(
     ...webhooks,
     policy,
     cached,
+    kinds,
+    workloadKinds,
     namespace: podNamespace ?? config.namespace ?? "default",
   });
 }

@@ -13,7 +13,7 @@ import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
 import type { WorkloadObject, WorkloadRow } from "../rollout/workload.ts";
 import { sourceOf } from "../rollout/workload-references.ts";
-import { standardForm } from "../rollout/workload-row.ts";
+import { isOfKind, standardForm } from "../rollout/workload-row.ts";
 import { admissionMetrics } from "../telemetry/catalogue/admission.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -29,6 +29,8 @@ export interface AdmissionOptions {
   readonly policy: Policy;
   /** What the caches hold: it tells what is granted to whom. */
   readonly cached: Lookup;
+  /** The kinds of workload that are there; undefined: the built-in ones. */
+  readonly kinds?: (() => readonly WorkloadRow[]) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
@@ -50,7 +52,7 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
   const underWay = new Map<string, number>();
   const reviewInTurn = async (request: AdmissionRequest): Promise<Reviewed> => {
     const { namespace } = request;
-    if (isOptedInByNobody(request, options.policy)) return { patch: undefined, warnings: [], outcome: "ignored" };
+    if (isOptedInByNobody(request, options)) return { patch: undefined, warnings: [], outcome: "ignored" };
     const others = underWay.get(namespace) ?? 0;
     if (others >= reviewsOfNamespace)
       return passing("many of its namespace come at the same time", workloadIn(request.object), options.policy);
@@ -67,7 +69,7 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
     const start = clock.monotonic();
     const { outcome, ...answer } = await reviewInTurn(request);
     seconds.observe((clock.monotonic() - start) / 1000);
-    const kind = rowOf(request)?.id ?? "other";
+    const kind = rowOf(request, options)?.id ?? "other";
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
     const { namespace, name } = request;
     const fields = { kind: request.kind.kind, namespace, name, operation: request.operation, outcome };
@@ -96,7 +98,7 @@ async function review(
   read: LiveConfiguration,
   options: AdmissionOptions,
 ): Promise<Reviewed> {
-  const row = rowOf(request);
+  const row = rowOf(request, options);
   const operation = operationOf(request);
   const object = workloadIn(request.object);
   if (row === undefined || operation === undefined || object === undefined || request.subResource !== "") {
@@ -130,10 +132,11 @@ async function review(
  * Whether it is one of the many new workloads for which the API server asks only because no condition can tell what their
  * Namespaces say. Others wait for nothing because of them.
  */
-function isOptedInByNobody(request: AdmissionRequest, { ofNamespace, dialects, providerClasses }: Policy): boolean {
+function isOptedInByNobody(request: AdmissionRequest, options: AdmissionOptions): boolean {
+  const { ofNamespace, dialects, providerClasses } = options.policy;
   const object = workloadIn(request.object);
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
-  const row = rowOf(request);
+  const row = rowOf(request, options);
   if (row === undefined) return false;
   const standard = standardForm(row, object);
   if (dialects !== undefined && askersOf(sourceOf(standard), { dialects, providerClasses }) !== undefined) return false;
@@ -143,8 +146,9 @@ function isOptedInByNobody(request: AdmissionRequest, { ofNamespace, dialects, p
 }
 
 /** The kind of workload that a request is about. */
-function rowOf({ kind: { kind } }: AdmissionRequest): WorkloadRow | undefined {
-  return builtInKinds.find((row) => row.kind === kind);
+function rowOf({ kind }: AdmissionRequest, { kinds }: Pick<AdmissionOptions, "kinds">): WorkloadRow | undefined {
+  const said = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind };
+  return (kinds?.() ?? builtInKinds).find((row) => isOfKind(said, row));
 }
 
 function operationOf({ operation }: AdmissionRequest): "CREATE" | "UPDATE" | undefined {

@@ -4,6 +4,7 @@ import type {
 } from "kubernetes-types/admissionregistration/v1.d.ts";
 import { annotationPrefix, configHash, schedulingDisabled, updateOnConfigChange } from "../rollout/annotations.ts";
 import type { Dialect, DialectSettings } from "../rollout/dialects/settings.ts";
+import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 
 /** Which requests a webhook is called for; kubernetes-types leaves out half of it. */
 export interface WebhookRule {
@@ -37,10 +38,31 @@ export interface ConfigurationOptions {
   readonly namespaces: readonly string[] | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
   readonly dialects?: DialectSettings | undefined;
+  /** Kinds of workload besides the built-in ones; undefined: none. */
+  readonly workloadKinds?: readonly WantedKind[] | undefined;
 }
 
-/** Of the only webhook in the configuration; users see it in errors of the API server. */
+/** Of the webhook for built-in kinds, and what the names of the others end with; users see it in errors of the API server. */
 const webhookName = "workloads.wave.pusher.com";
+
+/** Where the annotations of the pod template are, as CEL; and whether there are any. */
+interface InTemplate {
+  readonly metadata: string;
+  readonly has: string;
+}
+
+const builtInTemplate: InTemplate = {
+  metadata: "o.spec.template.metadata",
+  has: "has(o.spec.template.metadata.annotations)",
+};
+
+/** In a custom resource nothing need be there: to ask for a field of what is absent is an error. */
+function inTemplateAt(pointer: string): InTemplate {
+  const metadata = `o${pointer.replaceAll("/", ".")}.metadata`;
+  const fields = [...metadata.split("."), "annotations"];
+  const all = fields.slice(2).map((_, index) => `has(${fields.slice(0, index + 3).join(".")})`);
+  return { metadata, has: all.join(" && ") };
+}
 
 /**
  * True for a workload, as it is or as it was, that
@@ -50,37 +72,39 @@ const webhookName = "workloads.wave.pusher.com";
  *
  * All others cost nothing: the API server does not call Wave for them.
  */
-const saysToWave = [
-  "has(o.metadata.annotations)",
-  ` && (${quoted(schedulingDisabled)} in o.metadata.annotations`,
-  ` || ${quoted(updateOnConfigChange)} in o.metadata.annotations)`,
-  ` ? ${quoted(schedulingDisabled)} in o.metadata.annotations`,
-  ` || !(o.metadata.annotations[${quoted(updateOnConfigChange)}] in ['', 'false'])`,
-  " : request.operation == 'CREATE'",
-  " || (has(o.metadata.annotations)",
-  ` && o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))`,
-  " || (has(o.spec.template.metadata.annotations)",
-  ` && ${quoted(configHash)} in o.spec.template.metadata.annotations)`,
-].join("");
+const saysToWave = ({ metadata, has }: InTemplate) =>
+  [
+    "has(o.metadata.annotations)",
+    ` && (${quoted(schedulingDisabled)} in o.metadata.annotations`,
+    ` || ${quoted(updateOnConfigChange)} in o.metadata.annotations)`,
+    ` ? ${quoted(schedulingDisabled)} in o.metadata.annotations`,
+    ` || !(o.metadata.annotations[${quoted(updateOnConfigChange)}] in ['', 'false'])`,
+    " : request.operation == 'CREATE'",
+    " || (has(o.metadata.annotations)",
+    ` && o.metadata.annotations.exists(key, key.startsWith(${quoted(annotationPrefix)})))`,
+    ` || (${has}`,
+    ` && ${quoted(configHash)} in ${metadata}.annotations)`,
+  ].join("");
 
 /** The same for a workload that says anything in another dialect which is understood, or need not. */
-function concernsWave(dialects: DialectSettings | undefined): string {
-  const others = dialects?.understood.flatMap((dialect) => saysTo[dialect]) ?? [];
+function concernsWave(dialects: DialectSettings | undefined, template: InTemplate): string {
+  const others = dialects?.understood.flatMap((dialect) => saysTo[dialect](template)) ?? [];
   const all = dialects?.understood.includes("stakater") && dialects.autoReloadAll ? ["true"] : others;
-  const says = all.length === 0 ? `(${saysToWave})` : `(${all.join(" || ")} || (${saysToWave}))`;
+  const says = all.length === 0 ? `(${saysToWave(template)})` : `(${all.join(" || ")} || (${saysToWave(template)}))`;
   return `[object, oldObject].exists(o, o != null && ${says})`;
 }
 
-const saysTo: Readonly<Record<Dialect, readonly string[]>> = {
-  wave: [],
-  sap: [hasOne("o.metadata", `key.startsWith(${quoted("pod-reloader.cs.sap.com/")})`)],
-  stakater: ["o.metadata", "o.spec.template.metadata"].map((metadata) =>
-    hasOne(metadata, `key.contains(${quoted("reloader.stakater.com/")})`),
-  ),
+const ofWorkload: InTemplate = { metadata: "o.metadata", has: "has(o.metadata.annotations)" };
+
+const saysTo: Readonly<Record<Dialect, (template: InTemplate) => readonly string[]>> = {
+  wave: () => [],
+  sap: () => [hasOne(ofWorkload, `key.startsWith(${quoted("pod-reloader.cs.sap.com/")})`)],
+  stakater: (template) =>
+    [ofWorkload, template].map((place) => hasOne(place, `key.contains(${quoted("reloader.stakater.com/")})`)),
 };
 
-function hasOne(metadata: string, condition: string): string {
-  return `(has(${metadata}.annotations) && ${metadata}.annotations.exists(key, ${condition}))`;
+function hasOne({ metadata, has }: InTemplate, condition: string): string {
+  return `(${has} && ${metadata}.annotations.exists(key, ${condition}))`;
 }
 
 /** False for what the controller writes: it has just decided, so asking again would only cost time. */
@@ -99,42 +123,52 @@ export function webhookConfiguration({
   clientConfig,
   namespaces,
   dialects,
+  workloadKinds = [],
 }: ConfigurationOptions): NewConfiguration {
+  const webhook = (
+    name: string,
+    rule: Pick<WebhookRule, "apiGroups" | "apiVersions" | "resources">,
+    at: InTemplate,
+  ) => ({
+    name,
+    admissionReviewVersions: ["v1"],
+    clientConfig,
+    rules: [{ ...rule, operations: ["CREATE", "UPDATE"], scope: "Namespaced" as const }],
+    matchConditions: [
+      { name: "concerns-wave", expression: concernsWave(dialects, at) },
+      { name: "not-by-wave", expression: notByWave },
+    ],
+    matchPolicy: "Equivalent",
+    namespaceSelector: namespaces
+      ? { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: [...namespaces] }] }
+      : {},
+    objectSelector: {},
+    // A webhook that is down blocks nobody; the controller then does what admission would have done.
+    failurePolicy: "Ignore",
+    timeoutSeconds: 5,
+    // Another webhook may add a container that reads configuration after Wave has looked.
+    reinvocationPolicy: "IfNeeded",
+    sideEffects: "None",
+  });
+  // Not their subresources: scaling and status never touch the pod template.
+  const builtIn = {
+    apiGroups: ["apps"],
+    apiVersions: ["v1"],
+    resources: ["daemonsets", "deployments", "statefulsets"],
+  };
   return {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "MutatingWebhookConfiguration",
     metadata: { name, labels: { "app.kubernetes.io/managed-by": "wave" } },
     webhooks: [
-      {
-        name: webhookName,
-        admissionReviewVersions: ["v1"],
-        clientConfig,
-        rules: [
-          {
-            apiGroups: ["apps"],
-            apiVersions: ["v1"],
-            // Not their subresources: scaling and status never touch the pod template.
-            resources: ["daemonsets", "deployments", "statefulsets"],
-            operations: ["CREATE", "UPDATE"],
-            scope: "Namespaced",
-          },
-        ],
-        matchConditions: [
-          { name: "concerns-wave", expression: concernsWave(dialects) },
-          { name: "not-by-wave", expression: notByWave },
-        ],
-        matchPolicy: "Equivalent",
-        namespaceSelector: namespaces
-          ? { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: [...namespaces] }] }
-          : {},
-        objectSelector: {},
-        // A webhook that is down blocks nobody; the controller then does what admission would have done.
-        failurePolicy: "Ignore",
-        timeoutSeconds: 5,
-        // Another webhook may add a container that reads configuration after Wave has looked.
-        reinvocationPolicy: "IfNeeded",
-        sideEffects: "None",
-      },
+      webhook(webhookName, builtIn, builtInTemplate),
+      ...workloadKinds.map(({ id, group, version = "*", plural, template }) =>
+        webhook(
+          `${id}.${webhookName}`,
+          { apiGroups: [group], apiVersions: [version], resources: [plural] },
+          inTemplateAt(template),
+        ),
+      ),
     ],
   };
 }

@@ -3,6 +3,7 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
+import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
 import { pathWith, tokenIn } from "./path-token.ts";
@@ -94,6 +95,7 @@ export function ownRegistration(
   client: ApiClient,
   url: URL,
   { namespaces, dialects }: Pick<Policy, "namespaces" | "dialects">,
+  workloadKinds?: readonly WantedKind[],
 ): Registration {
   // Named after the URL: replicas with URLs of their own do not overwrite each other, nor what is installed in the cluster.
   const name = `wave-${url.host
@@ -108,7 +110,7 @@ export function ownRegistration(
     async publish(before, { trusted, token }, signal) {
       const caBundle = trusted ? encode(trusted) : before?.object.webhooks?.[0]?.clientConfig.caBundle;
       const clientConfig = { url: new URL(pathWith(token), url).href, ...(caBundle ? { caBundle } : {}) };
-      const wanted = webhookConfiguration({ name, clientConfig, namespaces, dialects });
+      const wanted = webhookConfiguration({ name, clientConfig, namespaces, dialects, workloadKinds });
       if (before !== undefined && isDeepStrictEqual(before.object.webhooks, wanted.webhooks)) return before;
       const object = await client.request<StoredConfiguration>({
         method: before ? "PUT" : "POST",

@@ -3,8 +3,10 @@ import type { ApiClient } from "../kube/client.ts";
 import { listWatch } from "../kube/list-watch.ts";
 import { type Resource, resources } from "../kube/resources.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
+import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
+import type { WorkloadRow } from "../rollout/workload.ts";
 import { admissionMetrics } from "../telemetry/catalogue/admission.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -28,6 +30,10 @@ export interface WebhookOptions {
   readonly policy: Policy;
   /** What the caches hold. */
   readonly cached: Lookup;
+  /** The kinds of workload that are there; undefined: the built-in ones. */
+  readonly kinds?: (() => readonly WorkloadRow[]) | undefined;
+  /** The kinds that are wanted besides the built-in ones. */
+  readonly workloadKinds?: readonly WantedKind[] | undefined;
   /** In Go's form, such as ":9443". */
   readonly bindAddress: string;
   /** Where the Service is, and the Secret with the certificate authority. */
@@ -75,7 +81,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
   const { client, namespace, serviceName, url, clock, log, random = Math.random } = options;
   const service = { namespace, name: serviceName };
   const registration = url
-    ? ownRegistration(client, url, options.policy)
+    ? ownRegistration(client, url, options.policy, options.workloadKinds)
     : warnWhereNotCalled(installedRegistration(client, service), service, log);
   const secretName = `${serviceName}-authority`;
   const source = sourceOf(options, registration, secretName);

@@ -127,7 +127,7 @@ describeOnControlPlane("the chart", (cluster) => {
 
   it("asks for what docs/permissions.md has a reason for, no more and no less", async () => {
     const everything =
-      "webhooks.enabled=true,hashKeySecret=wave-hash-key,ownerReferences=true,enableCsiIntegration=true";
+      "webhooks.enabled=true,hashKeySecret=wave-hash-key,ownerReferences=true,enableCsiIntegration=true,workloadKinds={cronjobs.batch}";
     const granted = grantsOf(await rendered(cluster, everything)).map(({ role, verb, ...what }) =>
       [role, objectsOf(what), verb].join(" "),
     );

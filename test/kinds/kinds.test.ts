@@ -1,11 +1,24 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";
 import { makeNamespace, type Namespace } from "../end-to-end/objects.ts";
 import { waveEvents } from "../end-to-end/state.ts";
-import { define, hashOf, make, nextHash, play, playedKinds, undefine, writesOf } from "./kinds.ts";
+import {
+  define,
+  hashOf,
+  laterKind,
+  make,
+  nextHash,
+  play,
+  playedKinds,
+  podSpecOf,
+  undefine,
+  writesOf,
+} from "./kinds.ts";
 
 const ns = "kinds";
 const run = promisify(execFile);
@@ -18,7 +31,7 @@ describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) 
     namespace = await makeNamespace(cluster, ns);
     for (const kind of playedKinds) await define(cluster, kind);
     const kinds = playedKinds.map(({ flag }) => flag).join(",");
-    const flags = [`--namespaces=${ns}`, `--workload-kinds=${kinds},nothing.example.com`];
+    const flags = [`--namespaces=${ns}`, `--workload-kinds=${kinds},${laterKind.flag}`];
     wave = await startWave(["--kubeconfig", cluster.kubeconfig, ...flags]);
   });
   afterAll(async () => {
@@ -84,9 +97,52 @@ describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) 
     });
   });
 
+  it("begin with the right hash, and wait for what they require, where webhooks are on", {
+    timeout: 120_000,
+  }, async () => {
+    const scene = "kinds-admitted";
+    const args = [`--workload-kinds=${playedKinds.map(({ flag }) => flag).join(",")}`];
+    const { wave: admitting, namespace: admitted } = await startScene(cluster, scene, { webhooks: true, args });
+    try {
+      await until("all kinds to be found", async () =>
+        playedKinds.every(({ id }) => admitting.log().includes(id)) ? true : undefined,
+      );
+      await admitted.configMap("page", { a: "1" });
+      for (const kind of playedKinds) {
+        await make(cluster, kind, scene, "hashed", { reads: "page" });
+        expect(await hashOf(cluster, kind, scene, "hashed")).toMatch(/^v2:/);
+        expect(await writesOf(cluster, kind, scene, "hashed")).toBe(0);
+        await make(cluster, kind, scene, "gated", { reads: "later" });
+        expect(await podSpecOf(cluster, kind, scene, "gated")).toMatchObject({ schedulerName: invalidScheduler });
+      }
+      await admitted.configMap("later", { a: "1" });
+      for (const kind of playedKinds) {
+        await nextHash(cluster, kind, scene, "gated");
+        expect(await podSpecOf(cluster, kind, scene, "gated")).not.toHaveProperty("schedulerName");
+      }
+    } finally {
+      await admitting.stop();
+    }
+  });
+
+  it("are found when they are defined, and let go of when they are no longer", { timeout: 240_000 }, async () => {
+    await define(cluster, laterKind);
+    await make(cluster, laterKind, ns, "late", { reads: "late" });
+    await namespace.configMap("late", { a: "1" });
+    const first = await until("a hash", () => hashOf(cluster, laterKind, ns, "late"), 90_000);
+    await namespace.edit("ConfigMap", "late", { a: "2" });
+    await nextHash(cluster, laterKind, ns, "late", first);
+    await undefine(cluster, laterKind);
+    const gone = async () => (wave.log().includes("a kind of workload is there no longer") ? true : undefined);
+    await until("it to be let go of", gone, 120_000);
+    expect(await wave.readyz()).not.toContain(laterKind.plural);
+    const lines = wave.log().split("\n");
+    expect(lines.filter((line) => /warn|error/i.test(line) && line.includes(laterKind.plural)).length).toBeLessThan(4);
+  });
+
   it("that are not there are told of once, and hold up nobody", async () => {
     const lines = wave.log().split("\n");
     expect(lines.filter((line) => line.includes("a kind of workload is not there"))).toHaveLength(1);
-    expect(await wave.readyz()).not.toContain("nothing.example.com");
+    expect(await wave.readyz()).not.toContain(laterKind.id);
   });
 });

@@ -78,6 +78,19 @@ export const playedKinds: readonly PlayedKind[] = [
   },
 ];
 
+/** One that is defined only later. */
+export const laterKind: PlayedKind = {
+  flag: "gadgets.example.com",
+  id: "gadgets.example.com",
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  plural: "gadgets",
+  file: "gadgets.yaml",
+  template: "template",
+  spec: {},
+  status: () => ({}),
+};
+
 function counted(observedGeneration: number, available: 0 | 1) {
   return { observedGeneration, replicas, updatedReplicas: 1, readyReplicas: available, availableReplicas: available };
 }
@@ -124,7 +137,15 @@ export async function make(
 }
 
 interface Stored extends AnyObject {
-  readonly spec: Readonly<Record<string, { readonly metadata?: { annotations?: Readonly<Record<string, string>> } }>>;
+  readonly spec: Readonly<
+    Record<string, { readonly metadata?: { annotations?: Readonly<Record<string, string>> }; readonly spec?: object }>
+  >;
+}
+
+/** The pod spec in the template of an object. */
+export async function podSpecOf(cluster: Cluster, kind: PlayedKind, namespace: string, name: string) {
+  const { spec } = await cluster.api<Stored>("GET", pathOf(kind, namespace, name));
+  return spec[kind.template]?.spec;
 }
 
 /** The hash in the pod template of an object; undefined where there is none. */
