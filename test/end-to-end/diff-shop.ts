@@ -165,8 +165,7 @@ export const edits: readonly Edit[] = [
   }),
   edit("a Secret in base64", (shop, roll) => {
     const manifest = pick(configs(shop), roll);
-    // What Helm said in stringData before it never removes, which nobody can tell afterwards.
-    if (manifest.stringData === undefined || Object.keys(manifest.stringData).length > 2) return;
+    if (manifest.stringData === undefined) return;
     const encoded = Object.entries(manifest.stringData).map(([key, text]) => [
       key,
       Buffer.from(text).toString("base64"),

@@ -104,6 +104,8 @@ describeOnControlPlane("wave diff", (cluster) => {
     ],
   ])("says what Wave then does, whatever is edited and applied by %s", async (_, namespace, apply) => {
     const shop = shopIn(cluster, namespace, apply);
+    // What Helm said in stringData before it never removes, and nobody can tell afterwards how it was said.
+    const possible = edits.filter(({ name }) => namespace !== "diff-helm" || name !== "a Secret in base64");
     const seed = Number(process.env.WAVE_DIFF_SEED ?? Math.floor(Math.random() * 1e9));
     const roll = dice(seed);
     let objects = firstShop();
@@ -112,7 +114,7 @@ describeOnControlPlane("wave diff", (cluster) => {
     for (let round = 1; round <= rounds; round++) {
       const made: string[] = [];
       for (let count = 1 + roll(3); count > 0; count--) {
-        const edit = edits[roll(edits.length)] as Edit;
+        const edit = possible[roll(possible.length)] as Edit;
         objects = edit.apply(structuredClone(objects), roll);
         made.push(edit.name);
       }
