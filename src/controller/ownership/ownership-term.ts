@@ -2,10 +2,6 @@ import type { Caches } from "../../cache/caches.ts";
 import { configResources } from "../../cache/live-configs.ts";
 import type { StoreChange } from "../../cache/store.ts";
 import type { ApiClient } from "../../kube/client.ts";
-import { backoffMs } from "../../lib/backoff.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Priority } from "../../lib/fair-queue.ts";
-import type { TokenBucket } from "../../lib/token-bucket.ts";
 import { WorkQueue } from "../../lib/work-queue.ts";
 import { matchedReferences } from "../../rollout/matched-references.ts";
 import { keyOfOwner, type Owners, type OwnersPlan, ownerText } from "../../rollout/ownership/owners.ts";
@@ -13,35 +9,21 @@ import { bearingOf, planOwners } from "../../rollout/ownership/ownership.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { configKey, isStored, parseStoredKey } from "../../rollout/references.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../rollout/workload.ts";
-import type { ownershipMetrics } from "../../telemetry/catalogue/ownership.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import type { Logger } from "../../telemetry/log.ts";
-import type { LabelsOf } from "../../telemetry/metric-row.ts";
-import type { Counter } from "../../telemetry/metrics.ts";
-import type { Leadership } from "../leadership.ts";
 import { resync } from "../resync.ts";
-import { Turns } from "../turns.ts";
 import { listCarriers } from "./carriers.ts";
 import { Looks } from "./looks.ts";
-import { Undone } from "./undone.ts";
-import { failureOf } from "./write-again.ts";
-import { type Written, writeFinalizer, writeOwners } from "./writes.ts";
+import { PacedWrites, type PacedWritesOptions } from "./paced-writes.ts";
+import { writeFinalizer, writeOwners } from "./writes.ts";
 
 /** What an {@link OwnershipTerm} works with. */
-export interface OwnershipTermOptions {
+export interface OwnershipTermOptions extends PacedWritesOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<
     Caches,
     "lookup" | "workload" | "workloads" | "workloadsIn" | "workloadsReading" | "kinds" | "owners"
   >;
   readonly policy: Policy;
-  readonly leadership: Leadership;
-  readonly tokens: TokenBucket;
-  readonly writes: Counter<LabelsOf<typeof ownershipMetrics.writes>>;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly syncPeriodMs: number;
-  readonly random: () => number;
 }
 
 /** Most of the time is spent on waiting for turns. */
@@ -61,17 +43,17 @@ const isConfig = (key: string) => Object.keys(configResources).some((kind) => ke
 export class OwnershipTerm {
   readonly #options: OwnershipTermOptions;
   readonly #queue: WorkQueue;
-  readonly #turns: Turns;
+  readonly #writes: PacedWrites;
   readonly #looks = new Looks();
-  readonly #undone = new Undone();
-  /** How often each key has failed in a row, and before when the API server does not want to be asked again, whoever asks. */
-  readonly #failures = new Map<string, { readonly count: number; readonly notBefore: number }>();
 
   constructor(options: OwnershipTermOptions) {
-    const { clock, tokens } = options;
+    const { clock } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, flowOf: namespaceOf, mostOfFlow: workersOfNamespace });
-    this.#turns = new Turns({ clock, tokens, onGiven: (key) => this.#queue.add(key, { urgency: "next" }) });
+    this.#writes = new PacedWrites(options, {
+      onTurn: (key) => this.#queue.add(key, { urgency: "next" }),
+      again: (key, delayMs) => this.#queue.add(key, { delayMs }),
+    });
   }
 
   /** Asks for what concerns a workload that has changed. */
@@ -99,7 +81,7 @@ export class OwnershipTerm {
     const over = AbortSignal.any([leadership.stop, leadership.abort]);
     const close = () => {
       this.#queue.close();
-      this.#turns.close();
+      this.#writes.close();
     };
     over.addEventListener("abort", close, { once: true });
     if (over.aborted) close();
@@ -129,9 +111,9 @@ export class OwnershipTerm {
   async #work(): Promise<void> {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
       try {
-        if (await this.#run(key)) this.#done(key);
+        if (await this.#run(key)) this.#writes.done(key);
       } catch (error) {
-        this.#failed(key, error);
+        this.#writes.failed(key, error);
       }
       this.#queue.done(key);
     }
@@ -141,26 +123,6 @@ export class OwnershipTerm {
   #run(key: string): Promise<boolean> {
     if (isLook(key)) return this.#look(namespaceOf(key));
     return isConfig(key) ? this.#object(key) : this.#workload(key);
-  }
-
-  #done(key: string): void {
-    this.#failures.delete(key);
-    this.#turns.drop(key);
-  }
-
-  #failed(key: string, error: unknown): void {
-    const { leadership, random, log, writes, clock } = this.#options;
-    this.#turns.drop(key);
-    if (leadership.stop.aborted || leadership.abort.aborted) return;
-    const { result, maxMs, retryAfterMs } = failureOf(error);
-    const failures = this.#failures.get(key)?.count ?? 0;
-    this.#failures.set(key, { count: failures + 1, notBefore: clock.monotonic() + retryAfterMs });
-    writes.inc({ result });
-    if (result !== "conflict" && failures === 0) {
-      log.warn("cannot write owner references, trying again", { object: key, error: errorText(error) });
-    }
-    const delayMs = Math.max(retryAfterMs, backoffMs(failures, { baseMs: 200, maxMs, random }));
-    this.#queue.add(key, { delayMs });
   }
 
   async #workload(key: string): Promise<boolean> {
@@ -197,7 +159,8 @@ export class OwnershipTerm {
   async #finalizer(key: string, workload: Workload, wanted: boolean): Promise<boolean> {
     const priority = wanted ? "low" : "high";
     const changes = () => [`${workload.uid} ${wanted}`];
-    const wrote = await this.#write(key, priority, changes, (options) => writeFinalizer(workload, wanted, options));
+    const send = () => writeFinalizer(workload, wanted, this.#options);
+    const wrote = await this.#writes.write({ key, priority, changes, send });
     if (wrote) this.#looks.forget(key);
     return wrote;
   }
@@ -240,9 +203,8 @@ export class OwnershipTerm {
       return planned;
     };
     const changes = () => changesOf(planned);
-    const wrote = await this.#write(key, awaited ? "high" : "low", changes, (options) =>
-      writeOwners(name, plan, options),
-    );
+    const send = () => writeOwners(name, plan, this.#options);
+    const wrote = await this.#writes.write({ key, priority: awaited ? "high" : "low", changes, send });
     if (wrote) for (const waiting of this.#looks.written(key)) this.#queue.add(waiting);
     return wrote;
   }
@@ -257,41 +219,6 @@ export class OwnershipTerm {
       caches.workload,
       policy,
     );
-  }
-
-  /**
-   * Writes with a turn; false where there is none yet, and then the key is run again with its turn, or where the API server
-   * asked for time or somebody undoes the same `changes`, and then it is run again later. What these are may become clear by writing.
-   */
-  async #write(
-    key: string,
-    priority: Priority,
-    changes: () => readonly string[],
-    write: (options: OwnershipTermOptions) => Promise<Written>,
-  ): Promise<boolean> {
-    const { leadership, log, writes, clock } = this.#options;
-    const now = clock.monotonic();
-    const { notBefore = now } = this.#failures.get(key) ?? {};
-    const delayMs = Math.max(notBefore - now, this.#undone.waitMs(key, changes(), now));
-    if (delayMs > 0) {
-      this.#turns.drop(key);
-      this.#queue.add(key, { delayMs });
-      return false;
-    }
-    if (leadership.abort.aborted || !leadership.valid() || !this.#turns.take(key, priority)) return false;
-    const written = await write(this.#options);
-    if (written === "nothing") {
-      this.#turns.giveBack();
-      return true;
-    }
-    writes.inc({ result: "written" });
-    log.info(isConfig(key) ? "owner references written" : "finalizer written", { object: key });
-    if (this.#undone.wrote(key, changes(), clock.monotonic())) {
-      log.warn("somebody undoes what is written of owner references, writing it again less and less often", {
-        object: key,
-      });
-    }
-    return true;
   }
 }
 
