@@ -1,0 +1,45 @@
+import { expect, it, onTestFinished } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until } from "../control-plane/wave-process.ts";
+import { chartAccount } from "../deploy/chart-account.ts";
+import { makeNamespace } from "../end-to-end/objects.ts";
+import { define, make, pathOf, playedKinds } from "../kinds/kinds.ts";
+import { finalizer, ownedIn } from "./owned.ts";
+
+const ns = "owned-widgets";
+
+describeOnControlPlane("a kind of --workload-kinds", (cluster) => {
+  it("owns what it references like any other, with the chart's permissions, and is deleted like any other", async () => {
+    const widgets = playedKinds.find(({ kind }) => kind === "Widget");
+    if (widgets === undefined) throw new Error("there are no widgets");
+    const namespace = await makeNamespace(cluster, ns);
+    await namespace.configMap("web", { a: "1" });
+    await define(cluster, widgets);
+    await make(cluster, widgets, ns, "web");
+    const kinds = `workloadKinds={${widgets.flag}}`;
+    const account = await chartAccount(cluster, ns, `namespaces={${ns}}`, kinds, "ownerReferences=true");
+    const flags = [`--namespaces=${ns}`, `--workload-kinds=${widgets.flag}`, "--owner-references"];
+    const wave = await startWave(["--kubeconfig", account.kubeconfig, ...flags]);
+    onTestFinished(async () => {
+      await wave.stop("SIGKILL");
+      await account.remove();
+    });
+    const { untilOwned, owners } = ownedIn(cluster, ns);
+    const path = pathOf(widgets, ns, "web");
+    await untilOwned("configmaps/web", "Widget/web", `Namespace/${ns}`);
+    const { metadata } = await cluster.api<{ metadata: { uid: string; finalizers: readonly string[] } }>("GET", path);
+    expect(metadata.finalizers).toEqual([finalizer]);
+    expect(await owners("configmaps/web")).toMatchObject([{ apiVersion: "example.com/v1", uid: metadata.uid }, {}]);
+
+    await cluster.api("DELETE", `${path}?propagationPolicy=Background`);
+    await until("the widget to be gone", () =>
+      cluster.api("GET", path).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+    await untilOwned("configmaps/web");
+    expect(await wave.stop()).toBe(0);
+    expect(account.forbidden()).toEqual([]);
+  });
+});
