@@ -1,0 +1,77 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { chartValues } from "../../deploy/values/chart-values.ts";
+import { runWave } from "../../src/cli/test-terminal.ts";
+import { catalogue } from "../../src/telemetry/catalogue.ts";
+import { root } from "./fences.ts";
+import { codeIn, isSaid } from "./told.ts";
+
+const pages = [...globSync("docs/*.md", { cwd: root }), "README.md"];
+const codes = pages.flatMap((page) =>
+  codeIn(readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "")).map((code) => ({ page, code })),
+);
+
+/** Flags of kubectl's, helm's and drivers' that pages speak of. */
+const flagsOfOthers = [
+  "--cascade",
+  "--enable-secret-rotation",
+  "--force",
+  "--from",
+  "--help",
+  "--reset-then-reuse-values",
+  "--reuse-values",
+  "--server-side",
+  "--set",
+  "--skip-tests",
+];
+
+async function flagsOfWave(): Promise<ReadonlySet<string>> {
+  const { out } = await runWave(["help"]);
+  const commands = [...out.matchAll(/^ {2}([a-z]+) +/gm)].map(([, name]) => name ?? "");
+  const helps = await Promise.all(commands.map((name) => runWave([name, "--help"])));
+  return new Set(
+    helps.flatMap((help) => [...help.out.matchAll(/--[A-Za-z][A-Za-z-]*[A-Za-z]/g)].map(([flag]) => flag)),
+  );
+}
+
+describe("what pages name is there:", () => {
+  it("flags", async () => {
+    const known = await flagsOfWave();
+    for (const { page, code } of codes) {
+      for (const [flag] of code.matchAll(/(?<=^| )--[A-Za-z][A-Za-z-]*[A-Za-z](?![A-Za-z…-])/g))
+        expect(known.has(flag) || flagsOfOthers.includes(flag), `${page}: ${flag}`).toBe(true);
+    }
+  });
+
+  it("metrics", () => {
+    const names = Object.values(catalogue).flatMap((group) => Object.values(group).map(({ name }) => name));
+    for (const { page, code } of codes) {
+      for (const [metric] of code.matchAll(/\bwave_[a-z_]+/g))
+        expect(
+          names.includes(metric.replace(/_(bucket|sum|count)$/, "")) || names.includes(metric),
+          `${page}: ${metric}`,
+        ).toBe(true);
+    }
+  });
+
+  it("annotations", () => {
+    for (const { page, code } of codes) {
+      for (const [, name = ""] of code.matchAll(/\bwave\.pusher\.com\/([a-z]+(?:-[a-z]+)*)/g))
+        expect(isSaid(name), `${page}: ${name}`).toBe(true);
+    }
+  });
+
+  it("values of the chart", () => {
+    const paths = chartValues.map(({ path }) => path);
+    const sections = new Set(paths.filter((path) => path.includes(".")).map((path) => path.split(".")[0]));
+    for (const { page, code } of codes) {
+      const [, path = ""] = code.match(/^(?:--set )?([a-z][A-Za-z]*(?:\.[A-Za-z]+)+)(?:=.*)?$/) ?? [];
+      if (!sections.has(path.split(".")[0]) || path.endsWith(".yaml")) continue;
+      expect(
+        paths.some((known) => known === path || known.startsWith(`${path}.`) || path.startsWith(`${known}.`)),
+        `${page}: ${path}`,
+      ).toBe(true);
+    }
+  });
+});
