@@ -46,6 +46,9 @@ export default {
   outDir: "./dist",
   cleanUrls: true,
   rewrites: { "docs/index.md": "index.md" },
+  // Its one table is wider than what is read well, and has no outline that it would need.
+  transformPageData: ({ relativePath, frontmatter }) =>
+    relativePath === "docs/comparison.md" ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
   // No font and no script of another host: it works on a machine without a network.
   head: [["link", { rel: "icon", href: "/wave.svg", type: "image/svg+xml" }]],
   markdown: {

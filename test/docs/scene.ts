@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
+import { until } from "../control-plane/wave-process.ts";
 import { exchangesOf, type Fence, printsAsIn, reasonNotToRun, root } from "./fences.ts";
 
 /** What a command left. */
@@ -44,6 +45,9 @@ export class Scene {
       // Who edits an object on this desk changes a word in it.
       KUBE_EDITOR: "sed -i s/Hello/Goodbye/",
       TERM: "dumb",
+      // Several Waves run here at once.
+      WAVE_METRICS_BIND_ADDRESS: "0",
+      WAVE_HEALTH_PROBE_BIND_ADDRESS: "0",
     };
   }
 
@@ -58,6 +62,7 @@ export class Scene {
     if (reasonNotToRun(fence) !== undefined) return this.#keep(fence);
     switch (fence.language) {
       case "sh":
+        if (fence.info === "starts") return this.#starts(fence);
         await this.#must(fence.text, fence.at);
         return;
       case "console":
@@ -74,7 +79,9 @@ export class Scene {
   async end(): Promise<void> {
     const script =
       "kubectl delete --timeout=60s $(kubectl get namespaces -o name | grep -vE '/(kube-.*|default)$') || true";
-    await this.#run(`${script}; kubectl delete --all --wait=false deployments,configmaps,secrets -n default`);
+    await this.#run(
+      `[ ! -f wave.pid ] || kill $(cat wave.pid); ${script}; kubectl delete --all --wait=false deployments,configmaps,secrets -n default`,
+    );
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -90,7 +97,7 @@ export class Scene {
     const file = join(this.#folder, "block.yaml");
     writeFileSync(file, fence.text);
     if (fence.info === "values")
-      await this.#must(`helm template wave deploy/chart -n wave-system -f ${file}`, fence.at);
+      await this.#must(`helm template wave deploy/chart -n wave-system --validate -f ${file}`, fence.at);
     else if (fence.info === "fragment") parse(fence.text);
     else await this.#must(`kubectl apply --server-side --force-conflicts --dry-run=server -f ${file}`, fence.at);
   }
@@ -101,12 +108,32 @@ export class Scene {
       /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |describe |rollout status))/.test(
         command,
       );
-    const until = performance.now() + 60_000;
+    const deadline = performance.now() + 60_000;
     for (;;) {
       const { text } = await this.#run(command);
       if (printsAsIn(output, text)) return;
-      if (!looks || performance.now() > until) throw new Error(`${at}: $ ${command}\nprinted:\n${text}`);
+      if (!looks || performance.now() > deadline) throw new Error(`${at}: $ ${command}\nprinted:\n${text}`);
       await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+
+  /** Each line starts a Wave, which has to come up, and to end well when it is told to. */
+  async #starts({ text, at }: Fence): Promise<void> {
+    for (const line of text.trim().replaceAll("\\\n", "").split("\n")) {
+      const child = spawn("bash", ["--norc", "-c", `exec ${line}`], { cwd: this.#folder, env: this.#env });
+      const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+      let log = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (chunk: Buffer) => {
+          log += chunk.toString();
+        });
+      await until(`${at}: ${line}: to be synced`, async () => {
+        if (child.exitCode !== null) throw new Error(log);
+        return log.includes("caches synced") ? true : undefined;
+      });
+      child.kill();
+      const code = await exited;
+      if (code !== 0) throw new Error(`${at}: ${line}: ended with ${code}:\n${log}`);
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codeIn, eventReasons, isSaid, logLines, rowsOf } from "./told.ts";
+import { codeIn, commandErrors, eventReasons, isSaid, logLines, rowsOf } from "./told.ts";
 
 describe("docs/events.md", () => {
   const rows = rowsOf("docs/events.md").filter(([first]) => codeIn(first).length > 0);
@@ -21,6 +21,12 @@ describe("docs/errors.md", () => {
 
   it("has every line that the log has as a warning or an error", () => {
     for (const line of logLines()) expect(texts, line).toContain(line);
+  });
+
+  it("has every error with which a command ends", () => {
+    // What is all different each time is named by its parts elsewhere.
+    for (const line of commandErrors().filter((line) => /\w{3,} \w{2,}/.test(line)))
+      expect(texts, line).toContain(line);
   });
 
   it("has texts as Wave says them", () => {

@@ -31,6 +31,25 @@ export function logLines(): readonly string[] {
     .filter((line) => line.replaceAll("…", "").trim().length > 3);
 }
 
+/** The errors with which commands and the start of `wave run` end, where they are one text; what differs is `…`. */
+export function commandErrors(): readonly string[] {
+  const made = said.matchAll(/\bnew (?:UsageError|CommandFailure|ClusterConfigError)\(\s*(?=["`])/g);
+  return [...made].map(({ 0: made, index }) => literalAt(index + made.length));
+}
+
+/** The literal that begins at an index of the sources. */
+function literalAt(index: number): string {
+  const quote = said[index];
+  let [text, depth] = ["", 0];
+  for (let at = index + 1; depth > 0 || said[at] !== quote; at++) {
+    if (said.startsWith("${", at) && depth++ === 0) text += "…";
+    else if (said[at] === "{" && said[at - 1] !== "$" && depth > 0) depth++;
+    else if (said[at] === "}" && depth > 0) depth--;
+    else if (depth === 0) text += said[at] === "\\" ? "" : said[at];
+  }
+  return text;
+}
+
 /** The rows of the tables of a page, as cells without their marks. */
 export function rowsOf(page: string): readonly (readonly string[])[] {
   return readFileSync(join(root, page), "utf8")

@@ -28,3 +28,5 @@ wave wait daemonset/agent deployment/web -n shop --timeout 60s
 kubectl patch configmap page -n shop --patch '{"data": {"index.html": "Goodbye"}}'
 wave wait daemonset/agent deployment/web -n shop --timeout 60s
 kubectl delete pod db-0 -n shop
+mkdir shop
+kubectl create configmap other -n shop --from-literal a=b --dry-run=client -o yaml >shop/other.yaml

@@ -17,3 +17,14 @@ spec:
 YAML
 done
 wave wait deployment/web statefulset/db -n shop --timeout=60s
+mkdir shop
+git init -q
+git config user.name test
+git config user.email test@example.com
+for level in 1 broken; do
+  kubectl create configmap settings -n shop --from-literal level=$level --dry-run=client -o yaml >shop/settings.yaml
+  git add shop
+  git commit -qm "level $level"
+done
+kubectl apply -f shop/
+wave wait deployment/web statefulset/db -n shop --timeout=60s

@@ -1,0 +1,4 @@
+mkdir shop
+cp examples/nginx.yaml shop/
+kubectl create namespace shop
+kubectl config set-context --current --namespace shop
