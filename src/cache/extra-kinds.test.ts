@@ -95,6 +95,20 @@ describe("a kind of workload that is wanted", () => {
     expect(lines.filter((line) => !line.startsWith("info"))).toEqual([]);
   });
 
+  it("has no object whose pod template is none any more, and none of others is lost by it", async () => {
+    const { fake, clock, lines, changes, caches } = start("v1");
+    await clock.advance(0);
+    const feed = fake.feed("widgets");
+    const { metadata } = widget("a");
+    await feed.list(widget("a"), widget("b"), { metadata: { ...metadata, name: "never", annotations: {} } });
+    await feed.push({ type: "apply", object: { metadata: { ...metadata, generation: 2 } } });
+    expect(changes.at(-1)).toMatchObject({ key: `${id}/ns/a`, after: undefined });
+    expect(caches.workload(`${id}/ns/b`)).toBeDefined();
+    expect(lines.filter((line) => line.startsWith("warn"))).toEqual(["warn: ignored a malformed workload"]);
+    await feed.push({ type: "apply", object: widget("a") });
+    expect(caches.workload(`${id}/ns/a`)).toBeDefined();
+  });
+
   it("stays while the API server cannot say whether it is there, which is told once", async () => {
     const { fake, clock, lines, served, caches } = start("v1");
     await clock.advance(0);

@@ -1,10 +1,12 @@
 import type { KubeObject } from "../kube/api-types.ts";
+import { updateOnConfigChange } from "../rollout/annotations.ts";
 import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../rollout/cached-workload.ts";
 import type { Asking } from "../rollout/dialects/asked.ts";
 import { builtInKinds } from "../rollout/kinds.ts";
 import { configKey } from "../rollout/references.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import {
+  MalformedWorkload,
   namespaceOf,
   toWorkload,
   type Workload,
@@ -59,8 +61,8 @@ export function workloadCaches(
       transform: (object, held) => {
         const mayFitNow = isLeftOut(held) && allotments.hasRoom(held?.namespace ?? "");
         if (held !== undefined && !mayFitNow && isMadeOf(held, object, asking)) return withProgressOf(held, object);
-        const workload = toWorkload(row, object, asking);
-        if (!concernsWave(workload)) return undefined;
+        const workload = workloadFrom(row, object, asking, held, log);
+        if (workload === undefined || !concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
       same: sameWorkload,
@@ -69,6 +71,30 @@ export function workloadCaches(
       log,
     });
   return { caches: new Map(builtInKinds.map((row) => [row.id, cacheOf(row)])), cacheOf };
+}
+
+/**
+ * Undefined where an object is none, or is none any more: what was known of it would be planned for ever, and never be
+ * written.
+ */
+function workloadFrom(
+  row: WorkloadRow,
+  object: KubeObject & WorkloadObject,
+  asking: Asking,
+  held: Workload | undefined,
+  log: Logger,
+): Workload | undefined {
+  try {
+    return toWorkload(row, object, asking);
+  } catch (error) {
+    if (!(error instanceof MalformedWorkload)) throw error;
+    const { namespace, name, annotations } = object.metadata;
+    // Nobody waits for others: a Rollout that takes its pod template from a Deployment has none.
+    const isWanted = held !== undefined || annotations?.[updateOnConfigChange] !== undefined;
+    const fields = { kind: row.id, namespace, name, error: error.message };
+    log[isWanted ? "warn" : "debug"]("ignored a malformed workload", fields);
+    return undefined;
+  }
 }
 
 function concernsWave(workload: Workload): boolean {

@@ -1,4 +1,5 @@
 import { ApiError, ClusterConfigError, ConnectionError } from "../kube/errors.ts";
+import { MalformedWorkload } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
@@ -36,7 +37,7 @@ export function toldFailure(error: unknown, place: ClusterPlace | undefined): To
 
 /** The exit code of an error, or of what caused it. */
 function codeOf(error: unknown): ExitCode | undefined {
-  if (error instanceof CommandFailure) return exitCodes.no;
+  if (error instanceof CommandFailure || error instanceof MalformedWorkload) return exitCodes.no;
   if (error instanceof ClusterConfigError) return exitCodes.mistake;
   if (error instanceof ConnectionError) return exitCodes.cluster;
   // 400 is about what was asked, such as labels that cannot be read.

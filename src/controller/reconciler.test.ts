@@ -1,37 +1,61 @@
 import { expect, it } from "vitest";
-import { ConnectionError } from "../kube/errors.ts";
+import type { ApiClient } from "../kube/client.ts";
+import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { kinds } from "../rollout/kinds.ts";
 import { configMap, defaultPolicy, lookupOf, workloadObject } from "../rollout/test-objects.ts";
+import type { Lookup } from "../rollout/view.ts";
 import { toWorkload } from "../rollout/workload.ts";
 import { soleLeadership } from "./leadership.ts";
-import { reconcile } from "./reconciler.ts";
-import { newRecord } from "./workload-record.ts";
+import { type ReconcileOptions, reconcile } from "./reconciler.ts";
+import { newRecord, type WorkloadRecord } from "./workload-record.ts";
 
 const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, ""]));
 const readsAll = { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }] }] };
 
+const run = (record: WorkloadRecord) => ({
+  key: "Deployment/default/web",
+  record,
+  takeTurn: () => true,
+  giveBackTurn: () => {},
+  wave: undefined,
+});
+const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }));
+
+/** What a reconciler works with that is answered so. */
+function options(request: ApiClient["request"], lookup: Lookup): ReconcileOptions {
+  return {
+    client: { request },
+    caches: { lookup, heardUpTo: () => 0, workload: () => workload },
+    live: {
+      lookup: async () => lookup,
+      exist: async () => true,
+      workload: async () => workload,
+      legacy: async () => undefined,
+    },
+    policy: defaultPolicy,
+    leadership: soleLeadership(new AbortController().signal),
+    clock: new FakeClock(),
+    views: { remember: () => {} },
+  };
+}
+
+it("what is no workload any more when it is written or read again is gone, and no bug that is tried for ever", async () => {
+  const lookup = lookupOf(configMap("web", { a: "1" }));
+  const { metadata } = workloadObject();
+  const malformed = async () => ({ metadata }) as never;
+  expect(await reconcile(run(newRecord()), options(malformed, lookup))).toEqual({ type: "gone" });
+  const refusal = { request: "patch", status: 422, reason: "Invalid", serverMessage: "", retryAfterMs: undefined };
+  const changed: ApiClient["request"] = ({ method }) =>
+    method === "PATCH" ? Promise.reject(new ApiError(refusal)) : malformed();
+  expect(await reconcile(run(newRecord()), options(changed, lookup))).toEqual({ type: "gone" });
+});
+
 it("of a write without an answer nothing is kept that grows with what Pods see: all workloads may be without one", async () => {
-  const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }));
   const lookup = lookupOf(configMap("web", wide));
   const record = newRecord();
-  const outcome = await reconcile(
-    { key: "Deployment/default/web", record, takeTurn: () => true, giveBackTurn: () => {}, wave: undefined },
-    {
-      client: { request: () => Promise.reject(new ConnectionError("broken")) },
-      caches: { lookup, heardUpTo: () => 0, workload: () => workload },
-      live: {
-        lookup: async () => lookup,
-        exist: async () => true,
-        workload: async () => workload,
-        legacy: async () => undefined,
-      },
-      policy: defaultPolicy,
-      leadership: soleLeadership(new AbortController().signal),
-      clock: new FakeClock(),
-      views: { remember: () => {} },
-    },
-  );
+  const broken = () => Promise.reject(new ConnectionError("broken"));
+  const outcome = await reconcile(run(record), options(broken, lookup));
   expect(outcome.type).toBe("unavailable");
   expect(record.uncertain).toMatchObject({ hash: expect.stringMatching(/^v2:/), plan: { outcome: "baseline" } });
   expect(JSON.stringify(record).length).toBeLessThan(10_000);

@@ -7,7 +7,7 @@ import { type JsonPatch, patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
-import type { Workload } from "../rollout/workload.ts";
+import { MalformedWorkload, type Workload } from "../rollout/workload.ts";
 import type { Leadership } from "./leadership.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
@@ -50,6 +50,16 @@ const triesAtOnce = 3;
  * Rejects only for a bug.
  */
 export async function reconcile(run: Run, options: ReconcileOptions): Promise<Outcome> {
+  try {
+    return await reconcileWorkload(run, options);
+  } catch (error) {
+    // What is stored is no workload any more; that it is one again is a change.
+    if (error instanceof MalformedWorkload) return { type: "gone" };
+    throw error;
+  }
+}
+
+async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<Outcome> {
   const { key, record, takeTurn, giveBackTurn, wave } = run;
   const { client, caches, policy, clock, leadership, views } = options;
   const cached = caches.workload(key);

@@ -40,9 +40,10 @@ export interface Admitted {
   readonly workload: Workload;
 }
 
-/** Throws an Error that names the object where it is malformed. */
+/** Throws a {@link MalformedWorkload} that names the object where it is malformed. */
 export function admitted(row: WorkloadRow, object: WorkloadObject, asking?: Asking): Admitted {
-  return { object: standardForm(row, object), workload: toWorkload(row, object, asking) };
+  const workload = toWorkload(row, object, asking);
+  return { object: standardForm(row, object), workload };
 }
 
 /**

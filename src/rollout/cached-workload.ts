@@ -8,7 +8,6 @@ import { noPolicy } from "./policy/policy-annotations.ts";
 import { sameJson } from "./same-json.ts";
 import { type Annotations, fingerprint } from "./wave-annotations.ts";
 import { isDeleting, mostKept, type Workload, type WorkloadObject } from "./workload.ts";
-import { standardForm } from "./workload-row.ts";
 
 /**
  * Whether an object is still the one that a workload was made of, but for its progress, so that it need not be made again:
@@ -46,7 +45,7 @@ function stillOptedIn(own: OptIn, before: OptIn): boolean {
 
 /** A workload with the progress of an object that it is made of; the same workload where that is the same. */
 export function withProgressOf(workload: Workload, object: WorkloadObject): Workload {
-  const progress = workload.row.progress(standardForm(workload.row, object));
+  const progress = workload.row.progress(object);
   return sameJson(progress, workload.progress) ? workload : { ...workload, progress };
 }
 

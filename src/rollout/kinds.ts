@@ -16,7 +16,8 @@ interface Apps {
 }
 
 /** A row but for what follows from its name. Its progress is by the rules of `kubectl rollout status`. */
-interface AppsRow<O> extends Omit<WorkloadRow, "id" | "apiVersion" | "kind" | "namespaced" | "template" | "progress"> {
+interface AppsRow<O>
+  extends Omit<WorkloadRow, "id" | "apiVersion" | "kind" | "namespaced" | "isValidated" | "template" | "progress"> {
   readonly progress: (object: O) => Progress;
 }
 
@@ -97,6 +98,7 @@ function rowOf<K extends keyof Apps>(kind: K): WorkloadRow {
     apiVersion: "apps/v1",
     kind,
     namespaced: true,
+    isValidated: true,
     template: "/spec/template",
     ...row,
     // The API server has each kind under a path of its own.

@@ -1,4 +1,5 @@
 import type { JsonPatch } from "./json-patch.ts";
+import { readClaimTemplates, readPodTemplate } from "./kinds/pod-template-shape.ts";
 import type { Progress } from "./pacing/progress.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
@@ -22,6 +23,8 @@ export interface WorkloadRow {
   readonly namespaced: true;
   /** Where its pod template is, as a JSON Pointer. */
   readonly template: string;
+  /** Whether the API server sees to it that its pod template is one; a custom resource has what its definition lets through. */
+  readonly isValidated: boolean;
   /**
    * Whether an edit of annotations raises the generation, as of Deployments and of no other kind
    * (https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/apps/deployment/strategy.go).
@@ -43,10 +46,26 @@ export interface WorkloadRow {
 /** Where all code that is of no kind expects the pod template. */
 const standardTemplate = "/spec/template";
 
-/** An object of a kind in the one form in which all kinds are read: with its pod template at `spec.template`. */
-export function standardForm({ template }: Pick<WorkloadRow, "template">, object: WorkloadObject): WorkloadObject {
-  if (template === standardTemplate) return object;
-  return { ...object, spec: { ...object.spec, template: at(object, template) } } as WorkloadObject;
+/**
+ * An object of a kind in the one form in which all kinds are read: with its pod template at `spec.template`. Throws an Error
+ * where that is none.
+ */
+export function standardForm(
+  { template, isValidated }: Pick<WorkloadRow, "template" | "isValidated">,
+  object: WorkloadObject,
+): WorkloadObject {
+  if (isValidated && template === standardTemplate) return object;
+  const found = at(object, template);
+  if (isValidated) return { ...object, spec: { ...object.spec, template: found } } as WorkloadObject;
+  const { volumeClaimTemplates, ...spec } = {
+    ...(object.spec as Readonly<Record<string, unknown>> | null | undefined),
+  };
+  const claims = readClaimTemplates(volumeClaimTemplates);
+  const read = readPodTemplate(found, template.slice(1).replaceAll("/", "."));
+  return {
+    ...object,
+    spec: { ...spec, ...(claims ? { volumeClaimTemplates: claims } : {}), template: read },
+  } as WorkloadObject;
 }
 
 /** A patch of an object in its standard form as one of the object as the API server has it. */

@@ -109,11 +109,16 @@ export function parseWorkloadKey(key: string): WorkloadName {
   return { kind, namespace, name };
 }
 
+/** An object is of a kind of workload, and yet is none: custom resources have what their definition lets through. */
+export class MalformedWorkload extends Error {
+  override readonly name = "MalformedWorkload";
+}
+
 /**
  * The slim form of a workload. It may lack its uid and generation, and its name where it has a generateName, as during
  * its creation. What its Namespace decides counts where that is known, and other dialects where they are understood.
  *
- * Throws an Error that names the object where it is malformed.
+ * Throws a {@link MalformedWorkload} that names the object where it is none.
  */
 export function toWorkload(row: WorkloadRow, object: WorkloadObject, asking: Asking = {}): Workload {
   const { namespace, name, generateName } = object.metadata ?? {};
@@ -121,7 +126,19 @@ export function toWorkload(row: WorkloadRow, object: WorkloadObject, asking: Ask
     return slim(row, standardForm(row, object), asking);
   } catch (cause) {
     const called = name ?? generateName ?? "";
-    throw new Error(`${row.id} "${namespace ?? ""}/${called}" is malformed: ${String(cause)}`, { cause });
+    // A message of the run-time's own may quote what it stumbled over.
+    const why = cause instanceof Error ? (cause.constructor === Error ? cause.message : cause.name) : "unknown";
+    throw new MalformedWorkload(`${row.id} "${namespace ?? ""}/${called}" is malformed: ${why}`, { cause });
+  }
+}
+
+/** The same, undefined where the object is malformed: nobody else is to go without an answer for it. */
+export function workloadIfAny(row: WorkloadRow, object: WorkloadObject, asking: Asking = {}): Workload | undefined {
+  try {
+    return toWorkload(row, object, asking);
+  } catch (error) {
+    if (error instanceof MalformedWorkload) return undefined;
+    throw error;
   }
 }
 

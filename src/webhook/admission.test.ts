@@ -7,6 +7,7 @@ import { FakeClock } from "../lib/fake-clock.ts";
 import { admitted, planAdmission } from "../rollout/admission.ts";
 import { type ConfigObject, toConfig } from "../rollout/digest.ts";
 import type { JsonPatchOperation } from "../rollout/json-patch.ts";
+import { readWantedKind, rowOf } from "../rollout/kinds/wanted-kind.ts";
 import { kinds } from "../rollout/kinds.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
@@ -138,6 +139,28 @@ describe("admission", () => {
     const dropped = asks("UPDATE", silent, { ...silent, ...deployment({ hash: "v2:old" }), metadata: silent.metadata });
     expect(hashIn((await deciding(true)(dropped)).patch)?.value).toBe("v2:old");
     expect((await deciding(false)(dropped)).patch).toBeUndefined();
+  });
+
+  it("lets custom resources through that are no workloads, and gives one that becomes one its hash", async () => {
+    await createBoth();
+    const wanted = readWantedKind("widgets.example.com");
+    const widgets = wanted ? [rowOf(wanted, { apiVersion: "example.com/v1", kind: "Widget" })] : [];
+    const reviewer = createReviewer({ ...options(silentLogger), kinds: () => widgets });
+    const change = { kind: { group: "example.com", version: "v1", kind: "Widget" } };
+    const good = deployment();
+    const { metadata } = good;
+    for (const spec of [undefined, { template: "hush" }, { template: { spec: { containers: "hush" } } }]) {
+      const bad = { ...good, spec };
+      for (const request of [asks("CREATE", bad, undefined, change), asks("UPDATE", bad, good, change)]) {
+        const { patch, denied, warnings } = await reviewer(request);
+        expect([patch, denied]).toEqual([undefined, undefined]);
+        expect(warnings.join()).toContain(`widgets.example.com "shop/web" is malformed`);
+        expect(warnings.join()).not.toContain("hush");
+      }
+      expect(hashIn((await reviewer(asks("UPDATE", good, bad, change))).patch)?.value).toMatch(/^v2:/);
+      const silent = { ...bad, metadata: { namespace: metadata.namespace, name: metadata.name } };
+      expect((await reviewer(asks("UPDATE", silent, silent, change))).patch).toBeUndefined();
+    }
   });
 
   it("lets those through without a word that nobody opted in, however many come at the same time", async () => {

@@ -11,7 +11,7 @@ import { builtInKinds } from "../rollout/kinds.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { invalidScheduler } from "../rollout/scheduling-gate.ts";
-import type { WorkloadObject, WorkloadRow } from "../rollout/workload.ts";
+import { type WorkloadObject, type WorkloadRow, workloadIfAny } from "../rollout/workload.ts";
 import { sourceOf } from "../rollout/workload-references.ts";
 import { isOfKind, standardForm } from "../rollout/workload-row.ts";
 import { admissionMetrics } from "../telemetry/catalogue/admission.ts";
@@ -122,7 +122,9 @@ async function review(
     // Without the cause: that is the API server's own words, and for the log.
     return passing(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
-  const before = oldObject && admitted(row, oldObject, options.policy);
+  // What was malformed before has no Pods of which anything is known: this makes its first ones.
+  const wasOne = oldObject && workloadIfAny(row, oldObject, options.policy) !== undefined;
+  const before = wasOne ? admitted(row, oldObject, options.policy) : undefined;
   const plan = planAdmission(operation, after, before, lookup, options.policy);
   const { patch, warnings, outcome, denied } = plan;
   return { patch, warnings: warnings.map(({ message }) => message), outcome, denied };
@@ -138,7 +140,8 @@ function isOptedInByNobody(request: AdmissionRequest, options: AdmissionOptions)
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
   const row = rowOf(request, options);
   if (row === undefined) return false;
-  const standard = standardForm(row, object);
+  const standard = standardIfAny(row, object);
+  if (standard === undefined) return false;
   if (dialects !== undefined && askersOf(sourceOf(standard), { dialects, providerClasses }) !== undefined) return false;
   if (Object.keys(annotationsForWave(object, dialects)).length > 0 || ofNamespace?.(request.namespace)?.optsIn)
     return false;
@@ -160,6 +163,15 @@ function workloadIn(object: AdmittedObject | undefined): WorkloadObject | undefi
   return object as WorkloadObject | undefined;
 }
 
+/** Undefined where its pod template is none: that is told by whoever needs it. */
+function standardIfAny(row: WorkloadRow, object: WorkloadObject): WorkloadObject | undefined {
+  try {
+    return standardForm(row, object);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Whether an UPDATE is of no interest, so that nothing has to be read: the pod template has its hash and is not gated,
  * and neither it nor any annotation for Wave is changed. `planAdmission` never patches such a one.
@@ -170,14 +182,14 @@ export function concernsNoPod(
   oldObject: WorkloadObject,
   dialects?: DialectSettings,
 ): boolean {
-  const template = standardForm(row, object).spec?.template;
+  const template = standardIfAny(row, object)?.spec?.template;
   const hashes = [configHash, foreignHash(dialects?.understood) ?? configHash];
   return (
     hashes.some((name) => template?.metadata?.annotations?.[name] !== undefined) &&
     template?.spec?.schedulerName !== invalidScheduler &&
     !hasPrecondition(object, dialects) &&
     isDeepStrictEqual(annotationsForWave(object, dialects), annotationsForWave(oldObject, dialects)) &&
-    isDeepStrictEqual(template, standardForm(row, oldObject).spec?.template)
+    isDeepStrictEqual(template, standardIfAny(row, oldObject)?.spec?.template)
   );
 }
 

@@ -3,7 +3,7 @@ import type { ApiClient } from "../../kube/client.ts";
 import { isNotFound } from "../../kube/errors.ts";
 import { resourcePath } from "../../kube/resources.ts";
 import type { Asking } from "../../rollout/dialects/asked.ts";
-import { toWorkload, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
+import { type Workload, type WorkloadObject, workloadIfAny } from "../../rollout/workload.ts";
 import { standardForm } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import type { Cluster } from "../cluster-command.ts";
@@ -51,8 +51,10 @@ export async function listWorkloads(
   const lists = asking.kinds.map(async (row) => {
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
-        const workload = toWorkload(row, object, asking);
-        return workload.optIn.state === "out" ? undefined : { object: standardForm(row, object), workload };
+        const workload = workloadIfAny(row, object, asking);
+        return workload === undefined || workload.optIn.state === "out"
+          ? undefined
+          : { object: standardForm(row, object), workload };
       });
     } catch (error) {
       failures.push(error);

@@ -2,7 +2,7 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { isForbidden } from "../../kube/errors.ts";
 import type { Asking } from "../../rollout/dialects/asked.ts";
-import { toWorkload, type Workload, type WorkloadObject, workloadKey } from "../../rollout/workload.ts";
+import { toWorkload, type Workload, type WorkloadObject, workloadIfAny, workloadKey } from "../../rollout/workload.ts";
 import { standardForm, type WorkloadRow } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { inLane } from "../cluster/in-lane.ts";
@@ -64,7 +64,8 @@ function listedPair(
   asking: AskingBoth,
   { namespaces }: Overlay,
 ): Pair | undefined {
-  const before = toWorkload(row, object, asking.before);
+  const before = workloadIfAny(row, object, asking.before);
+  if (before === undefined) return undefined;
   const sameAsking = !namespaces.has(before.namespace);
   const after = sameAsking ? before : toWorkload(row, object, asking.after);
   if (before.optIn.state === "out" && after.optIn.state === "out") return undefined;

@@ -69,8 +69,15 @@ export async function overlaid(
   });
   const workloads = await inLane(wanted.workloads, async ({ row, manifest }) => {
     const stored = await readStored(client, row, manifest);
-    const after = standardForm(row, withManifest(stored, manifest, gaps));
-    const before = stored.state === "present" ? standardForm(row, stored.object) : undefined;
+    const inPlace = (object: WorkloadObject) => {
+      try {
+        return standardForm(row, object);
+      } catch (error) {
+        throw new UsageError(`${manifest.place}: ${errorText(error)}`);
+      }
+    };
+    const after = inPlace(withManifest(stored, manifest, gaps));
+    const before = stored.state === "present" ? inPlace(stored.object) : undefined;
     const changesTemplate = before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
     return { row, manifest, before, after, changesTemplate };
   });

@@ -3,7 +3,7 @@ import { oldFinalizerWarning } from "../../rollout/old-finalizer.ts";
 import { planRollout } from "../../rollout/plan.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { isGated } from "../../rollout/scheduling-gate.ts";
-import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "../../rollout/workload.ts";
+import { type Workload, type WorkloadObject, type WorkloadRow, workloadIfAny } from "../../rollout/workload.ts";
 import { sourceOf } from "../../rollout/workload-references.ts";
 import { standardForm } from "../../rollout/workload-row.ts";
 import { type Found, kubectlName, type Place, problem, warning } from "./finding.ts";
@@ -29,7 +29,8 @@ const nothing: Noted = { mistakes: [], leftovers: [], askOthers: [] };
 
 /** What is written on a workload. `policy` knows what Namespaces decide, or else nothing is said of gates that are left. */
 export function notedOnWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): Noted {
-  const workload = toWorkload(row, object, policy);
+  const workload = workloadIfAny(row, object, policy);
+  if (workload === undefined) return nothing;
   const standard = standardForm(row, object);
   const place: Place = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
   const noted = {

@@ -65,5 +65,6 @@ export interface ServedResource {
 /** The row of a kind that is there. */
 export function rowOf({ id, plural, template }: WantedKind, { apiVersion, kind }: ServedResource): WorkloadRow {
   const known: KnownKind = knownKinds[id] ?? anyKind;
-  return { ...known, id, apiVersion, kind, plural, namespaced: true, annotationsRaiseGeneration: false, template };
+  const found = { ...known, id, apiVersion, kind, plural, namespaced: true } as const;
+  return { ...found, isValidated: false, annotationsRaiseGeneration: false, template };
 }

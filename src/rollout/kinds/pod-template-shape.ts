@@ -1,0 +1,76 @@
+/** Of what type something is, so far as Wave looks into it. */
+type Shape =
+  | "string"
+  | "boolean"
+  | { readonly items: Shape }
+  | { readonly values: Shape }
+  | { readonly fields: Readonly<Record<string, Shape>> };
+
+const fields = (of: Readonly<Record<string, Shape>>): Shape => ({ fields: of });
+const listOf = (of: Readonly<Record<string, Shape>>): Shape => ({ items: fields(of) });
+
+const whole = fields({ name: "string", optional: "boolean" });
+const one = fields({ name: "string", key: "string", optional: "boolean" });
+const items = listOf({ key: "string", path: "string" });
+const files = fields({ name: "string", optional: "boolean", items });
+const container = listOf({
+  envFrom: listOf({ configMapRef: whole, secretRef: whole }),
+  env: listOf({ valueFrom: fields({ configMapKeyRef: one, secretKeyRef: one }) }),
+  volumeMounts: listOf({ name: "string", subPath: "string" }),
+});
+
+/** https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#podtemplatespec-v1-core */
+const podTemplate = fields({
+  metadata: fields({ annotations: { values: "string" } }),
+  spec: fields({
+    schedulerName: "string",
+    initContainers: container,
+    containers: container,
+    volumes: listOf({
+      name: "string",
+      configMap: files,
+      secret: fields({ secretName: "string", optional: "boolean", items }),
+      projected: fields({ sources: listOf({ configMap: files, secret: files }) }),
+      csi: fields({ driver: "string", volumeAttributes: { values: "string" } }),
+    }),
+  }),
+});
+
+const claims = listOf({ metadata: fields({ name: "string" }) });
+
+/**
+ * A pod template that no API server has looked at, as that of a custom resource whose definition takes anything: the same, but
+ * that null is absence, as to whoever decodes it (https://pkg.go.dev/encoding/json#Unmarshal). Undefined where there is none.
+ * Throws an Error, which says where and quotes nothing, where what Wave reads is of another type.
+ */
+export function readPodTemplate(value: unknown, path: string): unknown {
+  return read(podTemplate, value, path);
+}
+
+/** The same of `volumeClaimTemplates`. */
+export function readClaimTemplates(value: unknown): unknown {
+  return read(claims, value, "spec.volumeClaimTemplates");
+}
+
+function read(shape: Shape, value: unknown, path: string): unknown {
+  if (value === undefined || value === null) return undefined;
+  if (typeof shape === "string") return typeof value === shape ? value : isNot(`a ${shape}`, path);
+  if ("items" in shape) {
+    if (!Array.isArray(value)) return isNot("a list", path);
+    return value.map((each, i) => read(shape.items, each, `${path}[${i}]`) ?? isNot("an object", `${path}[${i}]`));
+  }
+  if (typeof value !== "object" || Array.isArray(value)) return isNot("an object", path);
+  const entries = Object.entries(value).flatMap(([name, each]) => {
+    const inside =
+      "values" in shape ? shape.values : Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    if (inside === undefined) return [[name, each]];
+    // What people call the values of a map is theirs to say, and not to be quoted.
+    const found = read(inside, each, "values" in shape ? `a value of ${path}` : `${path}.${name}`);
+    return found === undefined ? [] : [[name, found]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isNot(what: string, path: string): never {
+  throw new Error(`${path} is not ${what}`);
+}
