@@ -92,7 +92,7 @@ async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<O
       ({ workload, plan } = live);
       if (untold) cachesAsk = patchFor(workload, planCached(workload)) !== undefined;
     }
-    const patch = patchFor(workload, plan);
+    const patch = patchFor(workload, plan, clock.wall());
     if (patch === undefined) {
       giveBackTurn();
       const outcome = settled(record, workload, plan, views);

@@ -27,16 +27,17 @@ const baselinePath = `/metadata/annotations/${annotationPath(configBaseline)}`;
 
 /**
  * The write that carries out a plan, undefined where there is nothing to write. It cannot overwrite a newer workload:
- * it fails where that was replaced, its spec edited, or an annotation changed that the plan was made from.
+ * it fails where that was replaced, its spec edited, or an annotation changed that the plan was made from. `now` is what a
+ * restart is dated, milliseconds since the epoch.
  */
-export function patchFor(workload: Workload, plan: RolloutPlan): JsonPatch | undefined {
-  const operations = operationsFor(workload, plan);
+export function patchFor(workload: Workload, plan: RolloutPlan, now = 0): JsonPatch | undefined {
+  const operations = operationsFor(workload, plan, now);
   if (operations === undefined) return undefined;
   const patch = patchOfKind(workload.row, operations);
   return workload.hasAnnotations ? patch : onAbsentAnnotations(patch);
 }
 
-function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undefined {
+function operationsFor(workload: Workload, plan: RolloutPlan, now: number): JsonPatch | undefined {
   switch (plan.outcome) {
     case "ignore":
     case "unchanged":
@@ -66,9 +67,16 @@ function operationsFor(workload: Workload, plan: RolloutPlan): JsonPatch | undef
         ...testAnnotations(workload),
         ...noteStreak(workload, plan.streak),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }),
+        ...(plan.outcome === "roll" ? restart(workload, now) : []),
         ...openGate(workload),
       ];
   }
+}
+
+/** Has Pods restarted whose template does not change. */
+function restart({ restarts, row: { restartAt } }: Workload, now: number): readonly JsonPatchOperation[] {
+  if (!restarts || restartAt === undefined) return [];
+  return [{ op: "add", path: restartAt, value: new Date(now).toISOString().replace(/\.\d+Z$/, "Z") }];
 }
 
 /** Notes which one of a row of rolls this is; the first needs no note. */
@@ -108,6 +116,8 @@ export function setHash(
   annotation = workload.hashAnnotation,
 ): readonly JsonPatchOperation[] {
   if (workload.recordedHash === hash) return [];
+  if (workload.restarts)
+    return [{ op: "add", path: `/metadata/annotations/${annotationPath(annotation)}`, value: hash }];
   if (!workload.hasTemplateMetadata)
     return [{ op: "add", path: templateMetadata, value: { annotations: { [annotation]: hash } } }];
   // "add" also replaces.

@@ -39,6 +39,10 @@ export interface WorkloadRow {
   readonly podsBy: string | undefined;
   /** What makes Pods with a new hash: that it is in the pod template, or a run beside the schedule. Undefined: the template. */
   readonly rolledBy?: "run" | undefined;
+  /** Where the time goes at which its Pods are to be restarted, as a JSON Pointer; undefined where there is no such field. */
+  readonly restartAt?: string | undefined;
+  /** Says in a few words where its pod template is, where that is not in the object itself; then nothing is written. */
+  readonly templateElsewhere?: ((object: WorkloadObject) => string | undefined) | undefined;
   /** How far the rollout of an object is, as its status says it. */
   readonly progress: (object: WorkloadObject) => Progress;
 }

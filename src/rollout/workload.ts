@@ -5,6 +5,7 @@ import { type Asking, askedOf, contradictions, optInOf } from "./dialects/asked.
 import type { Asked, DialectSource } from "./dialects/dialect.ts";
 import { type Foreign, foreignHash, foreignNames, foreignOf } from "./dialects/foreign.ts";
 import { isLeftPaused } from "./dialects/left-paused.ts";
+import { rolloutStrategy } from "./dialects/stakater.ts";
 import { type Extras, extrasOf, noExtras } from "./extra-references.ts";
 import { writersOf } from "./field-managers.ts";
 import { annotationMistakes } from "./mistakes.ts";
@@ -56,6 +57,8 @@ export interface Workload extends WorkloadName {
   readonly annotations: string;
   /** What other dialects than Wave's ask for; undefined where none is understood. */
   readonly foreign: Foreign | undefined;
+  /** Whether its Pods are restarted with no change of its pod template: its hash is then in an annotation of its own. */
+  readonly restarts: boolean;
   /** The annotation of its pod template that has its hash, or is to have it. */
   readonly hashAnnotation: string;
   /** The hash that its pod template carries. */
@@ -123,7 +126,9 @@ export class MalformedWorkload extends Error {
 export function toWorkload(row: WorkloadRow, object: WorkloadObject, asking: Asking = {}): Workload {
   const { namespace, name, generateName } = object.metadata ?? {};
   try {
-    return slim(row, standardForm(row, object), asking);
+    const elsewhere = row.templateElsewhere?.(object);
+    const standard = elsewhere === undefined ? standardForm(row, object) : withNothing(object);
+    return slim(row, standard, asking, elsewhere);
   } catch (cause) {
     const called = name ?? generateName ?? "";
     // A message of the run-time's own may quote what it stumbled over.
@@ -145,7 +150,8 @@ export function workloadIfAny(row: WorkloadRow, object: WorkloadObject, asking: 
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
 export const mostKept = 300;
 
-function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workload {
+/** `elsewhere` tells where its pod template is, where that is of another object. */
+function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, elsewhere?: string): Workload {
   const { metadata, spec } = object;
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
@@ -160,16 +166,21 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workloa
   const tooLong = bytes > budgets.annotations.most;
   const asked = askedOf(tooLong ? shortened(source) : source, asking);
   const optIn = optInOf(asked);
+  const restarts =
+    row.restartAt !== undefined &&
+    dialects?.understood.includes("stakater") === true &&
+    annotations[rolloutStrategy] === "restart";
   const kept = (text: string | undefined) =>
     tooLong && text !== undefined && text.length > mostKept ? undefined : text;
   const { merged: references = [], excess } = tooLong
     ? { excess: { budget: "annotations", count: bytes } as const }
-    : optIn.state === "in"
+    : optIn.state === "in" && elsewhere === undefined
       ? referencesOf({ metadata, spec }, dialects && asked.filter((each) => each.optIn.state === "in"), asking)
       : { merged: [] };
   const foreign = dialects && foreignOf(tooLong ? {} : annotations, asked, dialects);
-  const hashAnnotation = hashAnnotationOf(template ?? {}, foreign, foreignHash(dialects?.understood));
-  const recorded = kept(template?.[hashAnnotation]);
+  const withHash = restarts ? annotations : (template ?? {});
+  const hashAnnotation = restarts ? configHash : hashAnnotationOf(withHash, foreign, foreignHash(dialects?.understood));
+  const recorded = kept(withHash[hashAnnotation]);
   const { byWaveAt, editedBy } = writersOf(metadata);
   return {
     kind: row.id,
@@ -186,6 +197,7 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workloa
     extras: tooLong ? noExtras : extrasOf(annotations),
     annotations: fingerprint(annotations, others),
     foreign,
+    restarts,
     hashAnnotation,
     // The same string as that of the view which is remembered.
     recordedHash: recorded && sharedString(recorded),
@@ -198,13 +210,26 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking): Workloa
     disabledScheduler: kept(annotations[schedulingDisabled]),
     leftPaused: row.id === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
     oldFinalizer: hasOldFinalizer(metadata),
-    mistakes: tooLong ? [] : mistakesOf(source, asked),
+    mistakes: [
+      ...(tooLong ? [] : mistakesOf(source, asked)),
+      ...(elsewhere !== undefined && optIn.state === "in" ? [notHere(elsewhere)] : []),
+    ],
     policy: policyAnnotationsOf(annotations, "workload"),
     progress: row.progress(object),
     rolledAt: byWaveAt,
     streak: kept(annotations[rollStreak]),
     editedBy,
   };
+}
+
+/** With a pod template that reads nothing. */
+function withNothing({ spec, ...object }: WorkloadObject): WorkloadObject {
+  return { ...object, spec: { ...spec, template: { spec: { containers: [] } } } } as WorkloadObject;
+}
+
+function notHere(elsewhere: string): Warning {
+  const message = `its pod template is that of ${elsewhere}: write Wave's annotations there, then it is rolled with it`;
+  return { reason: "InvalidAnnotation", message };
 }
 
 /** Whether an object is being deleted. */

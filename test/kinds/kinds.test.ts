@@ -5,6 +5,7 @@ import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
 import { startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";
+import { chartAccount } from "../deploy/chart-account.ts";
 import { makeNamespace, type Namespace } from "../end-to-end/objects.ts";
 import { waveEvents } from "../end-to-end/state.ts";
 import {
@@ -13,6 +14,7 @@ import {
   laterKind,
   make,
   nextHash,
+  pathOf,
   play,
   playedKinds,
   podSpecOf,
@@ -123,6 +125,37 @@ describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) 
     } finally {
       await admitting.stop();
     }
+  });
+
+  it("are restarted, with no change of their template, where a Rollout's annotation asks for it", async () => {
+    const rollouts = playedKinds.find(({ plural }) => plural === "rollouts") as (typeof playedKinds)[number];
+    const elsewhere = "kinds-restarts";
+    const restarting = await makeNamespace(cluster, elsewhere);
+    const account = await chartAccount(
+      cluster,
+      elsewhere,
+      `namespaces={${elsewhere}},workloadKinds={${rollouts.flag}},dialects={wave,stakater}`,
+    );
+    const flags = [`--namespaces=${elsewhere}`, `--workload-kinds=${rollouts.flag}`, "--dialects=wave,stakater"];
+    const restarter = await startWave(["--kubeconfig", account.kubeconfig, ...flags]);
+    try {
+      const annotations = { "reloader.stakater.com/rollout-strategy": "restart" };
+      await restarting.configMap("web", { a: "1" });
+      await make(cluster, rollouts, elsewhere, "web", { annotations });
+      const path = pathOf(rollouts, elsewhere, "web");
+      const hash = async () => (await cluster.api("GET", path)).metadata.annotations?.["wave.pusher.com/config-hash"];
+      const first = await until("a hash", hash);
+      expect((await cluster.api("GET", path)).spec).not.toHaveProperty("restartAt");
+      await restarting.edit("ConfigMap", "web", { a: "2" });
+      await until("a restart", async () => ((await hash()) === first ? undefined : true));
+      expect((await cluster.api("GET", path)).spec).toHaveProperty("restartAt");
+      expect(await hashOf(cluster, rollouts, elsewhere, "web")).toBeUndefined();
+      expect(await writesOf(cluster, rollouts, elsewhere, "web")).toBe(1);
+    } finally {
+      await restarter.stop();
+      await account.remove();
+    }
+    expect(account.forbidden()).toEqual([]);
   });
 
   it("are found when they are defined, and let go of when they are no longer", { timeout: 240_000 }, async () => {

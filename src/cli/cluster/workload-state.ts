@@ -88,6 +88,8 @@ function rolloutStanding(facts: StandingFacts): Standing {
       return { state: "rolling", because: "", message: `its Pods are being replaced${of}`, since };
     return { state: "failed", because: "timeout", message: `its rollout takes longer than it may${of}`, since };
   }
+  // Its Pods do not show with what they run.
+  if (workload.restarts) return { state: "current", because: "", message: "", since };
   if (podCount === undefined) {
     const why = pods.state === "unread" ? `: ${pods.why}` : "";
     return { state: "unknown", because: "pods", message: `its Pods could not be read${why}`, since: undefined };

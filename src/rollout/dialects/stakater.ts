@@ -13,6 +13,9 @@ export const stakaterIgnore = "reloader.stakater.com/ignore";
 /** On a workload or its pod template: whether it opts in. */
 export const stakaterAuto = "reloader.stakater.com/auto";
 
+/** On a Rollout of Argo Rollouts: "restart" has its Pods restarted, with no change of its pod template. */
+export const rolloutStrategy = "reloader.stakater.com/rollout-strategy";
+
 const search = `${domain}/search`;
 const pausePeriod = `deployment.${domain}/pause-period`;
 
@@ -103,11 +106,12 @@ export const stakaterRows: readonly DialectRow[] = [
       "no Deployment is paused for it, and one that Reloader left paused is resumed; it counts for every kind of workload",
   },
   {
-    name: `${domain}/rollout-strategy`,
+    name: rolloutStrategy,
     on: ["workload"],
     values: '"rollout" or "restart"',
-    means: "nothing",
-    unlike: "it is of Argo Rollouts, which Wave does not roll",
+    means:
+      "on a Rollout of Argo Rollouts, where --workload-kinds names them: restart sets spec.restartAt, in place of an edit of the pod template",
+    unlike: "the hash is then in an annotation of the Rollout itself; its first one restarts nothing",
   },
   {
     name: stakaterMatch,

@@ -1,3 +1,4 @@
+import { rolloutStrategy } from "../dialects/stakater.ts";
 import type { Progress } from "../pacing/progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 import { fieldsOf, isObserved, numberOf } from "./counted.ts";
@@ -13,6 +14,12 @@ export const argoRollout: KnownKind = {
   shortNames: ["ro", "rollout"],
   leavesHeldPods: false,
   podsBy: "rollouts-pod-template-hash",
+  restartAt: "/spec/restartAt",
+  templateElsewhere: ({ spec }) => {
+    const { workloadRef, template } = fieldsOf(spec);
+    const { kind, name } = fieldsOf(workloadRef);
+    return workloadRef === undefined || template !== undefined ? undefined : `${kind} ${JSON.stringify(name)}`;
+  },
   completeWhen:
     "`status.phase` is Healthy, of this generation; Degraded is failed; Paused, as at a step of a canary, is under way",
   progress: progressOfRollout,
@@ -25,7 +32,10 @@ function progressOfRollout({ metadata, spec, status }: WorkloadObject): Progress
   const available = numberOf(told.availableReplicas) ?? 0;
   const updated = numberOf(told.updatedReplicas) ?? 0;
   const step = 2 * updated + available + 1000 * (numberOf(told.currentStepIndex) ?? 0);
-  if (isObserved(metadata?.generation, observedGeneration)) {
+  const { restartAt } = asked;
+  const restarts = metadata?.annotations?.[rolloutStrategy] === "restart" && restartAt !== undefined;
+  const isRestarted = !restarts || told.restartedAt === restartAt;
+  if (isObserved(metadata?.generation, observedGeneration) && isRestarted) {
     if (phase === "Degraded") return { state: "failed" };
     if (phase === "Healthy") return asked.replicas === 0 ? { state: "idle" } : { state: "complete", since: undefined };
   }

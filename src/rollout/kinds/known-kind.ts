@@ -2,7 +2,17 @@ import type { WorkloadRow } from "../workload-row.ts";
 
 /** What Wave knows of a kind before it finds it in a cluster. */
 export interface KnownKind
-  extends Pick<WorkloadRow, "template" | "shortNames" | "leavesHeldPods" | "podsBy" | "rolledBy" | "progress"> {
+  extends Pick<
+    WorkloadRow,
+    | "template"
+    | "shortNames"
+    | "leavesHeldPods"
+    | "podsBy"
+    | "rolledBy"
+    | "restartAt"
+    | "templateElsewhere"
+    | "progress"
+  > {
   /** By what its progress is told, as docs/kinds.md says it. */
   readonly completeWhen: string;
 }
