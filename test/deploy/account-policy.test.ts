@@ -159,6 +159,10 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
       [owners({ ...workloadOwner, controller: true }, anchor), "change nothing of what controls"],
       [owners(workloadOwner), "make nothing an owner but"],
       [owners(workloadOwner, { ...anchor, uid: "forged" }), "make nothing an owner but"],
+      [owners({ ...anchor, name: "forged" }), "make nothing an owner but"],
+      [owners(workloadOwner, { ...anchor, name: "forged" }), "make nothing an owner but"],
+      [owners({ ...anchor, kind: "Node" }), "make nothing an owner but"],
+      [owners({ ...anchor, kind: "Node" }, anchor), "make nothing an owner but"],
       [owners(owner("v1", "ConfigMap"), anchor), "make nothing an owner but"],
     ] as const) {
       await expect(patch("configmap/owned", operations)).rejects.toThrow(`Wave may ${why}`);
@@ -167,6 +171,13 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     await expect(patch("configmap/owned", owners(workloadOwner))).rejects.toThrow("only where no workload is left");
     const none = [{ op: "remove", path: "/metadata/ownerReferences" }];
     await expect(patch("configmap/owned", none)).resolves.toContain("patched");
+
+    const other = await cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "other" } });
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", ...of(other) }];
+    await cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, {
+      metadata: { name: "of-others", ownerReferences },
+    });
+    await expect(patch("configmap/of-others", none)).rejects.toThrow("Wave may take nothing from the owners but");
   });
 
   it("deletes no Pod but one that the gate holds, and creates no Secret but its own", async () => {
