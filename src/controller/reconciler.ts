@@ -5,12 +5,13 @@ import { isTold, isUntold, withFinding } from "../rollout/legacy/finding.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
 import { type JsonPatch, patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
-import type { Policy } from "../rollout/policy/policy.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import { MalformedWorkload, type Workload } from "../rollout/workload.ts";
+import { changesTemplate } from "../rollout/workload-row.ts";
 import type { Leadership } from "./leadership.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
+import { makeAgain } from "./make-again.ts";
 import type { Outcome, ToldPlan } from "./outcome.ts";
 import { afterRoll, momentOf, noteProgress } from "./pacing-record.ts";
 import type { RememberedViews } from "./remembered-views.ts";
@@ -99,7 +100,7 @@ async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<O
       return cachesAsk ? { ...outcome, ahead: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const result = await writeUnlessAborted(client, workload, plan, patch, leadership, policy);
+    const result = await writeUnlessAborted(client, workload, plan, patch, leadership, options);
     switch (result.type) {
       case "written": {
         const { after } = result;
@@ -166,10 +167,13 @@ async function writeUnlessAborted(
   plan: RolloutPlan,
   patch: JsonPatch,
   leadership: Pick<Leadership, "abort" | "valid">,
-  policy: Policy,
+  { policy, clock }: Pick<ReconcileOptions, "policy" | "clock">,
 ) {
   const { abort } = leadership;
   try {
+    if (workload.row.rolledBy === "replacement" && changesTemplate(workload.row, patch)) {
+      return await makeAgain(client, workload, patch, leadership, clock, policy);
+    }
     if (workload.row.rolledBy === "run" && plan.outcome === "roll") {
       const failure = await runOnce(client, workload, plan.hash, patch, leadership, policy);
       if (failure !== undefined) return failure;

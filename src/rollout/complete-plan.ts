@@ -39,6 +39,10 @@ export function planComplete(
       return { outcome: "baseline", hash, view, reason };
     }
     case "foreign":
+      if (workload.row.rolledBy === "replacement" && !gated) {
+        const reason = "the recorded hash is of another algorithm";
+        return { outcome: "adopt", because: "first", hash, view, newPods: view, reason };
+      }
       return { outcome: "baseline", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
     case "unknown": {
       const reason = `${lifted}the recorded hash is under the key ${recorded.keyId}, which Wave does not have`;

@@ -10,10 +10,11 @@ export type FirstSight =
   | "baseline";
 
 /**
- * What its annotation says, else the flag; else the custom of those who ask for its rolls: Stakater's Reloader replaces no Pods
+ * A Pod template that cannot be changed gets no hash before something changes. Otherwise what its annotation says, else the flag; else the custom of those who ask for its rolls: Stakater's Reloader replaces no Pods
  * before something changes, the others do.
  */
 export function firstSightOf(workload: Workload, policy: Policy): FirstSight {
+  if (workload.row.rolledBy === "replacement") return "baseline";
   const said = rolloutPolicyOf(workload, policy).firstSight ?? policy.firstSight;
   return said ?? (workload.foreign?.dialects.includes("stakater") ? "baseline" : "roll");
 }

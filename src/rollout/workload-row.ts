@@ -37,8 +37,11 @@ export interface WorkloadRow {
    * undefined where no Pods of it can be told.
    */
   readonly podsBy: string | undefined;
-  /** What makes Pods with a new hash: that it is in the pod template, or a run beside the schedule. Undefined: the template. */
-  readonly rolledBy?: "run" | undefined;
+  /**
+   * What makes Pods with a new hash: a run beside the schedule, or another object in its place, because pod templates of the kind
+   * cannot be changed. Undefined: that it is in the pod template.
+   */
+  readonly rolledBy?: "run" | "replacement" | undefined;
   /** Where the time goes at which its Pods are to be restarted, as a JSON Pointer; undefined where there is no such field. */
   readonly restartAt?: string | undefined;
   /** Says in a few words where its pod template is, where that is not in the object itself; then nothing is written. */
@@ -80,6 +83,11 @@ export function patchOfKind({ template }: Pick<WorkloadRow, "template">, patch: 
     const isInTemplate = path === standardTemplate || path.startsWith(`${standardTemplate}/`);
     return isInTemplate ? { ...operation, path: template + path.slice(standardTemplate.length) } : operation;
   });
+}
+
+/** Whether a patch of an object as the API server has it changes its pod template. */
+export function changesTemplate({ template }: Pick<WorkloadRow, "template">, patch: JsonPatch): boolean {
+  return patch.some(({ op, path }) => op !== "test" && (path === template || path.startsWith(`${template}/`)));
 }
 
 /** A field of an object in its standard form, as it is called in those that the API server has. */

@@ -1,4 +1,5 @@
 import { resources } from "../../kube/resources.ts";
+import { knownKinds } from "../../rollout/kinds/known-kinds.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { ownershipOf } from "../flags/run-flags.ts";
@@ -23,7 +24,7 @@ export function neededBy(wave: RunningWave): readonly Need[] {
   return [
     ...always(),
     ...(wave.values["enable-csi-integration"] ? forClasses() : []),
-    ...(wantedKinds(wave.values) ?? []).map(({ id }) => need("", id, "get list watch patch")),
+    ...(wantedKinds(wave.values) ?? []).flatMap(({ id }) => [need("", id, "get list watch patch"), ...forRuns(id)]),
     ...(elects(wave) ? forElection(wave) : []),
     ...forOwners(wave),
     ...forHashKey(wave),
@@ -55,6 +56,18 @@ function always(): readonly Need[] {
 function forClasses(): readonly Need[] {
   const { plural, apiVersion } = resources.secretProviderClassPodStatuses;
   return [need("", `${plural}.${groupOf(apiVersion)}`, "list watch")];
+}
+
+/** What a kind needs whose Pods are made otherwise than by its pod template. */
+function forRuns(id: string): readonly Need[] {
+  switch (knownKinds[id]?.rolledBy) {
+    case "run":
+      return [need("", "jobs.batch", "create")];
+    case "replacement":
+      return [need("", id, "create delete")];
+    default:
+      return [];
+  }
 }
 
 function forOwners(wave: RunningWave): readonly Need[] {

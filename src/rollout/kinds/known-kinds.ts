@@ -1,6 +1,7 @@
 import type { WorkloadKind } from "../workload-row.ts";
 import { argoRollout } from "./argo-rollout.ts";
 import { cronJob } from "./cron-job.ts";
+import { job } from "./job.ts";
 import type { KnownKind } from "./known-kind.ts";
 import { advancedStatefulSet, cloneSet } from "./kruise.ts";
 
@@ -10,4 +11,5 @@ export const knownKinds: Readonly<Record<WorkloadKind, KnownKind>> = {
   "clonesets.apps.kruise.io": cloneSet,
   "statefulsets.apps.kruise.io": advancedStatefulSet,
   "cronjobs.batch": cronJob,
+  "jobs.batch": job,
 };
