@@ -23,6 +23,7 @@ const flagsOfOthers = [
   "--reuse-values",
   "--server-side",
   "--set",
+  "--show-managed-fields",
   "--skip-tests",
 ];
 
