@@ -61,7 +61,7 @@ export class PacedWrites {
     const { leadership, log, writes, clock } = this.#options;
     const now = clock.monotonic();
     const { notBefore = now } = this.#failures.get(key) ?? {};
-    const delayMs = Math.max(notBefore - now, this.#undone.waitMs(key, changes(), now));
+    const delayMs = Math.max(notBefore - now, this.#undone.waitMs(key, changes(), now, priority === "high"));
     if (delayMs > 0) {
       this.#turns.drop(key);
       this.#again(key, delayMs);

@@ -29,6 +29,13 @@ it("who writes with others what was undone waits as well", () => {
   expect(undone.waitMs("x", ["a", "b"], 0)).toBeGreaterThan(0);
 });
 
+it("what a deletion waits for never waits long", () => {
+  const undone = new Undone();
+  for (let times = 0; times < 100; times++) undone.wrote("x", ["a"], 0);
+  expect(undone.waitMs("x", ["a"], 0)).toBeGreaterThan(minute);
+  expect(undone.waitMs("x", ["a"], 0, true)).toBeLessThanOrEqual(5_000);
+});
+
 it("nothing waits that was not written before, however much is written", () => {
   const undone = new Undone();
   fc.assert(

@@ -1,6 +1,8 @@
 /** How long to wait before what was undone is written again; doubles each time. */
 const firstDelayMs = 1_000;
 const longestDelayMs = 600_000;
+/** A deletion may wait for it. */
+const longestUrgentMs = 5_000;
 /** Who is quiet for so long begins anew. */
 const forgottenAfterMs = 2 * longestDelayMs;
 /** From so many on it is told: two may be a person who changes their mind. */
@@ -27,11 +29,11 @@ export class Undone {
   /** By key, those that were written longest ago first. */
   readonly #records = new Map<string, Record>();
 
-  /** How long to wait before `changes` are written to an object, 0 where none of them was undone before. */
-  waitMs(key: string, changes: readonly string[], now: number): number {
+  /** How long to wait before `changes` are written to an object, 0 where none of them was undone before; never long where it is urgent. */
+  waitMs(key: string, changes: readonly string[], now: number, isUrgent = false): number {
     const record = this.#records.get(key);
     if (record === undefined || !changes.some((change) => record.written.has(change))) return 0;
-    const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** record.streak);
+    const delayMs = Math.min(isUrgent ? longestUrgentMs : longestDelayMs, firstDelayMs * 2 ** record.streak);
     return Math.max(0, record.at + delayMs - now);
   }
 
