@@ -51,6 +51,17 @@ it("what is no workload any more when it is written or read again is gone, and n
   expect(await reconcile(run(newRecord()), options(changed, lookup))).toEqual({ type: "gone" });
 });
 
+it("a hash that the API server drops as it writes it is a refusal, and not written again and again", async () => {
+  const lookup = lookupOf(configMap("web", { a: "1" }));
+  const record = newRecord();
+  const pruned = async () => workloadObject({ pod: readsAll }) as never;
+  expect(await reconcile(run(record), options(pruned, lookup))).toMatchObject({
+    type: "refused",
+    message: expect.stringContaining("deployments.apps have spec.template.metadata.annotations"),
+  });
+  expect(record.written).toBeUndefined();
+});
+
 it("of a write without an answer nothing is kept that grows with what Pods see: all workloads may be without one", async () => {
   const lookup = lookupOf(configMap("web", wide));
   const record = newRecord();

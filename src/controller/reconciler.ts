@@ -7,7 +7,7 @@ import { type JsonPatch, patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import { MalformedWorkload, type Workload } from "../rollout/workload.ts";
-import { changesTemplate } from "../rollout/workload-row.ts";
+import { changesTemplate, fieldOfKind, resourceName } from "../rollout/workload-row.ts";
 import type { Leadership } from "./leadership.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
@@ -104,6 +104,8 @@ async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<O
     switch (result.type) {
       case "written": {
         const { after } = result;
+        const hasHash = after.recordedHash !== undefined || !("hash" in plan);
+        if (!hasHash && changesTemplate(workload.row, patch)) return notKept(after);
         learn(record, cached, after, clock.monotonic());
         record.written = afterRoll(record, workload, plan, clock.monotonic());
         if (watched) noteWritten(record, after);
@@ -134,6 +136,17 @@ async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<O
 function isUntoldOf({ legacy }: WorkloadRecord, workload: Workload, plan: RolloutPlan): boolean {
   const due = plan.outcome === "held" ? plan.due : plan;
   return due.outcome === "baseline" && isUntold(workload) && !isTold(workload, legacy);
+}
+
+/**
+ * The API server answered that it wrote, and dropped the hash: fields that a definition does not have are pruned
+ * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning).
+ */
+function notKept(workload: Workload): Outcome {
+  const { row } = workload;
+  const place = `${fieldOfKind(row, "spec.template")}.metadata.annotations`;
+  const message = `the API server dropped the hash of its configuration as it wrote it: let the schema of ${resourceName(row)} have ${place}, or keep webhooks from taking it off`;
+  return { type: "refused", workload, message };
 }
 
 /** Asked right before each write, and before what only a write needs. */
