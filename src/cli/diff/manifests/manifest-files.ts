@@ -1,4 +1,5 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText } from "../../../telemetry/error-text.ts";
 import { UsageError } from "../../flags/usage-error.ts";
@@ -21,28 +22,27 @@ export async function readManifestFiles(
   input: () => AsyncIterable<Uint8Array>,
 ): Promise<readonly ManifestFile[]> {
   const files: ManifestFile[] = [];
-  let bytes = 0;
-  const add = (name: string, content: Uint8Array) => {
-    files.push({ name, text: Buffer.from(content).toString("utf8") });
-    bytes = within(bytes + content.byteLength);
+  let left = mostBytes;
+  const add = async (name: string, content: AsyncIterable<Uint8Array>) => {
+    const bytes = await readAtMost(left, content);
+    left -= bytes.byteLength;
+    files.push({ name, text: bytes.toString("utf8") });
   };
   for (const name of names) {
-    if (name === "-") add("standard input", await readInput(input()));
-    else for (const file of await filesAt(name)) add(file, await readable(file, () => readFile(file)));
+    if (name === "-") await add("standard input", input());
+    else for (const file of await filesAt(name)) await readable(file, () => add(file, createReadStream(file)));
   }
   return files;
 }
 
-function within(bytes: number): number {
-  if (bytes <= mostBytes) return bytes;
-  throw new UsageError(`the manifests are more than ${mostBytes / 1024 / 1024} MiB: give fewer at once`);
-}
-
-async function readInput(input: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** What is too much is not read first: a device never ends, and the size of a file is no promise. */
+async function readAtMost(most: number, content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of input) {
-    bytes = within(bytes + part.byteLength);
+  for await (const part of content) {
+    bytes += part.byteLength;
+    if (bytes > most)
+      throw new UsageError(`the manifests are more than ${mostBytes / 1024 / 1024} MiB: give fewer at once`);
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -50,13 +50,12 @@ async function readInput(input: AsyncIterable<Uint8Array>): Promise<Uint8Array> 
 
 async function filesAt(name: string): Promise<readonly string[]> {
   const found = await readable(name, () => stat(name));
-  if (!found.isDirectory()) {
-    within(found.size);
-    return [name];
-  }
+  if (!found.isDirectory()) return [name];
   const entries = await readable(name, () => readdir(name, { recursive: true, withFileTypes: true }));
-  // Files of a mounted ConfigMap are links.
-  const files = entries.filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name));
+  // Files of a mounted ConfigMap are links; what is a pipe or a device nobody may ever write to.
+  const files = entries.filter(
+    (entry) => (entry.isFile() || entry.isSymbolicLink()) && /\.(ya?ml|json)$/.test(entry.name),
+  );
   if (files.length === 0) throw new UsageError(`${name} has no *.yaml, *.yml or *.json`);
   return files.map((entry) => join(entry.parentPath, entry.name)).sort();
 }
@@ -65,6 +64,7 @@ async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`${name} cannot be read: ${errorText(error)}`);
   }
 }
