@@ -286,3 +286,27 @@ it("looks again for a workload that has owned once more while it was looked for"
   await eventually(async () => expect(await owners("a")).toEqual([]));
   await eventually(async () => expect(await finalizers("web")).toBeUndefined());
 });
+
+it("looks again for each finalizer: where one comes back there may be references again", async () => {
+  const { configMaps, create, start, owners, finalizers, showAll, cluster, settled } = await scene({
+    ownership: "remove",
+  });
+  await configMaps("a");
+  const { metadata, ...rest } = workload("web", reads("none"));
+  const finalized = { metadata: { finalizers: [oldFinalizer] } };
+  const { metadata: made } = await create("Deployment", { ...rest, metadata: { ...metadata, ...finalized.metadata } });
+  await start();
+  await eventually(async () => expect(await finalizers("web")).toBeUndefined());
+  await showAll("web");
+
+  const ownerReferences = [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: made.uid }];
+  await cluster.edit("ConfigMap", "a", { metadata: { ownerReferences } });
+  await cluster.edit("Deployment", "web", finalized);
+  await showAll("web");
+  for (let second = 0; second < 5; second++) {
+    await settled();
+    await cluster.clock.advance(1_000);
+  }
+  await eventually(async () => expect(await finalizers("web")).toBeUndefined());
+  expect(await owners("a")).toEqual([]);
+});
