@@ -18,6 +18,8 @@ const wave = 'namespace="wave",job="wave"';
 const pod = 'namespace="wave",job="wave",pod="wave-0"';
 const ofJob = { namespace: "wave", job: "wave" };
 const ofPod = { namespace: "wave", pod: "wave-0" };
+const failOpen =
+  'apiserver_admission_webhook_fail_open_count{name="workloads.wave.pusher.com",type="admit",job="apiserver"}';
 
 /** A case for each alert, by its name. */
 export const alertCases: Readonly<Record<string, AlertCase>> = {
@@ -162,6 +164,17 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       { [`wave_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: "345600x30" },
       { [`wave_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: "0x5 777600x30" },
     ],
+  },
+  WaveWebhookIsNotReached: {
+    fires: {
+      // It is there from the first review that fails.
+      series: { [failOpen]: "_x4 1x20" },
+      afterMinutes: 8,
+      labels: { name: "workloads.wave.pusher.com" },
+      summary:
+        "The API server let workloads pass without Wave's webhook, which it did not reach; wave doctor says why.",
+    },
+    quiet: [{ [failOpen]: "_x60" }, { [failOpen.replace("workloads.wave", "other")]: "_x4 1+1x40" }],
   },
 };
 
