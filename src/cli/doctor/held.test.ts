@@ -13,7 +13,9 @@ function told(reason: HoldReason, forMs: number): readonly string[] {
 
 describe("what is held", () => {
   it("is told at once where only a person ends it whom nobody asked", () => {
-    expect(told("halted", 0)).toEqual(["problem: it is held → wave resume deployment/web -n shop"]);
+    expect(told("halted", 0)).toEqual([
+      "problem: it is held → mend what changed, or what failed; only where both are right: wave resume deployment/web -n shop",
+    ]);
     expect(told("invalid", Number.NaN)).toEqual(["problem: it is held → kubectl edit -n shop deployment/web"]);
     expect(told("undone", 0)).toHaveLength(1);
   });

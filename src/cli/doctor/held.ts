@@ -19,7 +19,12 @@ const explain = (place: Place) => `wave explain ${nameForWave(place)}`;
 const holdRows: Readonly<Record<HoldReason, HoldRow | undefined>> = {
   observed: undefined,
   invalid: { afterMs: 0, severity: problem, fix: (place) => `kubectl edit ${kubectlName(place)}` },
-  halted: { afterMs: 0, severity: problem, fix: (place) => `wave resume ${nameForWave(place)}` },
+  // By itself "wave resume" would give this one the change that broke others.
+  halted: {
+    afterMs: 0,
+    severity: problem,
+    fix: (place) => `mend what changed, or what failed; only where both are right: wave resume ${nameForWave(place)}`,
+  },
   undone: { afterMs: 0, severity: problem, fix: explain },
   hold: { afterMs: day, severity: warning, fix: (place) => `wave release ${nameForWave(place)}` },
   approval: { afterMs: day, severity: warning, fix: (place) => `wave approve ${nameForWave(place)}` },
