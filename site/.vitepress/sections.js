@@ -43,6 +43,7 @@ export const sections = [
   {
     reader: "On call",
     pages: [
+      ["docs/on-call.md", "From the alert to the end of it"],
       ["docs/troubleshooting.md", "Troubleshooting"],
       ["docs/commands.md", "Commands"],
       ["docs/alerts.md", "Alerts"],

@@ -10,7 +10,7 @@ import { vi } from "vitest";
 import { parse } from "yaml";
 import { temporaryFiles } from "../../src/kube/test-files.ts";
 import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
-import { helm } from "../admission/admitted.ts";
+import { configurations, helm } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { freePort, startWave, type WaveProcess } from "../control-plane/wave-process.ts";
 import { chart } from "./rendered.ts";
@@ -60,6 +60,22 @@ export async function startReplica(cluster: Cluster, { name, namespace }: Releas
     vi.unstubAllEnvs();
     await rm(folder, { recursive: true });
   }
+}
+
+/**
+ * Has the API server call that process in place of a Pod: a Service that is another name for this machine is the only one
+ * that leads it there.
+ */
+export async function leadToReplica(
+  cluster: Cluster,
+  { name, namespace }: Release,
+  { webhookPort }: Replica,
+): Promise<void> {
+  const spec = { type: "ExternalName", externalName: "localhost", clusterIP: null, clusterIPs: null };
+  const service = `/api/v1/namespaces/${namespace}/services/${name}-webhook`;
+  await cluster.api("PATCH", service, { spec }, "application/merge-patch+json");
+  const port = [{ op: "add", path: "/webhooks/0/clientConfig/service/port", value: webhookPort }];
+  await cluster.api("PATCH", `${configurations}/${name}-webhook`, port, "application/json-patch+json");
 }
 
 /** The Secret with the authority of a release's webhook when a third of its life is left, so that the next one is due. */

@@ -39,11 +39,12 @@ export function indentedCommands(page: string): readonly string[] {
 }
 
 /**
- * Pages whose blocks another test runs, which must name the page: it has the configuration or the endpoints that they
- * need.
+ * Pages whose blocks another test runs, which must name the page: it has the configuration, the endpoints or the
+ * misfortune that they need.
  */
 const elsewhere: Readonly<Record<string, string>> = {
   "docs/notifications.md": "src/notify/notifications-docs.test.ts",
+  "docs/on-call.md": "test/on-call/walks.test.ts",
 };
 
 /** The test that runs the blocks of a page instead; undefined where they are followed on a control plane. */

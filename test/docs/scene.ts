@@ -105,7 +105,7 @@ export class Scene {
   async #exchange(command: string, output: readonly string[], at: string): Promise<void> {
     // What is only looked at gets there in its own time.
     const looks =
-      /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |describe |rollout status))/.test(
+      /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |events |describe |rollout status))/.test(
         command,
       );
     const deadline = performance.now() + 60_000;

@@ -8,7 +8,7 @@ import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.
 import { type ControlPlane, controlPlaneFolder, startControlPlane } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
-import { type Release, type Replica, startReplica } from "../deploy/installed.ts";
+import { leadToReplica, type Release, type Replica, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
 import { makeNamespace, type Namespace, workload } from "./objects.ts";
 
@@ -66,19 +66,8 @@ describeOnControlPlane("wave doctor", () => {
     expect(code, `${fix}: ${out}`).toBe(0);
   };
 
-  /**
-   * The API server calls the process of this test in place of a Pod: a Service that is another name for this machine is the
-   * only one that leads it there.
-   */
   const lead = async () => {
-    await cluster.api(
-      "PATCH",
-      service,
-      { spec: { type: "ExternalName", externalName: "localhost", clusterIP: null, clusterIPs: null } },
-      mergePatch,
-    );
-    const port = [{ op: "add", path: "/webhooks/0/clientConfig/service/port", value: running?.webhookPort }];
-    await cluster.api("PATCH", configuration, port, "application/json-patch+json");
+    if (running !== undefined) await leadToReplica(cluster, release, running);
   };
   const start = async () => {
     running = await startReplica(cluster, release);

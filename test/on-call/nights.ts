@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { configurations } from "../admission/admitted.ts";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { until } from "../control-plane/wave-process.ts";
+import { leadToReplica, type Release, type Replica } from "../deploy/installed.ts";
+
+/** Where nights are spent: a cluster with a release of the chart, whose one replica is a process of the test. */
+export interface Place {
+  readonly cluster: Cluster;
+  readonly release: Release;
+  readonly replica: Replica;
+}
+
+/** What goes wrong in one walk, and what is not done by the commands of the page. */
+export interface Night {
+  /** The series of the alert while something is wrong; it has no such line before and after. */
+  readonly series: RegExp;
+  /** Where the series is not one of Wave's: the API server's own. */
+  readonly by?: "api server";
+  /** Breaks it; resolves with what then does what kwok's machines do not: by itself, as soon as the person has mended it. */
+  readonly breaks: (place: Place) => Promise<() => Promise<unknown>>;
+  /**
+   * Before which block of the page that happens, where the person does not wait for it but it for the person: the server is
+   * there again, the Service leads to the replica.
+   */
+  readonly answersBefore?: number;
+}
+
+const page = "/api/v1/namespaces/shop/configmaps/page";
+const mergePatch = "application/merge-patch+json";
+
+/** By the titles of the page. */
+export const nights: Readonly<Record<string, Night>> = {
+  "A ConfigMap is broken": {
+    series: /^wave_rollouts_halted [1-9]/m,
+    // kwok's Pods read nothing, so no edit could break them: while the page is broken the one node takes no Pod.
+    breaks: async ({ cluster }) => {
+      await cluster.kubectl(["cordon", "node-0"]);
+      await cluster.api("PATCH", page, { data: { "index.html": "Hello {{ name" } }, mergePatch);
+      return async () => {
+        await until(
+          "the page to be mended",
+          async () => {
+            const { data } = await cluster.api<AnyObject & { data: Record<string, string> }>("GET", page);
+            return data["index.html"]?.startsWith("Hello") ? undefined : true;
+          },
+          90_000,
+        );
+        await cluster.kubectl(["uncordon", "node-0"]);
+      };
+    },
+  },
+  "A Secret is missing": {
+    series: /^wave_workloads_longest_seconds\{state="waiting"\} [^0]/m,
+    breaks: async ({ cluster }) => {
+      const env = [{ name: "PASSWORD", valueFrom: { secretKeyRef: { name: "db", key: "password" } } }];
+      const patch = [{ op: "add", path: "/spec/template/spec/containers/0/env", value: env }];
+      const mail = "/apis/apps/v1/namespaces/shop/deployments/mail";
+      await cluster.api("PATCH", mail, patch, "application/json-patch+json");
+      return async () => undefined;
+    },
+  },
+  "The webhook is down": {
+    series: /^apiserver_admission_webhook_fail_open_count\{name="workloads\.wave\.pusher\.com",type="admit"\} [1-9]/m,
+    by: "api server",
+    breaks: async ({ cluster, release, replica }) => {
+      // The port as the chart has it, so that the API server cannot use a connection that is still open.
+      const port = [{ op: "remove", path: "/webhooks/0/clientConfig/service/port" }];
+      await cluster.api("PATCH", `${configurations}/wave-webhook`, port, "application/json-patch+json");
+      await cluster.kubectl(["-n", release.namespace, "delete", "service", "wave-webhook"]);
+      let deployed = 0;
+      await until("the API server to ask in vain", async () => {
+        const deploy = ["-n", "shop", "annotate", "--overwrite", "deployment", "web"];
+        await cluster.kubectl([...deploy, `example.com/deployed=${++deployed}`]);
+        return (await cluster.kubectl(["get", "--raw", "/metrics"])).includes("webhook_fail_open_count{") || undefined;
+      });
+      return () => leadToReplica(cluster, release, replica);
+    },
+    answersBefore: 2,
+  },
+  "A namespace is full": {
+    series: /^wave_rollouts_halted [1-9]/m,
+    breaks: async ({ cluster }) => {
+      await cluster.kubectl(["-n", "shop", "create", "quota", "team", "--hard=pods=6"]);
+      await cluster.api("PATCH", page, { data: { "index.html": "Welcome back" } }, mergePatch);
+      return async () => undefined;
+    },
+  },
+  "The API server is gone": {
+    series: /^wave_api_server_reachable 0/m,
+    breaks: async ({ cluster }) => {
+      await cluster.api("PATCH", page, { data: { "index.html": "Good night" } }, mergePatch);
+      const server = Number(readFileSync(join(dirname(cluster.kubeconfig), "kube-apiserver.pid"), "utf8"));
+      process.kill(server, "SIGSTOP");
+      return async () => process.kill(server, "SIGCONT");
+    },
+    answersBefore: 1,
+  },
+};

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Exchange, exchangesOf, type Fence, fencesOf, root } from "../docs/fences.ts";
+
+/** A section of the page: what somebody on call does in one night. */
+export interface Walk {
+  readonly title: string;
+  /** The alert that woke them. */
+  readonly alert: string;
+  readonly blocks: readonly Fence[];
+  readonly exchanges: readonly Exchange[];
+}
+
+/** The walks of a page, in order: one for each of its headings of the second level. */
+export function walksOf(page: string): readonly Walk[] {
+  const lines = readFileSync(join(root, page), "utf8").split("\n");
+  const starts = [...lines.keys()].filter((index) => lines[index]?.startsWith("## "));
+  return starts.map((start, order) => {
+    const end = starts[order + 1] ?? lines.length;
+    const blocks = fencesOf(page).filter(({ at }) => {
+      const line = Number(at.match(/\d+$/)?.[0]);
+      return line > start && line <= end;
+    });
+    const alert =
+      lines
+        .slice(start, end)
+        .join("\n")
+        .match(/^\*\*Alert\*\* \[(\w+)\]/m)?.[1] ?? "";
+    return { title: lines[start]?.slice(3) ?? "", alert, blocks, exchanges: blocks.flatMap(exchangesOf) };
+  });
+}

@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { helm } from "../admission/admitted.ts";
+import { type Cluster, connect } from "../control-plane/cluster.ts";
+import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
+import { leadToReplica, type Release, startReplica } from "../deploy/installed.ts";
+import { chart } from "../deploy/rendered.ts";
+import { Scene } from "../docs/scene.ts";
+import { type Night, nights, type Place } from "./nights.ts";
+import { type Walk, walksOf } from "./page.ts";
+
+const page = "docs/on-call.md";
+const walks = walksOf(page);
+const shortTerms = ["leaseDuration=3s", "renewDeadline=2s", "retryPeriod=500ms"].map(
+  (term) => `leaderElection.${term}`,
+);
+const paced = ["settle=500ms", "soak=500ms", "maxConcurrentRollouts=20"];
+const release: Release = {
+  name: "wave",
+  namespace: "wave-system",
+  values: ["--set", ["webhooks.enabled=true", ...shortTerms, ...paced].join()],
+};
+
+// An API server of its own: it is broken, and a Wave in all namespaces would roll the workloads of other suites.
+describeOnControlPlane("somebody on call, by the commands of the page,", () => {
+  let plane: ControlPlane;
+  let place: Place;
+  let scene: Scene;
+
+  const series = async (cluster: Cluster, { by }: Night) =>
+    by === undefined ? place.replica.metrics() : await cluster.kubectl(["get", "--raw", "/metrics"]);
+  const isHealthy = async () => {
+    const told = await new Promise<string>((resolve) => {
+      const args = ["doctor", "-n", "shop", "--kubeconfig", place.cluster.kubeconfig];
+      execFile(waveCommand, args, (_error, out, errors) => resolve(out + errors));
+    });
+    if (!told.includes("leftovers") || /PROBLEM|WARNING/.test(told)) throw new Error(told);
+    return true;
+  };
+
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    const cluster = connect(plane);
+    const { name, namespace, values } = release;
+    await helm(cluster, ["install", name, chart, "-n", namespace, "--create-namespace", ...values]);
+    const replica = await startReplica(cluster, release);
+    await leadToReplica(cluster, release, replica);
+    place = { cluster, release, replica };
+    scene = new Scene(page, plane.kubeconfig);
+    await scene.begin();
+  }, 120_000);
+  afterAll(async () => {
+    await scene?.end();
+    await place?.replica.stop("SIGKILL");
+    place?.cluster.close();
+    await plane?.stop();
+  });
+
+  it("has a walk for each night, from an alert that goes by its series", () => {
+    expect(walks.map(({ title }) => title)).toEqual(Object.keys(nights));
+    const rules = readFileSync(join(chart, "files/alerts.yaml"), "utf8").split("- alert: ");
+    for (const { title, alert } of walks) {
+      const name = nights[title]?.series.source.match(/\w+/)?.[0] ?? "";
+      expect(
+        rules.find((rule) => rule.startsWith(`${alert}\n`)),
+        title,
+      ).toContain(name);
+    }
+  });
+
+  it.for(walks)("ends it in a minute: $title", { timeout: 180_000 }, async (walk: Walk) => {
+    const night = nights[walk.title] ?? expect.fail("no such night");
+    const { cluster } = place;
+    expect(await series(cluster, night)).not.toMatch(night.series);
+    const answer = await night.breaks(place);
+    try {
+      await until("the alert's series", async () =>
+        night.series.test(await series(cluster, night)) ? true : undefined,
+      );
+    } catch (error) {
+      // The API server is not left standing still.
+      if (night.answersBefore !== undefined) await answer().catch(() => {});
+      throw error;
+    }
+    const started = performance.now();
+    const follow = async () => {
+      for (const [index, block] of walk.blocks.entries()) {
+        if (index === night.answersBefore) await answer();
+        await scene.follow(block);
+      }
+    };
+    await Promise.all([follow(), night.answersBefore === undefined ? answer() : undefined]);
+    expect((performance.now() - started) / 1_000).toBeLessThan(60);
+    // What the API server has let through it goes on counting.
+    if (night.by === undefined)
+      await until("the series to be as before", async () =>
+        night.series.test(await series(cluster, night)) ? undefined : true,
+      );
+    await until("the doctor to find nothing", isHealthy);
+  });
+});
