@@ -28,6 +28,8 @@ export interface BothStates {
   readonly after: State;
   /** What could not be read and may matter, a line each. */
   readonly gaps: readonly string[];
+  /** What may not be listed where the manifests are, a line each. */
+  readonly unlisted: readonly string[];
 }
 
 /**
@@ -64,6 +66,7 @@ export async function readBothStates(client: ApiClient, told: KnownPolicy, overl
     before: { overlaid: known, read: withOverlay("before"), policy: before },
     after: { overlaid: known, read: withOverlay("after"), policy: after },
     gaps: [...overlay.gaps, ...gapsOf(namespaces), ...listed.gaps, ...names.failures],
+    unlisted: listed.unlisted,
   };
 }
 

@@ -190,6 +190,20 @@ describe("wave diff", () => {
     expect(known.out + known.err + unknown.out + unknown.err).not.toContain("hunter2");
   });
 
+  it("does not say that nothing rolls where it may not list who could", async () => {
+    const { createConfigMap, createCurrent, run } = await scene();
+    await createConfigMap("page", "1");
+    await createCurrent("deployments/web");
+    const remove = sandbox.faults.add({
+      match: ({ path }) => /\/deployments($|\?)/.test(path),
+      action: { type: "status", status: 403 },
+    });
+    const { code, out } = await run([configMap("page", { key: "2" })]);
+    remove();
+    expect(code).toBe(3);
+    expect(out).toContain("Note: deployments in ");
+  });
+
   it("tells what changes for hashes under a key that it may not read, as far as that can be told", async () => {
     const { createConfigMap, createCurrent, merge, run } = await scene();
     await createConfigMap("page", "1");

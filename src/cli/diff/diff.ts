@@ -41,9 +41,12 @@ export const diff = clusterCommand({
       const workloads = differencesOf(states, now);
       for (const gap of states.gaps) terminal.writeError(`wave diff: ${printable(placed(gap, cluster))}\n`);
       const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
-      terminal.write(await renderDiff({ workloads, notes: wanted.notes }, { output: values.output, paint }));
+      terminal.write(
+        await renderDiff({ workloads, notes: [...states.unlisted, ...wanted.notes] }, { output: values.output, paint }),
+      );
       if (workloads.some(({ effect }) => replacing.has(effect))) return exitCodes.no;
-      return workloads.some(({ effect }) => effect === "unknown") ? exitCodes.cluster : exitCodes.done;
+      const known = states.unlisted.length === 0 && workloads.every(({ effect }) => effect !== "unknown");
+      return known ? exitCodes.done : exitCodes.cluster;
     };
   },
 });

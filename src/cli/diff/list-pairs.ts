@@ -35,6 +35,15 @@ export interface AskingBoth {
   readonly after: Asking;
 }
 
+/** The workloads of the cluster that are looked at. */
+export interface ListedPairs {
+  readonly pairs: readonly Pair[];
+  /** What of other namespaces may not be listed, a line each. */
+  readonly gaps: readonly string[];
+  /** What may not be listed even where the manifests are, a line each: without it nobody can say that nothing rolls. */
+  readonly unlisted: readonly string[];
+}
+
 /**
  * The workloads of the cluster that opted in, before or after, and those of the manifests. Where only some namespaces may be
  * listed, those of these `namespaces`, and a line says so.
@@ -45,17 +54,18 @@ export async function listPairs(
   asking: AskingBoth,
   overlay: Overlay,
   namespaces: readonly string[],
-): Promise<{ readonly pairs: readonly Pair[]; readonly gaps: readonly string[] }> {
+): Promise<ListedPairs> {
   const gaps = new Set<string>();
+  const unlisted = new Set<string>();
   const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
   const lists = await inLane(kinds, (row) => {
     const keep = (object: KubeObject & WorkloadObject): Pair | undefined => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
       return wanted.has(key) ? undefined : listedPair(row, object, asking, overlay);
     };
-    return listWhere(client, row, namespaces, keep, (gap) => gaps.add(gap));
+    return listWhere(client, row, namespaces, keep, { gaps, unlisted });
   });
-  return { pairs: [...wanted.values(), ...lists.flat()], gaps: [...gaps] };
+  return { pairs: [...wanted.values(), ...lists.flat()], gaps: [...gaps], unlisted: [...unlisted] };
 }
 
 function listedPair(
@@ -82,20 +92,20 @@ async function listWhere(
   row: WorkloadRow,
   namespaces: readonly string[],
   keep: (object: KubeObject & WorkloadObject) => Pair | undefined,
-  tell: (gap: string) => void,
+  { gaps, unlisted }: { readonly gaps: Set<string>; readonly unlisted: Set<string> },
 ): Promise<readonly Pair[]> {
   try {
     return await listAll(client, row, {}, keep);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    tell(`${row.plural} of other namespaces are not known here, and may read what is shared: ${errorText(error)}`);
+    gaps.add(`${row.plural} of other namespaces are not known here, and may read what is shared: ${errorText(error)}`);
   }
   const lists = await inLane(namespaces, async (namespace) => {
     try {
       return await listAll(client, row, { namespace }, keep);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      tell(`${row.plural} in ${namespace} are not known here: ${errorText(error)}`);
+      unlisted.add(`${row.plural} in ${namespace} are not known here, and may roll: ${errorText(error)}`);
       return [];
     }
   });
