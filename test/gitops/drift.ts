@@ -35,8 +35,17 @@ export function missingTools(): string | undefined {
   return missing.length === 0 ? undefined : `${missing.join(", ")} missing; test/gitops/install builds it`;
 }
 
-/** What a tool says of an object, by its manifest: `in sync`, or `out of sync` and what differs. */
-export async function differs({ kubeconfig }: Cluster, { program, rule }: Tool, manifest: object): Promise<string> {
+/**
+ * What a tool says of an object, by its manifest: `in sync`, or `out of sync` and what differs. A tool that compares two answers
+ * takes a status that changes between them for a difference, until it looks again: so it is asked three times.
+ */
+export async function differs(cluster: Cluster, tool: Tool, manifest: object): Promise<string> {
+  let said = await asked(cluster, tool, manifest);
+  for (let more = 2; more > 0 && said !== "in sync"; more--) said = await asked(cluster, tool, manifest);
+  return said;
+}
+
+async function asked({ kubeconfig }: Cluster, { program, rule }: Tool, manifest: object): Promise<string> {
   const folder = await temporaryFiles({ "manifest.json": JSON.stringify(manifest) });
   return new Promise((resolve, reject) => {
     execFile(
