@@ -107,7 +107,8 @@ export class ExtraKinds {
         const row = await find(signal);
         if (failures > 0) log.info("it can be told again whether a kind of workload is there", { kind: id });
         [failures, misses] = [0, row === undefined ? misses + 1 : 0];
-        const isAnother = row !== undefined && row.apiVersion !== running?.row.apiVersion;
+        const before = running?.row;
+        const isAnother = row !== undefined && (row.apiVersion !== before?.apiVersion || row.kind !== before.kind);
         if (isAnother || (running !== undefined && misses === missesUntilGone)) await end();
         if (row !== undefined && running === undefined) running = begin(row);
         else if (row === undefined && looks === 0)

@@ -20,6 +20,7 @@ describe("a kind that is wanted", () => {
     "argoproj.io/v1alpha1/rollouts/status",
     "argoproj.io/latest/rollouts",
     "argoproj.io/v1/../secrets",
+    "replicasets.apps",
     "widgets.example.com=",
     "widgets.example.com=spec.template",
     "widgets.example.com=/spec/containers/0~1",

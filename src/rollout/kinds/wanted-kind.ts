@@ -15,9 +15,12 @@ export interface WantedKind {
   readonly template: string;
 }
 
+/** Of Deployments, whose annotations they carry: both would be rolled. */
+const madeByOthers = "replicasets.apps";
+
 /** How {@link readWantedKind} wants a kind to be written, to complete "… is not". */
 export const wantedKindForms =
-  "a kind such as rollouts.argoproj.io, or group/version/resource, each with the path of its pod template where that is not /spec/template: example.com/v1/widgets=/spec/podTemplate";
+  "a kind such as rollouts.argoproj.io, and not replicasets.apps, or group/version/resource, each with the path of its pod template where that is not /spec/template: example.com/v1/widgets=/spec/podTemplate";
 
 /**
  * Reads one kind as `--workload-kinds` names it: `resource.group` or `group/version/resource`, and after a "=" the path of its
@@ -28,6 +31,7 @@ export function readWantedKind(text: string): WantedKind | undefined {
   const named = rest.length > 0 ? undefined : readName(name);
   if (named === undefined) return undefined;
   const id = `${named.plural}.${named.group}`;
+  if (id === madeByOthers) return undefined;
   const template = path ?? knownKinds[id]?.template ?? anyKind.template;
   return isFieldPath(template) ? { id, ...named, template } : undefined;
 }
