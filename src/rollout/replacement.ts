@@ -36,8 +36,8 @@ export function replacementOf(object: JobObject, patch: JsonPatch): object {
   delete changed.status;
   if (spec !== undefined && spec.manualSelector !== true) {
     delete spec.selector;
-    for (const of of [metadata, podMetadata]) {
-      const labels = fieldsOf(of?.labels);
+    for (const each of [metadata, podMetadata]) {
+      const labels = fieldsOf(each?.labels);
       for (const label of generatedLabels) delete labels?.[label];
     }
   }
