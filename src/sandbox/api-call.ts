@@ -3,7 +3,8 @@ import { isObject, type Json, type JsonObject } from "./json.ts";
 import { pathDocument } from "./non-resource-paths.ts";
 import { representationOf, watchRepresentation } from "./representation.ts";
 import { isTrue, parseTarget, type Target, verbOf } from "./request-info.ts";
-import { StatusError } from "./status-error.ts";
+import { resources } from "./resources.ts";
+import { noSuchPath, StatusError } from "./status-error.ts";
 import { answer } from "./verbs.ts";
 import { startWatch } from "./watch.ts";
 
@@ -54,11 +55,12 @@ export function askedBy({ method, path, query }: Pick<ApiCall, "method" | "path"
 
 /** Answers one request. Never rejects: what goes wrong is the answer. */
 export async function answerCall(
-  service: Pick<ApiServer, "registry" | "bookmarkMs">,
+  service: Pick<ApiServer, "registry" | "bookmarkMs" | "servesWidgets">,
   call: ApiCall,
   { verb, target }: Asked = askedBy(call),
 ): Promise<ApiReply> {
   try {
+    if (isOfWidgets(call.path) && !service.servesWidgets?.()) throw noSuchPath();
     if (target.type === "path") return { ...pathDocument(call.path, call.method, call.header("accept")), warnings: [] };
     if (verb === "watch") return watchReply(service, call, target);
     const body = call.method === "GET" ? undefined : await call.body();
@@ -77,6 +79,10 @@ export async function answerCall(
   } catch (error) {
     return refusal(error);
   }
+}
+
+function isOfWidgets(path: string): boolean {
+  return `${path}/`.startsWith(`/apis/${resources.widgets.group}/`);
 }
 
 /** What is answered where something was thrown. */

@@ -24,6 +24,8 @@ export interface ApiServerOptions {
   readonly uuid?: () => string;
   /** How webhooks are reached that are registered. Default: none is called. */
   readonly webhooks?: WebhookCaller;
+  /** Whether `widgets.example.com` are served now, as after a CustomResourceDefinition came. Default: never. */
+  readonly servesWidgets?: () => boolean;
   /** Whether the containers of a Pod would end as soon as they start now. Default: none does. */
   readonly crashes?: (pod: ApiObject) => boolean;
 }
@@ -32,6 +34,7 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly registry: Registry;
   readonly bookmarkMs: number;
+  readonly servesWidgets?: (() => boolean) | undefined;
   /** Ends the controllers. */
   readonly stop: () => void;
 }
@@ -47,7 +50,8 @@ export function startApiServer(options: ApiServerOptions = {}): ApiServer {
     podDelayMs: options.podDelayMs ?? 50,
     crashes: options.crashes,
   });
-  return { registry, bookmarkMs: options.bookmarkMs ?? 10_000, stop };
+  const { bookmarkMs = 10_000, servesWidgets } = options;
+  return { registry, bookmarkMs, servesWidgets, stop };
 }
 
 function createNamespaces(registry: Registry): void {

@@ -1,9 +1,12 @@
 import type { JsonObject } from "./json.ts";
-import { allResources, type SandboxResource } from "./resources.ts";
+import { allResources, builtInResources, type SandboxResource } from "./resources.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const subresourceVerbs = ["get", "patch", "update"];
-const groups = [...new Set(allResources.map(({ group }) => group))].filter((group) => group !== "");
+const groupsOf = (rows: readonly SandboxResource[]) =>
+  [...new Set(rows.map(({ group }) => group))].filter((group) => group !== "");
+const groups = groupsOf(builtInResources);
+const allGroups = groupsOf(allResources);
 
 /**
  * The documents that tell a client which kinds there are.
@@ -16,7 +19,7 @@ export function discoveryDocument(path: string, accept: string): JsonObject | un
   if (path === "/apis") return aggregated || accept.includes("v=v2,") ? aggregatedDiscovery(groups) : groupList();
   if (path === "/api/v1") return resourceList("");
   const group = /^\/apis\/([^/]+)(\/v1)?$/.exec(path);
-  if (group === null || !groups.includes(group[1] ?? "")) return undefined;
+  if (group === null || !allGroups.includes(group[1] ?? "")) return undefined;
   return group[2] === undefined
     ? { kind: "APIGroup", apiVersion: "v1", ...groupOf(group[1] ?? "") }
     : resourceList(group[1] ?? "");

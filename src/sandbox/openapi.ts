@@ -1,5 +1,5 @@
 import type { JsonObject } from "./json.ts";
-import { allResources } from "./resources.ts";
+import { builtInResources } from "./resources.ts";
 
 /** Paths of groups as the index of OpenAPI documents names them: `api/v1`, `apis/apps/v1`. */
 function groupPath(group: string): string {
@@ -13,11 +13,11 @@ function groupPath(group: string): string {
  */
 export function openApiDocument(path: string): JsonObject | undefined {
   if (path === "/openapi/v3") {
-    const groups = [...new Set(allResources.map(({ group }) => group))];
+    const groups = [...new Set(builtInResources.map(({ group }) => group))];
     const paths = groups.map((group) => [groupPath(group), { serverRelativeURL: `/openapi/v3/${groupPath(group)}` }]);
     return { paths: Object.fromEntries(paths) };
   }
-  const rows = allResources.filter(({ group }) => path === `/openapi/v3/${groupPath(group)}`);
+  const rows = builtInResources.filter(({ group }) => path === `/openapi/v3/${groupPath(group)}`);
   if (rows.length === 0) return undefined;
   const info = { title: "Kubernetes", version: "v1.36.0" };
   const paths = rows.map(({ group, version, kind, plural, namespaced }) => {

@@ -145,6 +145,14 @@ export const resources = {
     shortNames: ["sts"],
     fields: ["spec", "status"],
   }),
+  widgets: workload({
+    group: "example.com",
+    kind: "Widget",
+    plural: "widgets",
+    inAll: false,
+    subresources: ["status"],
+    fields: ["spec", "status"],
+  }),
   leases: resource({ group: "coordination.k8s.io", kind: "Lease", plural: "leases", fields: ["spec"] }),
   mutatingWebhookConfigurations: resource({
     group: "admissionregistration.k8s.io",
@@ -158,6 +166,9 @@ export const resources = {
 
 /** The same rows as a list. */
 export const allResources: readonly SandboxResource[] = Object.values(resources);
+
+/** Without those of a CustomResourceDefinition, which are served only where somebody asked for them. */
+export const builtInResources = allResources.filter((row) => row !== resources.widgets);
 
 /** `v1`, `apps/v1`: how objects of this kind name their version. */
 export function apiVersionOf({ group, version }: SandboxResource): string {

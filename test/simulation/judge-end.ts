@@ -85,7 +85,8 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
     if (paused === true || (updateStrategy?.rollingUpdate?.partition ?? 0) > 0) return false;
     // While new Pods cannot start, a rollout may leave an old one as it is. No other scheduler runs in the simulation.
     if (standsFor(namedBy(workload, settings), find).missing) return false;
-    return schedulerOf(workload) === "default-scheduler";
+    // The API server fills in no fields of custom resources.
+    return (schedulerOf(workload) ?? "default-scheduler") === "default-scheduler";
   }
 
   function ownerOf(object: StoredObject): StoredObject | undefined {

@@ -24,6 +24,8 @@ export function isComplete(workload: StoredObject): boolean {
       const updated = count("updatedReplicas");
       return updated >= replicas && count("replicas") <= updated && count("availableReplicas") >= updated;
     }
+    case "Widget":
+      return count("updatedReplicas") >= replicas && count("availableReplicas") >= replicas;
     case "StatefulSet": {
       const partition = spec.updateStrategy?.rollingUpdate?.partition ?? 0;
       if (count("readyReplicas") < replicas) return false;

@@ -3,7 +3,7 @@ import { type Place, placesOf, type WorkloadSpec } from "./model-reading.ts";
 import type { StoredObject, WaveSettings } from "./record.ts";
 
 /** The resources whose objects Wave rolls. */
-export const workloadResources: readonly string[] = ["deployments", "statefulsets", "daemonsets"];
+export const workloadResources: readonly string[] = ["deployments", "statefulsets", "daemonsets", "widgets"];
 
 /** The scheduler that nobody is (docs/admission.md). */
 export const gateScheduler = "wave.pusher.com/invalid";

@@ -1,3 +1,5 @@
+import type { WantedKind } from "../../src/rollout/kinds/wanted-kind.ts";
+
 /** An object as the storage holds it: JSON whose metadata is known. Never changed in place. */
 export interface StoredObject {
   readonly apiVersion?: string;
@@ -98,6 +100,8 @@ export interface WaveSettings {
   readonly updateRate: number;
   readonly updateBurst: number;
   readonly syncPeriodMs: number;
+  /** What `--workload-kinds` names; undefined: nothing. */
+  readonly workloadKinds?: readonly WantedKind[] | undefined;
   /** Undefined: everything happens at once. */
   readonly pacing: Pacing | undefined;
 }
@@ -175,6 +179,8 @@ export interface WorldOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** Everything that was stored so far: `rollout undo` goes back to what was. It grows. */
   readonly history: readonly HistoryEntry[];
+  /** Whether there are Widgets, and Wave is told of them. */
+  readonly widgets?: boolean;
   /** When what is due may happen, and what a right clock on the wall shows; undefined: everything happens at once. */
   readonly paced?: { readonly pacing: Pacing; readonly wall: () => number } | undefined;
 }

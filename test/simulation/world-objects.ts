@@ -14,6 +14,12 @@ export const workloadKinds = [
   { kind: "DaemonSet", plural: "daemonsets" },
 ] as const;
 
+/** One that Wave knows nothing of but what `--workload-kinds` says. */
+export const widgetKind = { kind: "Widget", plural: "widgets" } as const;
+
+/** The plurals of all kinds of workloads. */
+export const workloadPlurals: readonly string[] = [...workloadKinds, widgetKind].map(({ plural }) => plural);
+
 /** Few keys and values, so that A → B → A happens. */
 const keys = ["k1", "k2", "k3"];
 const values = ["x", "y", "z", ""];
@@ -147,7 +153,7 @@ export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: 
   const scheduler = gated ? { schedulerName: "wave.pusher.com/invalid" } : {};
   const labels = { app: name };
   return {
-    apiVersion: "apps/v1",
+    apiVersion: kind === widgetKind.kind ? "example.com/v1" : "apps/v1",
     kind,
     metadata: { name, namespace, annotations: { ...optIn, ...note, ...someExtras(dice, shape, namespace) } },
     spec: {
@@ -163,6 +169,7 @@ function someStrategy(dice: Dice, kind: string): Json {
   if (kind === "Deployment") {
     return { replicas, ...(dice.chance(0.2) && { strategy: { type: "Recreate" } }) };
   }
+  if (kind === widgetKind.kind) return { replicas };
   const updateStrategy = dice.chance(0.15) ? { updateStrategy: { type: "OnDelete" } } : {};
   if (kind === "DaemonSet") return updateStrategy;
   const claim = {

@@ -2,11 +2,10 @@ import { standsFor } from "./model-search.ts";
 import { namedBy } from "./model-workload.ts";
 import { badValue } from "./stage/crashing-pods.ts";
 import { type Action, someConfig } from "./world-config-actions.ts";
-import { encoded, someKey, someValue, workloadKinds } from "./world-objects.ts";
+import { encoded, workloadPlurals as plurals, someKey, someValue } from "./world-objects.ts";
 import type { Present, Scene } from "./world-scene.ts";
 
 const prefix = "wave.pusher.com/";
-const plurals = workloadKinds.map(({ plural }) => plural);
 
 /** By what a roll can be held, and by what it is paced. */
 const policies = [

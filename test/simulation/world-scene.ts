@@ -9,6 +9,7 @@ const groups: Readonly<Record<string, string>> = {
   deployments: "/apis/apps/v1",
   statefulsets: "/apis/apps/v1",
   daemonsets: "/apis/apps/v1",
+  widgets: "/apis/example.com/v1",
 };
 
 /** An object that is there now. */

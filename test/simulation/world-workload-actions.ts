@@ -1,6 +1,14 @@
 import type { StoredObject } from "./record.ts";
 import { type Action, createNamed, edit } from "./world-config-actions.ts";
-import { configKinds, someExtras, somePodSpec, someWorkload, workloadKinds } from "./world-objects.ts";
+import {
+  configKinds,
+  workloadPlurals as plurals,
+  someExtras,
+  somePodSpec,
+  someWorkload,
+  widgetKind,
+  workloadKinds,
+} from "./world-objects.ts";
 import type { Present, Scene } from "./world-scene.ts";
 import { undo } from "./world-undo.ts";
 
@@ -26,7 +34,8 @@ export const workloadActions: readonly Action[] = [
   { name: "annotate", weight: 3, act: (scene) => withWorkload(scene, (one) => annotate(scene, one)) },
 ];
 
-const plurals = workloadKinds.map(({ plural }) => plural);
+/** Widgets are two of five where there are any. */
+const withWidgets = [...workloadKinds, widgetKind, widgetKind];
 
 async function withWorkload(scene: Scene, act: (workload: Present) => Promise<string | undefined>) {
   const workload = scene.dice.oneOf(scene.all(...plurals));
@@ -37,7 +46,7 @@ async function withWorkload(scene: Scene, act: (workload: Present) => Promise<st
 export async function createWorkload(scene: Scene): Promise<string | undefined> {
   const { dice, shape } = scene;
   const namespace = dice.oneOf(shape.namespaces);
-  const row = dice.oneOf(workloadKinds);
+  const row = dice.oneOf(scene.settings.workloadKinds === undefined ? workloadKinds : withWidgets);
   if (namespace === undefined || row === undefined || scene.all(...plurals).length >= shape.workloads) return undefined;
   const name = `w${dice.between(0, shape.workloads - 1)}`;
   if (scene.exists(row.plural, namespace, name) || !scene.exists("namespaces", undefined, namespace)) return undefined;
@@ -61,9 +70,9 @@ function editTemplate(scene: Scene, workload: Present): Promise<string> {
 /** Volumes that are no longer there must go by name, so the pod spec is put in place whole. */
 function changeReads(scene: Scene, workload: Present): Promise<string> {
   const spec = somePodSpec(scene.dice, scene.shape);
-  const body = [
-    { op: "replace", path: "/spec/template/spec", value: { schedulerName: schedulerOf(workload), ...spec } },
-  ];
+  const schedulerName = schedulerOf(workload);
+  const value = { ...(schedulerName !== undefined && { schedulerName }), ...spec };
+  const body = [{ op: "replace", path: "/spec/template/spec", value }];
   return scene.patch(workload, "json-patch+json", body, "kubectl-edit");
 }
 
@@ -90,7 +99,7 @@ async function helmUpgrade(scene: Scene, workload: Present): Promise<string> {
   const change = { spec: { template: { metadata: { annotations: revision } } } };
   const whole = withTemplateAnnotations(manifestOf(now.object), revision);
   const upgrade = dice.pick(
-    () => scene.patch(now, "strategic-merge-patch+json", change, "helm"),
+    () => scene.patch(now, `${now.plural === widgetKind.plural ? "" : "strategic-"}merge-patch+json`, change, "helm"),
     () => scene.replace(now, whole, "helm"),
     () => scene.patch(now, "apply-patch+yaml", whole, "argocd", { force: "true" }),
   );

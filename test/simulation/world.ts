@@ -1,5 +1,6 @@
 import { createDice } from "./dice.ts";
 import type { World, WorldOptions } from "./record.ts";
+import { widgets } from "./stage/widgets.ts";
 import { configActions, createConfig, namespaceOf } from "./world-config-actions.ts";
 import { pacingActions, releaseAll } from "./world-pacing-actions.ts";
 import { chooseScenario } from "./world-scenarios.ts";
@@ -12,7 +13,8 @@ const always = [...configActions, ...workloadActions];
 export function createWorld(options: WorldOptions): World {
   const dice = createDice(options.random);
   const { paced } = options;
-  const { shape, settings } = chooseScenario(dice, paced?.pacing);
+  const { shape, settings: chosen } = chooseScenario(dice, paced?.pacing);
+  const settings = options.widgets ? { ...chosen, workloadKinds: widgets } : chosen;
   const scene = new Scene(options, dice, shape, settings);
   const actions = paced === undefined ? always : [...always, ...pacingActions];
   return {

@@ -9,6 +9,7 @@ import { namespaceController } from "./namespace.ts";
 import { OwnerIndex } from "./owner-index.ts";
 import { replicaSetController } from "./replica-set.ts";
 import { statefulSetController } from "./stateful-set.ts";
+import { widgetController } from "./widget.ts";
 
 /** How the controllers behave. */
 export interface ControllerOptions extends KubeletOptions {
@@ -29,6 +30,7 @@ export function startControllers(registry: Registry, options: ControllerOptions)
       replicaSetController(owning),
       statefulSetController(owning),
       daemonSetController(owning),
+      widgetController(owning),
       kubeletController(registry, steps, options),
     );
   }

@@ -44,9 +44,11 @@ export function startCluster(options: {
   readonly webhooks: WebhookCaller;
   readonly historySize: number;
   readonly epoch: number;
+  /** When Widgets are there; undefined: never. */
+  readonly widgetsFrom: number | undefined;
   readonly trace: Trace;
 }): Cluster {
-  const { scheduler, webhooks, historySize, epoch, trace } = options;
+  const { scheduler, webhooks, historySize, epoch, widgetsFrom = Number.POSITIVE_INFINITY, trace } = options;
   const random = options.random.stream("cluster");
   const writers = new AsyncLocalStorage<Writer>();
   const history: HistoryEntry[] = [];
@@ -64,6 +66,7 @@ export function startCluster(options: {
     historySize,
     bookmarkMs: 10_000,
     podDelayMs: 50,
+    servesWidgets: () => scheduler.now >= widgetsFrom,
     crashes: (pod) =>
       crashesWith(pod as unknown as StoredObject, (kind, namespace, name) => {
         const resource = kind === "Secret" ? resources.secrets : resources.configMaps;

@@ -190,7 +190,8 @@ export class Director {
         this.#jumpWall(replica);
         return;
       case "forbidden": {
-        const resource = random.pick(["configmaps", "secrets", "deployments", "statefulsets", "leases", "events"]);
+        const kinds = this.#options.settings.workloadKinds?.map(({ plural }) => plural) ?? [];
+        const resource = random.pick([...bannable, ...kinds]);
         replica.network.ban = { resource, writes: random.chance(0.5) };
         later(whileMs, () => {
           replica.network.ban = undefined;
@@ -203,6 +204,9 @@ export class Director {
     }
   }
 }
+
+/** Of what a permission may be missing for a while. */
+const bannable = ["configmaps", "secrets", "deployments", "statefulsets", "leases", "events"];
 
 const serverFaultNames: ReadonlySet<string> = new Set<ServerFault>(["compaction", "outage", "breakAll"]);
 

@@ -222,7 +222,7 @@ export class Flow implements Exchange {
 }
 
 function isOfWorkload(path: string): boolean {
-  return path.startsWith("/apis/apps/");
+  return path.startsWith("/apis/apps/") || path.startsWith("/apis/example.com/");
 }
 
 function parsed(body: Buffer | undefined): Json | undefined {

@@ -1,6 +1,7 @@
 import { objectOf, stringOf } from "../../../src/sandbox/json.ts";
 import type { AdmissionRequest } from "../../../src/sandbox/webhooks.ts";
 import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
+import { widgets } from "./widgets.ts";
 
 /** What each match condition of Wave's registration means, by its name; `test/admission` asks a real API server the same. */
 const meanings: Readonly<Record<string, (request: AdmissionRequest) => boolean>> = {
@@ -19,9 +20,12 @@ const meanings: Readonly<Record<string, (request: AdmissionRequest) => boolean>>
   "not-by-wave": ({ options }) => stringOf(options.fieldManager) !== "wave",
 };
 
-const conditions = webhookConfiguration({ name: "", clientConfig: {}, namespaces: undefined }).webhooks.flatMap(
-  ({ matchConditions = [] }) => matchConditions,
-);
+const conditions = webhookConfiguration({
+  name: "",
+  clientConfig: {},
+  namespaces: undefined,
+  workloadKinds: widgets,
+}).webhooks.flatMap(({ matchConditions = [] }) => matchConditions);
 
 /** Throws where the registration has a condition that is not written down here. */
 export function conditionOf(expression: string): (request: AdmissionRequest) => boolean {

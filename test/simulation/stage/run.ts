@@ -14,6 +14,7 @@ import { Scheduler } from "./scheduler.ts";
 import { Trace } from "./trace.ts";
 import { Weather } from "./weather.ts";
 import { WebhookService } from "./webhook-service.ts";
+import { chooseWidgets, findingMs } from "./widgets.ts";
 
 /** What came of one seed. */
 export interface Outcome {
@@ -61,11 +62,15 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
     trace.line("", () => weather.describe());
     const webhooks = new WebhookService({ scheduler, weather, random: random.stream("webhooks"), trace });
     const historySize = random.pick([30, 200, 5_000]);
-    const cluster = startCluster({ scheduler, random, webhooks: webhooks.caller, historySize, epoch, trace });
+    const widgetsFrom = chooseWidgets(random.stream("kinds"), weather.calmAt);
+    const caller = webhooks.caller;
+    const cluster = startCluster({ scheduler, random, webhooks: caller, historySize, epoch, widgetsFrom, trace });
     webhooks.revision = () => cluster.server.registry.storage.revision;
     const { api, history } = cluster;
     const paced = pacing && { pacing, wall: () => epoch + scheduler.now };
-    const world = createWorld({ api, random: random.stream("world").next, sleep: scheduler.sleep, history, paced });
+    const worldRandom = random.stream("world").next;
+    const has = { widgets: widgetsFrom !== undefined };
+    const world = createWorld({ api, random: worldRandom, sleep: scheduler.sleep, history, paced, ...has });
     const { settings } = world;
     trace.line("", () => JSON.stringify(settings));
     const stage = { scheduler, cluster, weather, webhooks, random, trace, settings, violated };
@@ -92,7 +97,7 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       const unlisted = cluster.unlisted?.namespace;
       return judgeEnd({ history, settings, rightAt: [scheduler.now], unlisted, epoch, lives }).length === 0;
     };
-    await becomeRight(calmMs);
+    await becomeRight(calmMs + (has.widgets ? findingMs : 0));
     const rightAt = [scheduler.now];
     if (pacing !== undefined) {
       trace.line("", () => "everything is released");
@@ -131,7 +136,11 @@ function longestWallOff(lives: readonly Life[]): number {
 }
 
 /** What the chart installs; `before`: and what a Wave that ran here before has left, so that none has to wait to lead. */
-async function install({ api }: Cluster, { webhooks, namespaces }: WaveSettings, before: boolean): Promise<void> {
+async function install(
+  { api }: Cluster,
+  { webhooks, namespaces, workloadKinds }: WaveSettings,
+  before: boolean,
+): Promise<void> {
   await api.request("POST", "/api/v1/namespaces", { body: { metadata: { name: waveNamespace } } });
   if (before) {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${waveNamespace}/leases`;
@@ -140,6 +149,6 @@ async function install({ api }: Cluster, { webhooks, namespaces }: WaveSettings,
   }
   if (!webhooks) return;
   const clientConfig = { service: { name: "wave", namespace: waveNamespace } };
-  const body = webhookConfiguration({ name: "wave", clientConfig, namespaces });
+  const body = webhookConfiguration({ name: "wave", clientConfig, namespaces, workloadKinds });
   await api.request("POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", { body });
 }
