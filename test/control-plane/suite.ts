@@ -1,5 +1,6 @@
-import { afterAll, describe, inject } from "vitest";
+import { afterAll, beforeAll, describe, inject } from "vitest";
 import { type Cluster, connect } from "./cluster.ts";
+import { type ControlPlane, startControlPlane } from "./control-plane.ts";
 
 /**
  * A suite on the real control plane. Where this machine has none it is left out, which the run has said in its first
@@ -14,6 +15,27 @@ export function describeOnControlPlane(title: string, body: (cluster: Cluster) =
   describe(`on a real control plane, ${title}`, () => {
     const cluster = connect(controlPlane);
     afterAll(() => cluster.close());
+    body(cluster);
+  });
+}
+
+/**
+ * A suite on a control plane of its own, with Pods: for what asks about the whole cluster, in which other suites install Wave at the
+ * same time. What `body` gets is there from its own `beforeAll` on.
+ */
+export function describeOnOwnControlPlane(title: string, body: (cluster: Cluster) => void): void {
+  describeOnControlPlane(title, () => {
+    const cluster = {} as Cluster;
+    let plane: ControlPlane | undefined;
+    beforeAll(async () => {
+      plane = await startControlPlane();
+      Object.assign(cluster, connect(plane));
+    });
+    afterAll(async () => {
+      if (plane === undefined) return;
+      cluster.close();
+      await plane.stop();
+    });
     body(cluster);
   });
 }

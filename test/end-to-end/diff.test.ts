@@ -9,7 +9,7 @@ import type { WorkloadDifference } from "../../src/cli/diff/difference.ts";
 import type { ListedWorkload } from "../../src/cli/list/list-output.ts";
 import { helm } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave } from "../control-plane/wave-process.ts";
 import { dice, type Edit, edits, firstShop } from "./diff-shop.ts";
 import { container, makeNamespace, workload } from "./objects.ts";
@@ -79,7 +79,7 @@ function effectOf(before: Template, after: Template): string | undefined {
     : "roll";
 }
 
-describeOnControlPlane("wave diff", (cluster) => {
+describeOnOwnControlPlane("wave diff", (cluster) => {
   let running: WaveProcess;
   const namespaces = ["diff-client", "diff-server", "diff-helm"];
   const kubectl =
@@ -137,7 +137,7 @@ describeOnControlPlane("wave diff", (cluster) => {
   });
 });
 
-describeOnControlPlane("wave diff of a change that many read", (cluster) => {
+describeOnOwnControlPlane("wave diff of a change that many read", (cluster) => {
   const namespace = "diff-waves";
   const flags = ["--settle=500ms", "--soak=2s"];
   let running: WaveProcess;
