@@ -50,6 +50,8 @@ export function judgeSettling(run: Recording): readonly string[] {
       return versions.flatMap(({ rv, object }, index) => {
         const at = times.get(rv);
         if (index === 0 || at === undefined || at <= from || at > to) return [];
+        // What Pods may be waiting for does not settle, however late it is heard of.
+        if (versions[index - 1]?.object === undefined) return [];
         return partOf(object).bytes.equals(partOf(versions[index - 1]?.object).bytes) ? [] : [at];
       });
     });
