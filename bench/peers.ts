@@ -156,7 +156,14 @@ async function took(templates: ChangedTemplates, count: number, act: () => Promi
   const changed = templates.changed(count);
   const begin = performance.now();
   await act();
-  return (await changed) - begin;
+  const late = setTimeout(() => {
+    throw new Error("the controller has rolled nothing for two minutes: does it start with these flags?");
+  }, 120_000);
+  try {
+    return (await changed) - begin;
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 /** Resolves when nothing was changed for so long. */
