@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { resourcePath, resources } from "../src/kube/resources.ts";
 import { freePort, wave } from "../test/control-plane/wave-process.ts";
 import { memoryOf } from "./memory.ts";
@@ -114,9 +115,17 @@ async function start(plane: Plane, controller: Controller, binary: string, flags
   const templates = await watchTemplates(plane.client, namespace);
   const args = [...controller.args(plane.jsonKubeconfig, await freePort()), ...flags];
   const child = spawn(binary, args, { stdio: "ignore", env: { ...process.env, KUBECONFIG: plane.jsonKubeconfig } });
+  const exited = once(child, "exit");
+  const whereItEnds = (...[code, signal]: unknown[]) => {
+    throw new Error(`${controller.name} ended by itself, with ${code ?? signal}: ${[binary, ...args].join(" ")}`);
+  };
+  child.on("exit", whereItEnds);
   const stop = async () => {
     const memory = memoryOf(child.pid ?? 0);
-    child.kill();
+    child.off("exit", whereItEnds);
+    // The next one listens on the same ports.
+    child.kill("SIGKILL");
+    await exited;
     templates.stop();
     await plane.stop();
     return memory;

@@ -38,6 +38,16 @@ const quotes: readonly Quote[] = [
     sentence: "hands over in # s",
     figures: () => [seconds(row("high-availability", "SIGTERM")[2])],
   },
+  {
+    page: "docs/comparison.md",
+    sentence:
+      "one edit; an edit for 500 Deployments; memory | # ms; # s; # MiB | # ms; # s; # MiB | not measured | # ms; # s; # MiB",
+    figures: () =>
+      ["Wave", "Wave in Go (`WAVE_IN_GO`: ./cmd/manager)", "Reloader (`RELOADER`: .)"].flatMap((name) => {
+        const [, oneEdit = "", fanOut, resident = ""] = row("peers", name);
+        return [oneEdit, seconds(fanOut), resident];
+      }),
+  },
 ];
 
 const seconds = (milliseconds: string | undefined) => (Number(milliseconds) / 1000).toFixed(1);

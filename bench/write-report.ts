@@ -35,6 +35,6 @@ export async function reportFanOut(say: (line: string) => void): Promise<readonl
 
 function requests({ requests }: FanOutFigures): string {
   return Object.entries(requests)
-    .map(([what, count]) => `${count} ${what}`)
+    .map(([what, count]) => `${Number(count.toFixed(1))} ${what}`)
     .join(", ");
 }
