@@ -3,7 +3,7 @@ import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { Asking } from "../rollout/dialects/asked.ts";
 import { fieldManager } from "../rollout/field-managers.ts";
-import type { JsonPatch } from "../rollout/patch.ts";
+import { type JsonPatch, valueAt } from "../rollout/json-patch.ts";
 import { sameJson } from "../rollout/same-json.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
@@ -95,22 +95,7 @@ export function passesTests(patch: JsonPatch, object: unknown): boolean {
   return patch.every((operation) => {
     if (operation.op !== "test") return true;
     const { path, value } = operation;
-    return isObject(at(object, path.slice(0, path.lastIndexOf("/")))) && sameJson(at(object, path) ?? null, value);
+    const around = valueAt(object, path.slice(0, path.lastIndexOf("/")));
+    return typeof around === "object" && around !== null && sameJson(valueAt(object, path) ?? null, value);
   });
-}
-
-/** What stands where a JSON Pointer points to (RFC 6901); undefined where there is nothing. */
-function at(object: unknown, pointer: string): unknown {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce(
-      (inside: unknown, name) => (isObject(inside) && Object.hasOwn(inside, name) ? inside[name] : undefined),
-      object,
-    );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

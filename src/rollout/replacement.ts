@@ -1,4 +1,4 @@
-import type { JsonPatch } from "./json-patch.ts";
+import { type JsonPatch, namesIn } from "./json-patch.ts";
 
 /** A Job as the API server sends it, as far as another one is made from it. */
 export interface JobObject {
@@ -57,13 +57,12 @@ interface Fields {
 
 /** Only of fields, as Wave's own patches are. */
 function change(object: Fields, operation: Exclude<JsonPatch[number], { readonly op: "test" }>): void {
-  const names = operation.path.split("/").slice(1);
-  const last = names.pop() ?? "";
-  const unescaped = (name: string) => name.replaceAll("~1", "/").replaceAll("~0", "~");
-  const inside = names.reduce<Fields | undefined>((fields, name) => fieldsOf(fields?.[unescaped(name)]), object);
+  const names = namesIn(operation.path);
+  const last = names.at(-1) ?? "";
+  const inside = names.slice(0, -1).reduce<Fields | undefined>((fields, name) => fieldsOf(fields?.[name]), object);
   if (inside === undefined) return;
-  if (operation.op === "remove") delete inside[unescaped(last)];
-  else inside[unescaped(last)] = operation.value;
+  if (operation.op === "remove") delete inside[last];
+  else inside[last] = operation.value;
 }
 
 function fieldsOf(value: unknown): Fields | undefined {

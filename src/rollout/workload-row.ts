@@ -1,4 +1,4 @@
-import type { JsonPatch } from "./json-patch.ts";
+import { type JsonPatch, valueAt } from "./json-patch.ts";
 import { readClaimTemplates, readPodTemplate } from "./kinds/pod-template-shape.ts";
 import type { Progress } from "./pacing/progress.ts";
 import type { WorkloadObject } from "./workload-references.ts";
@@ -62,7 +62,7 @@ export function standardForm(
   object: WorkloadObject,
 ): WorkloadObject {
   if (isValidated && template === standardTemplate) return object;
-  const found = at(object, template);
+  const found = valueAt(object, template);
   if (isValidated) return { ...object, spec: { ...object.spec, template: found } } as WorkloadObject;
   const { volumeClaimTemplates, ...spec } = {
     ...(object.spec as Readonly<Record<string, unknown>> | null | undefined),
@@ -110,14 +110,4 @@ export function isOfKind(
 ): boolean {
   const group = (version: string) => version.slice(0, version.indexOf("/") + 1);
   return said.kind === kind && group(said.apiVersion) === group(apiVersion);
-}
-
-function at(object: unknown, pointer: string): unknown {
-  const names = pointer.split("/").slice(1);
-  return names.reduce((inside: unknown, name) => propertyOf(inside, name), object);
-}
-
-function propertyOf(inside: unknown, name: string): unknown {
-  const isThere = typeof inside === "object" && inside !== null && Object.hasOwn(inside, name);
-  return isThere ? (inside as Readonly<Record<string, unknown>>)[name] : undefined;
 }
