@@ -3,22 +3,19 @@ import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isTold, isUntold, withFinding } from "../rollout/legacy/finding.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
-import { type JsonPatch, patchFor } from "../rollout/patch.ts";
+import { patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
 import { MalformedWorkload, type Workload } from "../rollout/workload.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../rollout/workload-row.ts";
-import type { Leadership } from "./leadership.ts";
+import { carryOut } from "./carry-out.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
-import { makeAgain } from "./make-again.ts";
 import type { Outcome, ToldPlan } from "./outcome.ts";
 import { afterRoll, momentOf, noteProgress } from "./pacing-record.ts";
 import type { RememberedViews } from "./remembered-views.ts";
-import { runOnce } from "./run-once.ts";
 import { isWatched, noteCaughtUp, noteWritten, perhapsLeftOut } from "./watched.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
-import { writeWorkload } from "./workload-writer.ts";
 
 type Views = Pick<RememberedViews, "remember">;
 
@@ -62,7 +59,7 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
 
 async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<Outcome> {
   const { key, record, takeTurn, giveBackTurn, wave } = run;
-  const { client, caches, policy, clock, leadership, views } = options;
+  const { caches, policy, clock, views } = options;
   const cached = caches.workload(key);
   if (cached === undefined) return leftCaches(record, options);
   let workload = newestOf(record, cached, clock.monotonic());
@@ -100,7 +97,7 @@ async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<O
       return cachesAsk ? { ...outcome, ahead: true } : outcome;
     }
     if (mustNotWrite(options)) return { type: "stopped" };
-    const result = await writeUnlessAborted(client, workload, plan, patch, leadership, options);
+    const result = await carryOut(workload, plan, patch, options);
     switch (result.type) {
       case "written": {
         const { after } = result;
@@ -171,30 +168,6 @@ async function isLeftOut(
     record.lookedFor = undefined;
     if (leadership.abort.aborted) return { type: "stopped" };
     return { ...readFailure(error, workload), workload };
-  }
-}
-
-async function writeUnlessAborted(
-  client: Pick<ApiClient, "request">,
-  workload: Workload,
-  plan: RolloutPlan,
-  patch: JsonPatch,
-  leadership: Pick<Leadership, "abort" | "valid">,
-  { policy, clock }: Pick<ReconcileOptions, "policy" | "clock">,
-) {
-  const { abort } = leadership;
-  try {
-    if (workload.row.rolledBy === "replacement" && changesTemplate(workload.row, patch)) {
-      return await makeAgain(client, workload, patch, leadership, clock, policy);
-    }
-    if (workload.row.rolledBy === "run" && plan.outcome === "roll") {
-      const failure = await runOnce(client, workload, plan.hash, patch, leadership, policy);
-      if (failure !== undefined) return failure;
-    }
-    return await writeWorkload(client, workload, patch, leadership, policy);
-  } catch (error) {
-    if (abort.aborted) return { type: "stopped" } as const;
-    throw error;
   }
 }
 

@@ -1,0 +1,45 @@
+import type { ApiClient } from "../kube/client.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { JsonPatch } from "../rollout/patch.ts";
+import type { RolloutPlan } from "../rollout/plan.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
+import type { Workload } from "../rollout/workload.ts";
+import { changesTemplate } from "../rollout/workload-row.ts";
+import type { Leadership } from "./leadership.ts";
+import { makeAgain } from "./make-again.ts";
+import { runOnce } from "./run-once.ts";
+import { type WriteResult, writeWorkload } from "./workload-writer.ts";
+
+/** What {@link carryOut} works with. */
+export interface CarryOutOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly policy: Policy;
+  readonly clock: Clock;
+  readonly leadership: Pick<Leadership, "abort" | "valid">;
+}
+
+/**
+ * Carries out a plan, of which `patch` is what is written to the workload itself, in the way that makes new Pods of its kind.
+ * `stopped`: the term was aborted. Rejects only for a bug.
+ */
+export async function carryOut(
+  workload: Workload,
+  plan: RolloutPlan,
+  patch: JsonPatch,
+  { client, policy, clock, leadership }: CarryOutOptions,
+): Promise<WriteResult | { readonly type: "stopped" }> {
+  const { rolledBy } = workload.row;
+  try {
+    if (rolledBy === "replacement" && changesTemplate(workload.row, patch)) {
+      return await makeAgain(client, workload, patch, leadership, clock, policy);
+    }
+    if (rolledBy === "run" && plan.outcome === "roll") {
+      const failure = await runOnce(client, workload, plan.hash, patch, leadership, policy);
+      if (failure !== undefined) return failure;
+    }
+    return await writeWorkload(client, workload, patch, leadership, policy);
+  } catch (error) {
+    if (leadership.abort.aborted) return { type: "stopped" };
+    throw error;
+  }
+}
