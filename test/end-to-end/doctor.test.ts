@@ -294,13 +294,17 @@ describeOnControlPlane("wave doctor", () => {
       `sed 's/user: {token: .*}/user: {token: ${token}}/' ${cluster.kubeconfig} >${cluster.kubeconfig}.reader`,
     );
     const { code, checks, findings } = await diagnose(`-n ${ns}`, `${cluster.kubeconfig}.reader`);
-    expect(code).toBe(0);
+    expect(code).toBe(3);
     expect(findings.filter(({ severity }) => severity !== "unchecked")).toEqual([]);
     expect(findings.map(({ what }) => what)).toContain(
       "you may not list statefulsets, daemonsets, secrets and pods in shop: what hangs on them is not known here",
     );
     expect(findings.map(({ what }) => what)).toContain(
-      "which Wave runs: you may not list deployments in all namespaces",
+      "which Wave runs, with which flags, permissions, leader and webhook: you may not list deployments in all namespaces",
+    );
+    const { out } = await shell(`wave doctor -n ${ns} >/dev/null`, `${cluster.kubeconfig}.reader`);
+    expect(out).toMatch(
+      /^wave doctor: access, wave, .* could not be checked in full: that takes "list statefulsets in shop", /,
     );
     expect(checks).toContainEqual({ check: "api", severity: "ok", summary: expect.stringMatching(/^Kubernetes v1\./) });
   });

@@ -3,8 +3,8 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
 import type { Dialect } from "../../rollout/dialects/settings.ts";
-import { errorText } from "../../telemetry/error-text.ts";
 import { listAll } from "../list/list-all.ts";
+import { type Unread, unreadFor, within } from "./reading.ts";
 
 /** A controller that rolls workloads for their configuration too: beside it, both would. */
 export interface OtherController {
@@ -31,7 +31,7 @@ const images: Readonly<Record<string, Pick<OtherController, "controller" | "dial
 export async function otherControllers(
   client: ApiClient,
   namespace: string | undefined,
-): Promise<readonly OtherController[] | { readonly unread: string }> {
+): Promise<readonly OtherController[] | Unread> {
   try {
     return await listAll<KubeObject & Deployment, OtherController>(
       client,
@@ -45,7 +45,7 @@ export async function otherControllers(
       },
     );
   } catch (error) {
-    return { unread: errorText(error) };
+    return unreadFor(`list deployments ${within(namespace)}`, error);
   }
 }
 

@@ -4,11 +4,11 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { ApiError } from "../../kube/errors.ts";
 import { resources } from "../../kube/resources.ts";
-import { errorText } from "../../telemetry/error-text.ts";
 import { type Environment, type FlagValues, parseFlags } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { listAll } from "../list/list-all.ts";
+import { type Unread, unreadFor } from "./reading.ts";
 
 /** A Deployment that runs `wave run`. */
 export interface RunningWave {
@@ -25,7 +25,7 @@ export interface RunningWave {
 }
 
 /** The Deployments that run Wave, or why they could not be read. */
-export type RunningWaves = readonly RunningWave[] | { readonly unread: string };
+export type RunningWaves = readonly RunningWave[] | Unread;
 
 /** As the chart labels it, and as Deployments are usually labelled. */
 const labelSelector = "app.kubernetes.io/name=wave";
@@ -41,7 +41,7 @@ export async function runningWaves(client: ApiClient): Promise<RunningWaves> {
     );
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { unread: errorText(error) };
+    return unreadFor("list deployments in all namespaces", error);
   }
 }
 

@@ -2,7 +2,8 @@ import type { SelfSubjectAccessReview } from "kubernetes-types/authorization/v1.
 import { type Resource, resourcePath, resources } from "../../kube/resources.ts";
 import { enumerated } from "../../rollout/wording.ts";
 import { inLane } from "../cluster/in-lane.ts";
-import { type Examined, type Found, problem, reading, unchecked } from "./finding.ts";
+import { reading, within } from "../cluster/reading.ts";
+import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
@@ -11,7 +12,7 @@ export async function access(patient: Patient): Promise<Examined> {
   const { cluster, namespace, policy } = patient;
   const looked: readonly Resource[] = [...policy.kinds, resources.configMaps, resources.secrets, resources.pods];
   const absent = namespace === undefined ? [] : await whetherThere(patient, namespace);
-  const where = namespace === undefined ? "in all namespaces" : `in ${namespace}`;
+  const where = within(namespace);
   const answers = await reading("create selfsubjectaccessreviews", () =>
     inLane(looked, async ({ plural, apiVersion }) => {
       const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
@@ -26,12 +27,12 @@ export async function access(patient: Patient): Promise<Examined> {
       return review.status?.allowed ? undefined : plural;
     }),
   );
-  if ("unread" in answers)
-    return { found: [...absent, unchecked(null, `what you may read: ${answers.unread}`)], fine: "" };
+  if ("unread" in answers) return { found: [...absent, notRead(null, "what you may read", answers)], fine: "" };
   const refused = answers.read.flatMap((each) => each ?? []);
+  const needs = refused.map((plural) => `list ${plural} ${where}`);
   const what = `you may not list ${enumerated(refused, refused.length, String)} ${where}: what hangs on them is not known here`;
   return {
-    found: refused.length === 0 ? absent : [...absent, unchecked(null, what)],
+    found: refused.length === 0 ? absent : [...absent, unchecked(null, what, needs)],
     fine: `you may list all that is looked at ${where}`,
   };
 }

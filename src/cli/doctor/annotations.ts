@@ -1,14 +1,27 @@
 import { counted } from "../../rollout/wording.ts";
-import type { Examined } from "./finding.ts";
+import { configRows } from "../workload-argument.ts";
+import { type Examined, notRead } from "./finding.ts";
 import type { Patient } from "./patient.ts";
+import type { UnreadResource } from "./written.ts";
 
 /** Whether what people wrote for Wave reaches it, and can be read. */
 export async function annotations(patient: Patient): Promise<Examined> {
-  const { mistakes, count } = await patient.written();
-  return { found: mistakes, fine: `${counted(count)} ${count === 1 ? "object" : "objects"} looked at` };
+  const { mistakes, unread, count } = await patient.written();
+  const unknown = unread.map((each) => notRead(null, `what is written on ${each.plural}`, each));
+  return {
+    found: [...mistakes, ...unknown],
+    fine: `${counted(count)} ${count === 1 ? "object" : "objects"} looked at`,
+  };
 }
 
 /** Whether anything is left of earlier controllers that is in the way. */
 export async function leftovers(patient: Patient): Promise<Examined> {
-  return { found: (await patient.written()).leftovers, fine: "none" };
+  const { leftovers: left, unread } = await patient.written();
+  const unknown = unread.filter(mayHaveLeftovers).map((each) => notRead(null, `what is left on ${each.plural}`, each));
+  return { found: [...left, ...unknown], fine: "none" };
+}
+
+/** On workloads, of which some may be theirs by their Namespace alone. */
+function mayHaveLeftovers({ plural }: UnreadResource): boolean {
+  return configRows.every(({ resource }) => resource.plural !== plural);
 }

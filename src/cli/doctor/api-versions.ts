@@ -1,8 +1,9 @@
 import { findResource } from "../../kube/discovery.ts";
 import { inLane } from "../cluster/in-lane.ts";
+import { reading } from "../cluster/reading.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { workloadRows } from "../workload-argument.ts";
-import { type Examined, type Found, problem, reading, unchecked, warning } from "./finding.ts";
+import { type Examined, type Found, notRead, problem, unchecked, warning } from "./finding.ts";
 import { elects, type Patient, placeOf } from "./patient.ts";
 
 /** The oldest Kubernetes that Wave runs on, as the chart has it: 1 and this. */
@@ -23,7 +24,7 @@ export async function apiVersions({ cluster, serverVersion, serving }: Patient):
   if (serving.some((wave) => elects(wave))) needed.add("coordination.k8s.io/v1");
   if (serving.some((wave) => wave.values["enable-webhooks"])) needed.add("admissionregistration.k8s.io/v1");
   const groups = await reading("get /apis", () => cluster.client.request<GroupList>({ method: "GET", path: "/apis" }));
-  if ("unread" in groups) found.push(unchecked(null, `which APIs are served: ${groups.unread}`));
+  if ("unread" in groups) found.push(notRead(null, "which APIs are served", groups));
   else {
     const served = new Set(groups.read.groups.flatMap(({ versions }) => versions.map((each) => each.groupVersion)));
     for (const each of needed)
@@ -32,7 +33,7 @@ export async function apiVersions({ cluster, serverVersion, serving }: Patient):
   const kinds = serving.flatMap((wave) => (wantedKinds(wave.values) ?? []).map((kind) => ({ wave, kind })));
   const absent = await inLane(kinds, async ({ wave, kind }): Promise<readonly Found[]> => {
     const resource = await reading("get /apis", () => findResource(cluster.client, kind));
-    if ("unread" in resource) return [unchecked(placeOf(wave), `whether ${kind.id} is served: ${resource.unread}`)];
+    if ("unread" in resource) return [notRead(placeOf(wave), `whether ${kind.id} is served`, resource)];
     if (resource.read !== undefined) return [];
     const what = `--workload-kinds names ${kind.id}, which the API server does not serve: nothing of it is rolled`;
     return [warning(placeOf(wave), what, "kubectl api-resources")];

@@ -5,7 +5,7 @@ import type { MutatingWebhook } from "../../webhook/configuration.ts";
 import { type Certificate, readBundle } from "../../webhook/pem.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { age } from "../list/age.ts";
-import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
+import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
 import { type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
@@ -32,7 +32,7 @@ export async function certificates(
   if ("unread" in stored)
     return {
       found: [
-        unchecked(secret, `whether the caBundle is that of it: ${stored.unread}`),
+        notRead(secret, "whether the caBundle is that of it", stored),
         ...expiry(trusted, where, patient.now, logs),
       ],
       fine: until(trusted),

@@ -21,9 +21,10 @@ export function doctorHelp(): string {
         meanings: Object.fromEntries(Object.entries(checks).map(([name, { means }]) => [name, means])),
       },
       exits: {
-        [exitCodes.done]: "nothing is a problem",
+        [exitCodes.done]: "all was looked at, and nothing is a problem",
         [exitCodes.no]: "something is a problem",
         ...sharedMeanings,
+        [exitCodes.cluster]: `nothing is a problem, and something could not be looked at; or ${sharedMeanings[exitCodes.cluster]}`,
       },
     },
     doctorFlags,

@@ -1,4 +1,4 @@
-import { counted } from "../../rollout/wording.ts";
+import { counted, enumerated, quoted } from "../../rollout/wording.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
@@ -24,6 +24,19 @@ export function diagnosisOf(examined: readonly (readonly [CheckName, Examined])[
     })),
     findings: findings.toSorted((a, b) => rank(a.severity) - rank(b.severity)),
   };
+}
+
+/** How many permissions a line names. */
+const mostNeeds = 12;
+
+/** What could not be looked at, in one line, with the permissions that it takes; undefined where all was. */
+export function uncheckedIn({ findings }: Diagnosis): string | undefined {
+  const left = findings.filter(({ severity }) => severity === "unchecked");
+  if (left.length === 0) return undefined;
+  const checks = [...new Set(left.map(({ check }) => check))];
+  const needs = [...new Set(left.flatMap((each) => each.needs))];
+  const what = `${enumerated(checks, checks.length, String)} could not be checked in full`;
+  return needs.length === 0 ? what : `${what}: that takes ${enumerated(needs, mostNeeds, quoted)}`;
 }
 
 const ranks = Object.keys(severities) as readonly Severity[];

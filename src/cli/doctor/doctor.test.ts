@@ -15,7 +15,9 @@ describe("wave doctor", () => {
     const { run, createWorkload, namespace } = await scene();
     await createWorkload("deployments/api", { envFrom: [{ secretRef: { name: "db" } }] });
     const { code, out, err } = await run("doctor");
-    expect({ code, err }).toEqual({ code: 1, err: "" });
+    expect(code).toBe(1);
+    // The sandbox has no reviews of access.
+    expect(err).toMatch(/^wave doctor: access could not be checked in full [^\n]*\n$/);
     expect(out).toMatch(/^workloads {5}problem +1 problem$/m);
     expect(out).toContain(
       [
@@ -77,6 +79,7 @@ describe("wave doctor", () => {
       where: { kind: "ConfigMap", namespace, name: "page" },
       what: 'annotation wave.pusher.com/ignore: "yes" is not "true" or "false"',
       fix: `kubectl edit -n ${namespace} configmap/page`,
+      needs: [],
     });
     expect(JSON.stringify(diagnosis)).not.toContain("hunter2");
   });
@@ -151,18 +154,43 @@ describe("wave doctor", () => {
     expect(await asked()).toBeLessThanOrEqual(few + 6);
   });
 
-  it("says what it could not look at, and goes on with the rest", async () => {
-    const { run } = await scene();
+  it("says what it could not look at and what that takes, goes on with the rest, and never ends as where all is well", async () => {
+    const { run, diagnosed, namespace } = await scene();
     const end = sandbox.faults.add({
       match: ({ path }) => /secrets|pods|\/deployments$|namespaces$/.test(path),
       action: { type: "status", status: 403 },
     });
-    const { code, out } = await run("doctor");
+    const { code, out, err } = await run("doctor");
+    const { findings } = await diagnosed();
     end();
-    expect(code).toBe(0);
+    expect(code).toBe(3);
     expect(out).toMatch(/^wave +unchecked +1 not checked$/m);
-    expect(out).toContain("you may not list deployments in all namespaces");
-    expect(out).toMatch(/^leftovers +ok /m);
+    expect(out).toMatch(/leader and webhook: you may\n {2}not list deployments in all namespaces\n/);
+    expect(out).toMatch(/^leftovers +unchecked +1 not checked$/m);
+    expect(err).toMatch(
+      /^wave doctor: access, wave, workloads, annotations, others and leftovers could not be checked in full: that takes "list deployments in all namespaces", [^\n]*\n$/,
+    );
+    expect(findings).toContainEqual({
+      check: "annotations",
+      severity: "unchecked",
+      where: null,
+      what: `what is written on secrets: you may not list secrets in ${namespace}`,
+      fix: null,
+      needs: [`list secrets in ${namespace}`],
+    });
+  });
+
+  it("takes nothing for healthy where nothing may be looked at", async () => {
+    const { run, namespace } = await scene();
+    const match = ({ path }: { readonly path: string }) => path !== "/version";
+    const end = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { code, out, err } = await run("doctor");
+    end();
+    expect(code).toBe(3);
+    const results = out.split("\n\n")[0]?.split("\n").slice(1);
+    expect(results?.filter((line) => !/ unchecked /.test(line))).toEqual([]);
+    expect(err).toContain(`"create selfsubjectaccessreviews"`);
+    expect(err).toContain(`"get namespaces/${namespace}"`);
   });
 
   it("shows a person some of what a program gets all of", async () => {

@@ -1,21 +1,26 @@
 import { isForbidden } from "../../kube/errors.ts";
 import { quoted } from "../../rollout/wording.ts";
 import { type ReadAll, readAll } from "../cluster/read-all.ts";
+import { type Read, reading, within } from "../cluster/reading.ts";
 import { runningWaves, wavesFor } from "../cluster/running-wave.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
+import { placed } from "../command-failure.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
+import { printable } from "../output/printable.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
 import { examineAll } from "./checks.ts";
 import { doctorFlags } from "./doctor-flags.ts";
-import { diagnosisOf, renderDiagnosis } from "./doctor-output.ts";
-import { type Read, reading } from "./finding.ts";
+import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
 import type { Patient } from "./patient.ts";
 import { readWritten, type Written } from "./written.ts";
 
-/** `wave doctor`: what keeps Wave from rolling, and what to do. Resolves with 1 where anything is a problem, else with 0. */
+/**
+ * `wave doctor`: what keeps Wave from rolling, and what to do. The answer is no where anything is a problem; what could not be looked
+ * at is no answer.
+ */
 export const doctor = clusterCommand({
   name: "doctor",
   flags: doctorFlags,
@@ -26,10 +31,13 @@ export const doctor = clusterCommand({
     return async (cluster) => {
       const diagnosis = diagnosisOf(await examineAll(await patientIn(cluster, called)));
       const { output } = called.values;
-      const { env, outputToTerminal, write } = called.terminal;
+      const { env, outputToTerminal, write, writeError } = called.terminal;
       const paint = paintOf(hasColors(env, outputToTerminal));
       write(isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint));
-      return diagnosis.findings.some(({ severity }) => severity === "problem") ? exitCodes.no : exitCodes.done;
+      const unchecked = uncheckedIn(diagnosis);
+      if (unchecked !== undefined) writeError(`wave doctor: ${printable(placed(unchecked, cluster))}\n`);
+      if (diagnosis.findings.some(({ severity }) => severity === "problem")) return exitCodes.no;
+      return unchecked === undefined ? exitCodes.done : exitCodes.cluster;
     };
   },
 });
@@ -51,7 +59,9 @@ async function patientIn(cluster: Cluster, called: Called<typeof doctorFlags>): 
     policy,
     now: Date.now(),
     workloads: () => {
-      workloads ??= reading("list workloads", () => readAll(cluster, namespace, undefined, policy));
+      workloads ??= reading(`list deployments ${within(namespace)}`, () =>
+        readAll(cluster, namespace, undefined, policy),
+      );
       return workloads;
     },
     written: () => {

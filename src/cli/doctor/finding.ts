@@ -1,11 +1,10 @@
-import { isForbidden } from "../../kube/errors.ts";
-import { errorText } from "../../telemetry/error-text.ts";
+import type { Unread } from "../cluster/reading.ts";
 
 /** How much something matters, the worst first, as `wave doctor --help` tells it. */
 export const severities = {
   problem: "something does not work, or not as it was meant: exit code 1",
   warning: "it works, and somebody should look at it",
-  unchecked: "it could not be looked at, and why: mostly a permission that you do not have",
+  unchecked: "it could not be looked at, and why: mostly a permission that you do not have; exit code 3",
   ok: "nothing was found",
 } as const;
 
@@ -29,6 +28,8 @@ export interface Found {
   readonly what: string;
   /** What to do: a command, or a sentence; null where nothing is to be done. */
   readonly fix: string | null;
+  /** With which permissions it could have been looked at, each as "list pods in shop". */
+  readonly needs: readonly string[];
 }
 
 /** What came of one check. */
@@ -40,29 +41,22 @@ export interface Examined {
 
 /** Something that does not work. */
 export function problem(where: Place | null, what: string, fix: string | null): Found {
-  return { severity: "problem", where, what, fix };
+  return { severity: "problem", where, what, fix, needs: [] };
 }
 
 /** Something that somebody should look at. */
 export function warning(where: Place | null, what: string, fix: string | null): Found {
-  return { severity: "warning", where, what, fix };
+  return { severity: "warning", where, what, fix, needs: [] };
 }
 
 /** Something that could not be looked at. */
-export function unchecked(where: Place | null, what: string, fix: string | null = null): Found {
-  return { severity: "unchecked", where, what, fix };
+export function unchecked(where: Place | null, what: string, needs: readonly string[] = []): Found {
+  return { severity: "unchecked", where, what, fix: null, needs };
 }
 
-/** What was asked for, or why it could not be had. */
-export type Read<T> = { readonly read: T } | { readonly unread: string };
-
-/** Asks for something that takes a permission, such as "list pods in shop": who lacks it is told which. */
-export async function reading<T>(permission: string, ask: () => Promise<T>): Promise<Read<T>> {
-  try {
-    return { read: await ask() };
-  } catch (error) {
-    return { unread: isForbidden(error) ? `you may not ${permission}` : errorText(error) };
-  }
+/** Something that was asked for and could not be had: what would be known by it, and why it is not. */
+export function notRead(where: Place | null, what: string, { unread, needs }: Unread): Found {
+  return unchecked(where, `${what}: ${unread}`, needs);
 }
 
 /** `deployment/web in shop`. */

@@ -3,18 +3,22 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import { resources } from "../../kube/resources.ts";
 import { enumerated } from "../../rollout/wording.ts";
 import { podSelector } from "../cluster/pods.ts";
+import { reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { nameOf } from "../cluster/told-by-deployment.ts";
 import { listAll } from "../list/list-all.ts";
 import { version } from "../version.ts";
-import { type Examined, type Found, kubectlName, problem, reading, unchecked, warning } from "./finding.ts";
+import { type Examined, type Found, kubectlName, notRead, problem, warning } from "./finding.ts";
 import { type Patient, placeOf } from "./patient.ts";
 
 /** Whether Wave runs for what is looked at, once, with all of its replicas, and as the version of this command. */
 export async function installation(patient: Patient): Promise<Examined> {
   const { waves, serving } = patient;
   if ("unread" in waves)
-    return { found: [unchecked(null, "which Wave runs: you may not list deployments in all namespaces")], fine: "" };
+    return {
+      found: [notRead(null, "which Wave runs, with which flags, permissions, leader and webhook", waves)],
+      fine: "",
+    };
   const [first] = serving;
   if (first === undefined) return { found: [whyNone(waves, patient.namespace)], fine: "" };
   const states = await Promise.all(serving.map((wave) => replicasOf(patient, wave)));

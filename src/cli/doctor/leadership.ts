@@ -3,7 +3,7 @@ import { resources } from "../../kube/resources.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../manager/lease.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
+import { type Examined, type Found, kubectlName, notRead, type Place, problem, warning } from "./finding.ts";
 import { elects, type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
@@ -25,7 +25,7 @@ async function leaderOf(patient: Patient, wave: RunningWave): Promise<Examined> 
   const name = wave.values["leader-election-id"];
   const where: Place = { kind: "Lease", namespace, name };
   const lease = await readOne<Lease>(patient, resources.leases, where);
-  if ("unread" in lease) return { found: [unchecked(where, `who leads: ${lease.unread}`)], fine: "" };
+  if ("unread" in lease) return { found: [notRead(where, "who leads", lease)], fine: "" };
   const holder = holderOf(lease.read);
   const found = await whyNobody(patient, where, wave, lease.read);
   return {

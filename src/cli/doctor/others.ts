@@ -1,6 +1,6 @@
 import { counted } from "../../rollout/wording.ts";
 import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
-import { type Examined, type Found, kubectlName, type Place, problem, unchecked, warning } from "./finding.ts";
+import { type Examined, type Found, kubectlName, notRead, type Place, problem, warning } from "./finding.ts";
 import type { Patient } from "./patient.ts";
 
 /** Whether another controller rolls the same workloads: both would, for one change. */
@@ -8,7 +8,7 @@ export async function others(patient: Patient): Promise<Examined> {
   const controllers = await otherControllers(patient.cluster.client, undefined);
   if ("unread" in controllers)
     return {
-      found: [unchecked(null, "whether another controller runs: you may not list deployments in all namespaces")],
+      found: [notRead(null, "whether another controller runs", controllers)],
       fine: "",
     };
   const { askOthers } = await patient.written();

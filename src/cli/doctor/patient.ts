@@ -1,8 +1,9 @@
 import type { ReadAll } from "../cluster/read-all.ts";
+import type { Read } from "../cluster/reading.ts";
 import type { RunningWave, RunningWaves } from "../cluster/running-wave.ts";
 import type { Cluster } from "../cluster-command.ts";
 import type { KnownPolicy } from "../flags/told-flags.ts";
-import type { Examined, Place, Read } from "./finding.ts";
+import type { Examined, Place } from "./finding.ts";
 import type { Written } from "./written.ts";
 
 /** What checks are made from: a cluster with its Waves, and what several checks look at, each read once. */

@@ -2,8 +2,9 @@ import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts
 import { resourcePath, resources } from "../../kube/resources.ts";
 import { counted, enumerated } from "../../rollout/wording.ts";
 import { inLane } from "../cluster/in-lane.ts";
+import { reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type Examined, type Found, problem, reading, unchecked } from "./finding.ts";
+import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
 import { type Need, neededBy } from "./needed-permissions.ts";
 import { type Patient, placeOf, reinstall } from "./patient.ts";
 
@@ -36,7 +37,7 @@ async function permissionsOf({ cluster }: Patient, wave: RunningWave): Promise<E
     })),
   );
   const whose = `what ${account} in ${wave.namespace} may do`;
-  if ("unread" in answers) return { found: [unchecked(placeOf(wave), `${whose}: ${answers.unread}`)], fine: "" };
+  if ("unread" in answers) return { found: [notRead(placeOf(wave), whose, answers)], fine: "" };
   const refused = answers.read.filter(({ allowed }) => !allowed).map(({ asked }) => asked);
   const left = (served?.length ?? 0) - (looked?.length ?? 0);
   const rest = left > 0 ? [unchecked(placeOf(wave), `${whose} in ${counted(left)} more namespaces`)] : [];

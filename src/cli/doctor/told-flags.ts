@@ -1,12 +1,13 @@
-import { ApiError, ConnectionError, isForbidden } from "../../kube/errors.ts";
+import { ApiError, ConnectionError } from "../../kube/errors.ts";
 import { resources } from "../../kube/resources.ts";
 import { hashKeySecret } from "../../manager/hash-key-secret.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { inLane } from "../cluster/in-lane.ts";
+import { unreadFor } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type Examined, type Found, kubectlName, problem, unchecked, warning } from "./finding.ts";
+import { type Examined, type Found, kubectlName, notRead, problem, unchecked, warning } from "./finding.ts";
 import { type Patient, placeOf } from "./patient.ts";
-import { readOne } from "./stored.ts";
+import { permissionToGet, readOne } from "./stored.ts";
 
 /** Whether the arguments of Wave are such as it takes, and name namespaces and a Secret that exist. */
 export async function toldFlags(patient: Patient): Promise<Examined> {
@@ -47,7 +48,7 @@ async function missingNamespaces(patient: Patient, wave: RunningWave): Promise<r
   const served = wave.values.namespaces ?? [];
   const found = await inLane(served, async (name): Promise<readonly Found[]> => {
     const there = await readOne(patient, resources.namespaces, { kind: "Namespace", namespace: null, name });
-    if ("unread" in there) return [unchecked(placeOf(wave), `whether namespace ${name} exists: ${there.unread}`)];
+    if ("unread" in there) return [notRead(placeOf(wave), `whether namespace ${name} exists`, there)];
     if (there.read !== undefined) return [];
     const what = `--namespaces names ${name}, which does not exist`;
     return [problem(placeOf(wave), what, `kubectl create namespace ${name}`)];
@@ -65,8 +66,14 @@ async function hashKey({ cluster }: Patient, wave: RunningWave): Promise<readonl
     const what = "it does not exist: no replica that starts decides anything before it has the key of hashes";
     return [problem(place, what, `kubectl logs ${kubectlName(placeOf(wave))}`)];
   } catch (error) {
-    if (isForbidden(error)) return [unchecked(place, "whether the key of hashes is there: you may not get it")];
-    if (error instanceof ApiError || error instanceof ConnectionError) return [unchecked(place, errorText(error))];
+    if (error instanceof ApiError || error instanceof ConnectionError)
+      return [
+        notRead(
+          place,
+          "whether the key of hashes is there",
+          unreadFor(permissionToGet(resources.secrets, place), error),
+        ),
+      ];
     // What is wrong with the Secret, and what to do about it.
     return [problem(place, errorText(error), "docs/adr/0008-hash-key.md")];
   }

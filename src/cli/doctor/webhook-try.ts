@@ -38,9 +38,10 @@ export async function tryOut(
     const why = errorText(error).replace(/\/mutate\/[\w-]+/g, "/mutate/…");
     if (/failed calling webhook/.test(why) && failurePolicy === "Fail")
       return [problem(where, `the API server does not reach Wave: ${why}`, logs)];
-    const permission = `you may not create deployments in ${tried}, which is only tried`;
     const byRole = isForbidden(error) && / cannot create resource /.test(why);
-    return [unchecked(where, `whether Wave answers: ${byRole ? permission : why}`)];
+    if (!byRole) return [unchecked(where, `whether Wave answers: ${why}`)];
+    const permission = `create deployments in ${tried}`;
+    return [unchecked(where, `whether Wave answers: you may not ${permission}, which is only tried`, [permission])];
   }
 }
 

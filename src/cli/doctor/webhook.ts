@@ -4,20 +4,11 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import { resources } from "../../kube/resources.ts";
 import type { MutatingWebhook } from "../../webhook/configuration.ts";
 import { tokenIn } from "../../webhook/path-token.ts";
+import { type Read, reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { listAll } from "../list/list-all.ts";
 import { certificates } from "./certificates.ts";
-import {
-  type Examined,
-  type Found,
-  kubectlName,
-  type Place,
-  problem,
-  type Read,
-  reading,
-  unchecked,
-  warning,
-} from "./finding.ts";
+import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
 import { type Patient, placeOf, reinstall } from "./patient.ts";
 import { readOne } from "./stored.ts";
 import { tryOut } from "./webhook-try.ts";
@@ -44,7 +35,7 @@ async function webhookOf(patient: Patient, wave: RunningWave): Promise<Examined>
       found: [unchecked(placeOf(wave), "its webhook: it is called by --webhook-url, and no Service")],
       fine: "",
     };
-  if ("unread" in stored) return { found: [unchecked(where, `whether it is registered: ${stored.unread}`)], fine: "" };
+  if ("unread" in stored) return { found: [notRead(where, "whether it is registered", stored)], fine: "" };
   if (stored.read === undefined)
     return {
       found: [problem(where, "it does not exist: the API server asks Wave about no workload", reinstall(wave))],
@@ -105,7 +96,7 @@ function registered(
 
 async function endpointsOf(patient: Patient, where: Place, wave: RunningWave): Promise<readonly Found[]> {
   const service = await readOne<KubeObject & Service>(patient, resources.services, where);
-  if ("unread" in service) return [unchecked(where, `whether it exists: ${service.unread}`)];
+  if ("unread" in service) return [notRead(where, "whether it exists", service)];
   if (service.read === undefined)
     return [problem(where, "it does not exist: the webhook is not reached", reinstall(wave))];
   // Names of other hosts have no endpoints.
@@ -114,7 +105,7 @@ async function endpointsOf(patient: Patient, where: Place, wave: RunningWave): P
   const slices = await reading(`list endpointslices in ${wave.namespace}`, () =>
     listAll<KubeObject & EndpointSlice, number>(patient.cluster.client, resources.endpointSlices, scope, ready),
   );
-  if ("unread" in slices) return [unchecked(where, `whether it has ready endpoints: ${slices.unread}`)];
+  if ("unread" in slices) return [notRead(where, "whether it has ready endpoints", slices)];
   if (slices.read.some((count) => count > 0)) return [];
   const fix = `kubectl get pods -n ${wave.namespace}`;
   return [problem(where, "it has no ready endpoint: the webhook is not reached", fix)];

@@ -6,6 +6,7 @@ import {
   type Found,
   kubectlName,
   nameForWave,
+  notRead,
   type Place,
   problem,
   unchecked,
@@ -23,7 +24,7 @@ const dueForMs = 5 * minute;
 /** Whether those that opted in run with their current configuration, or come to it by themselves. */
 export async function workloads(patient: Patient): Promise<Examined> {
   const all = await patient.workloads();
-  if ("unread" in all) return { found: [unchecked(null, `where workloads stand: ${all.unread}`)], fine: "" };
+  if ("unread" in all) return { found: [notRead(null, "where workloads stand", all)], fine: "" };
   const { asked, failures, gaps } = all.read;
   const found: Found[] = [...failures, ...gaps].map((line) => unchecked(null, line));
   let unknown = 0;

@@ -4,21 +4,29 @@ import { onlyMetadata } from "../../kube/paged-list.ts";
 import { type Resource, resourcePath, resources } from "../../kube/resources.ts";
 import type { WorkloadObject } from "../../rollout/workload.ts";
 import { readNamespaces } from "../cluster/read-namespaces.ts";
+import { reading, type Unread, within } from "../cluster/reading.ts";
 import type { Cluster } from "../cluster-command.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
 import { type ListScope, listAll } from "../list/list-all.ts";
 import { configRows } from "../workload-argument.ts";
-import { type Found, reading, unchecked } from "./finding.ts";
+import type { Found } from "./finding.ts";
 import { type Noted, notedOn, notedOnWorkload, type OtherDialect } from "./noted.ts";
 
 /** What is written on all workloads, Namespaces, ConfigMaps and Secrets, as far as anything is to be said about it. */
 export interface Written {
   readonly mistakes: readonly Found[];
   readonly leftovers: readonly Found[];
+  /** The resources that could not be looked at. */
+  readonly unread: readonly UnreadResource[];
   /** How many workloads that ask Wave in its own dialect ask others, too. */
   readonly askOthers: ReadonlyMap<OtherDialect, number>;
   /** How many objects were looked at. */
   readonly count: number;
+}
+
+/** Objects of one resource that could not be looked at. */
+export interface UnreadResource extends Unread {
+  readonly plural: string;
 }
 
 /** Looks at each object once, in pages, and keeps only what is found; of ConfigMaps and Secrets their metadata is read alone. Never rejects. */
@@ -29,9 +37,16 @@ export async function readWritten(
 ): Promise<Written> {
   const { of: ofNamespace, unread } = await readNamespaces(client, namespace, known.dialects);
   const policy = { ...policyOf(known), ofNamespace: unread === undefined ? ofNamespace : undefined };
-  const all = <T extends KubeObject>(resource: Resource, scope: ListScope, note: (object: T) => Noted) =>
-    lookedAt(resource, namespace, () => listAll<T, Noted>(client, resource, scope, note));
-  const lists = await Promise.all([
+  const all = async <T extends KubeObject>(resource: Resource, scope: ListScope, note: (object: T) => Noted) => {
+    const permission = `list ${resource.plural} ${within(scope.namespace)}`;
+    const read = await reading(permission, () => listAll<T, Noted>(client, resource, scope, note));
+    return { plural: resource.plural, read };
+  };
+  const its = async (name: string) => {
+    const read = await reading(`get namespaces/${name}`, () => readNamespace(client, name));
+    return { plural: resources.namespaces.plural, read };
+  };
+  const looks = await Promise.all([
     ...known.kinds.map((row) =>
       all<KubeObject & WorkloadObject>(row, { namespace }, (object) => notedOnWorkload(row, object, policy)),
     ),
@@ -40,38 +55,31 @@ export async function readWritten(
         notedOn("config", { kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name }, object),
       ),
     ),
-    namespace === undefined
-      ? all(resources.namespaces, {}, notedOnNamespace)
-      : lookedAt(resources.namespaces, undefined, async () => {
-          const path = resourcePath(resources.namespaces, { name: namespace });
-          const object = await client.request<KubeObject>({ method: "GET", path }).catch((error: unknown) => {
-            if (isNotFound(error)) return undefined;
-            throw error;
-          });
-          return object === undefined ? [] : [notedOnNamespace(object)];
-        }),
+    namespace === undefined ? all(resources.namespaces, {}, notedOnNamespace) : its(namespace),
   ]);
-  const noted = lists.flatMap((list) => list.noted);
+  const noted = looks.flatMap(({ read }) => ("read" in read ? read.read : []));
   const asked = Map.groupBy(
     noted.flatMap(({ askOthers }) => askOthers),
     (dialect) => dialect,
   );
   return {
-    mistakes: [...noted.flatMap(({ mistakes }) => mistakes), ...lists.flatMap(({ unread }) => unread)],
+    mistakes: noted.flatMap(({ mistakes }) => mistakes),
     leftovers: noted.flatMap(({ leftovers }) => leftovers),
+    unread: looks.flatMap(({ plural, read }) => ("unread" in read ? [{ plural, ...read }] : [])),
     askOthers: new Map([...asked].map(([dialect, { length }]) => [dialect, length])),
     count: noted.length,
   };
 }
 
-async function lookedAt(
-  { plural }: Resource,
-  namespace: string | undefined,
-  look: () => Promise<readonly Noted[]>,
-): Promise<{ readonly noted: readonly Noted[]; readonly unread: readonly Found[] }> {
-  const read = await reading(`list ${plural}${namespace === undefined ? "" : ` in ${namespace}`}`, look);
-  if ("read" in read) return { noted: read.read, unread: [] };
-  return { noted: [], unread: [unchecked(null, `what is written on ${plural}: ${read.unread}`)] };
+/** An absent Namespace has nothing written on it. */
+async function readNamespace(client: Cluster["client"], name: string): Promise<readonly Noted[]> {
+  try {
+    const path = resourcePath(resources.namespaces, { name });
+    return [notedOnNamespace(await client.request<KubeObject>({ method: "GET", path }))];
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
 }
 
 function notedOnNamespace(object: KubeObject): Noted {
