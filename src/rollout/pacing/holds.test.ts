@@ -89,6 +89,13 @@ describe("a roll keeps its distance from the last one", () => {
     expect(later(9_999, { rolledAt: 0 }, { written: written() })).toEqual(["interval", 10_000]);
   });
 
+  it("also for the place in the row that the API tells, where the answer to that write was lost", () => {
+    const before = { written: written({ at: noon - 60_000 }) };
+    expect(later(39_999, { streak: "3" }, before)).toEqual(["interval", 40_000]);
+    expect(planned({ rolledAt, streak: "3" }, momentAt(noon + 40_000, before))).toMatchObject({ streak: 4 });
+    expect(later(19_999, { streak: "1" }, { written: written({ streak: 2 }) })).toEqual(["interval", 20_000]);
+  });
+
   it("but not from one of the future, which somebody wrote into the workload", () => {
     expect(later(0, { rolledAt: rolledAt + 3_600 })).toBeUndefined();
     expect(later(0, { rolledAt: rolledAt + 5 })).toEqual(["interval", 15_000]);

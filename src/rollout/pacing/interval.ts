@@ -58,8 +58,11 @@ export function interval({ workload, policy, flags, moment }: Due): Hold | undef
   };
 }
 
-/** What this process wrote counts more than the annotation, which anybody may edit who may edit the workload. */
+/**
+ * What this process knows to have written counts at least, whoever edits the annotation. That may count more: of another
+ * leader's write, or of one of this process whose answer was lost.
+ */
 function lastStreak({ streak }: Pick<Workload, "streak">, { written }: Moment): number {
-  if (written !== undefined) return written.streak;
-  return streak !== undefined && /^[1-9]\d?$/.test(streak) ? Number(streak) : 1;
+  const stored = streak !== undefined && /^[1-9]\d?$/.test(streak) ? Number(streak) : 1;
+  return Math.max(stored, written?.streak ?? 1);
 }
