@@ -199,6 +199,19 @@ describe("of waves, the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/w1 .* it follows a first wave that has not passed/)]);
   });
 
+  it("nothing wrong with others in the place of one of the first wave that somebody has changed since", async () => {
+    play.settings = { ...play.settings, pacing: { ...pacing, firstWave: 2, maxConcurrent: 5 } };
+    await create(false);
+    await play.rollOne("w0", "B");
+    const stripped = { spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } };
+    await play.stage.api.request("PATCH", `${deployments}/w0`, { body: stripped, contentType: merge });
+    await play.stage.clock.advance(200);
+    await play.rollOne("w1", "B");
+    await play.rollOne("w2", "B");
+    const judged = await play.judged();
+    expect(judged.filter((each) => each.startsWith("wave:"))).toEqual([]);
+  });
+
   it("who follows one that fails", async () => {
     await create(true);
     await play.rollOne("w0", "B");
