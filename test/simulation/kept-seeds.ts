@@ -17,4 +17,7 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 877265025, name: "an interval that ends after a window has just opened, by a clock that is behind" },
   { seed: 860137, name: "two that others hold while their window closes" },
   { seed: 1044686825, name: "a halted change of an object that a workload reads no longer" },
+  { seed: 1805897050, name: "a roll of which no answer came, and its place in the row" },
+  { seed: 900526, name: "others in the place of one of the first wave that somebody has changed" },
+  { seed: 2089154319, name: "a very first Lease that is made late" },
 ];

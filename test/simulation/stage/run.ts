@@ -28,6 +28,9 @@ export interface Outcome {
 /** How long everything has to become right once nothing goes wrong any more. */
 const calmMs = 30_000;
 
+/** Who makes the very first Lease leads when that has existed for its duration. */
+const firstLeaseMs = 15_000;
+
 /** The same where rolls are paced: of two rolls in a row the second waits for up to 5 minutes, and for others. */
 const pacedCalmMs = 480_000;
 
@@ -97,7 +100,8 @@ export async function simulate(seed: number, write?: (line: string) => void): Pr
       const unlisted = cluster.unlisted?.namespace;
       return judgeEnd({ history, settings, rightAt: [scheduler.now], unlisted, epoch, lives }).length === 0;
     };
-    await becomeRight(calmMs + (has.widgets ? findingMs : 0));
+    const hasLease = history.some(({ resource }) => resource === "leases");
+    await becomeRight(calmMs + (has.widgets ? findingMs : 0) + (hasLease ? 0 : firstLeaseMs));
     const rightAt = [scheduler.now];
     if (pacing !== undefined) {
       trace.line("", () => "everything is released");
