@@ -8,6 +8,7 @@ import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { called, type Target } from "./annotate/annotate.ts";
 import { asFound } from "./cluster/kinds-there.ts";
+import { withReason } from "./cluster/kubernetes-reason.ts";
 import { readOne } from "./cluster/read-one.ts";
 import { readRunningPolicy } from "./cluster/told-by-deployment.ts";
 import { podsInWords } from "./cluster/workload-state.ts";
@@ -149,8 +150,8 @@ function mayPass(error: unknown): boolean {
   );
 }
 
-function judged({ state, because, message, reason, hold, pods }: Explanation): Look {
-  const told = `${state}${hold === null ? "" : ` (${hold.reason})`}: ${message ?? reason}`;
+function judged({ state, because, message, reason, kubernetes, hold, pods }: Explanation): Look {
+  const told = `${state}${hold === null ? "" : ` (${hold.reason})`}: ${withReason(message ?? reason, kubernetes)}`;
   switch (state) {
     case "current":
       return { done: true, over: true, why: pods === null ? "current" : podsInWords(pods) };

@@ -165,6 +165,21 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     expect(await run("wait", "deploy/first", "deploy/second")).toMatchObject({ code: 0, err: "" });
   });
 
+  it("is told what Kubernetes says where a quota keeps new Pods from being made", async () => {
+    await namespace.configMap("full", { a: "1" });
+    await deployment("full", "full");
+    expect((await run("wait", "deploy/full")).code).toBe(0);
+    await cluster.kubectl(["-n", ns, "create", "quota", "none", "--hard=pods=0"]);
+    await namespace.edit("ConfigMap", "full", { a: "2" });
+    await until("the new Pods to be refused", async () =>
+      (await list())["deployment/full"] === "rolling FailedCreate 0/2" ? true : undefined,
+    );
+    const refused = /^Kubernetes +FailedCreate: pods "full-[^"]+" is forbidden: exceeded quota: none, /m;
+    expect((await run("explain", "deploy/full")).out).toMatch(refused);
+    expect((await run("wait", "deploy/full", "--timeout=300ms")).err).toContain("; FailedCreate: pods ");
+    await cluster.kubectl(["-n", ns, "delete", "quota/none", "deployment/full"]);
+  });
+
   it("lists what it can where it may not read Secrets", async () => {
     await cluster.kubectl(["-n", ns, "create", "serviceaccount", "reader"]);
     const resources = "--resource=configmaps,pods,deployments.apps,statefulsets.apps,daemonsets.apps,namespaces";

@@ -2,6 +2,7 @@ import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { Hold } from "../../rollout/pacing/hold.ts";
 import type { PacingFlags } from "../../rollout/policy/pacing-flags.ts";
 import type { Workload, WorkloadObject } from "../../rollout/workload.ts";
+import { type KubernetesReason, wordOf } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
 
 /** What a workload is, for a person: the states of `wave list`, in the order of its help. */
@@ -47,6 +48,8 @@ export interface StandingFacts {
   readonly unread: string | undefined;
   readonly pods: ReadPods;
   readonly podCount: PodCount | undefined;
+  /** What Kubernetes says of its Pods; null: nothing. */
+  readonly kubernetes: KubernetesReason | null;
   /** When the newest of what it reads changed, milliseconds since the epoch; undefined where nobody knows. */
   readonly changedAt: number | undefined;
   readonly flags: PacingFlags;
@@ -76,17 +79,18 @@ export function standingOf(facts: StandingFacts): Standing {
 
 /** Nothing is due: what Kubernetes has made of what was written last. */
 function rolloutStanding(facts: StandingFacts): Standing {
-  const { object, workload, pods, podCount, flags, now } = facts;
+  const { object, workload, pods, podCount, kubernetes, flags, now } = facts;
   const { progress } = workload;
   const since = workload.rolledAt === 0 ? undefined : workload.rolledAt * 1000;
+  const word = wordOf(kubernetes);
   const of = podCount === undefined ? "" : `: ${podsInWords(podCount)}`;
   if (progress.state === "failed") {
-    return { state: "failed", because: "deadline", message: `its progress deadline is exceeded${of}`, since };
+    return { state: "failed", because: word ?? "deadline", message: `its progress deadline is exceeded${of}`, since };
   }
   if (progress.state === "progressing") {
     if (since === undefined || now - since < flags.rolloutTimeoutMs)
-      return { state: "rolling", because: "", message: `its Pods are being replaced${of}`, since };
-    return { state: "failed", because: "timeout", message: `its rollout takes longer than it may${of}`, since };
+      return { state: "rolling", because: word ?? "", message: `its Pods are being replaced${of}`, since };
+    return { state: "failed", because: word ?? "timeout", message: `its rollout takes longer than it may${of}`, since };
   }
   // Its Pods do not show with what they run.
   if (workload.restarts) return { state: "current", because: "", message: "", since };
@@ -102,7 +106,7 @@ function rolloutStanding(facts: StandingFacts): Standing {
   }
   const [because, why] = whatHoldsPods(object);
   const lacking = podCount.total < wanted ? `; ${wanted} are to be` : "";
-  return { state: "behind", because, message: `${podsInWords(podCount)}${lacking}${why}`, since };
+  return { state: "behind", because: word ?? because, message: `${podsInWords(podCount)}${lacking}${why}`, since };
 }
 
 /** `2 of 3 Pods run with the current configuration`. */

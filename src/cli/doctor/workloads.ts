@@ -1,4 +1,5 @@
 import { counted } from "../../rollout/wording.ts";
+import { withReason } from "../cluster/kubernetes-reason.ts";
 import { type Explanation, explainWorkload } from "../explain/explanation.ts";
 import { age } from "../list/age.ts";
 import {
@@ -38,9 +39,9 @@ export async function workloads(patient: Patient): Promise<Examined> {
 }
 
 function foundOf(explanation: Explanation, createdAt: string | undefined, { now }: Patient): readonly Found[] {
-  const { state, workload, message, reason, since } = explanation;
+  const { state, workload, message, reason, kubernetes, since } = explanation;
   const place: Place = workload;
-  const told = message ?? reason;
+  const told = withReason(message ?? reason, kubernetes);
   const sinceMs = now - Date.parse(since ?? createdAt ?? "");
   switch (state) {
     case "waiting":

@@ -84,6 +84,33 @@ describe("wave explain of what is held", () => {
     );
   });
 
+  it("gives Kubernetes' own reason where it cannot make Pods, in every command that tells of the workload", async () => {
+    const { text, explained, roll, merge, run } = await scene();
+    await roll("deployments/web");
+    const message = 'pods "web-5d" is forbidden: exceeded quota: team, used: pods=2, limited: pods=2';
+    const refused = { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message };
+    const status = (...conditions: readonly object[]) =>
+      merge("deployments/web/status", { status: { observedGeneration: 1_000, conditions } });
+    await status({ type: "Progressing", status: "True", reason: "ReplicaSetUpdated" }, refused);
+    const said = { kubernetes: { reason: "FailedCreate", message }, because: "FailedCreate" };
+    expect(await explained("deployments/web")).toMatchObject({ state: "rolling", ...said });
+    await status(
+      { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" },
+      refused,
+    );
+    expect(await explained("deployments/web")).toMatchObject({ state: "failed", ...said });
+    expect(await text()).toContain(`\nKubernetes   FailedCreate: ${message}\n`);
+    expect((await run("list")).out).toMatch(/^deployment\/web +failed +FailedCreate +/m);
+    expect((await run("list", "-o", "wide")).out).toContain(`; FailedCreate: ${message}\n`);
+    expect((await run("wait", "deploy/web")).err).toContain(`; FailedCreate: ${message}\n`);
+    const { findings } = JSON.parse((await run("doctor", "-o", "json")).out);
+    expect(findings).toContainEqual(expect.objectContaining({ what: expect.stringMatching(/; FailedCreate: pods /) }));
+    await status({ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" });
+    expect(await explained("deployments/web")).toMatchObject({ because: "deadline", kubernetes: { message: "late" } });
+    await status({ type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message: "too long" });
+    expect(await explained("deployments/web")).toMatchObject({ state: "rolling", because: "ReplicaSetCreateError" });
+  });
+
   it("goes on without what a Namespace decides where it may not be read, and says so", async () => {
     const { explained, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
     const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;

@@ -1,4 +1,5 @@
 import { describeObject } from "../../rollout/messages.ts";
+import { inWords } from "../cluster/kubernetes-reason.ts";
 import { podsInWords } from "../cluster/workload-state.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
@@ -52,13 +53,14 @@ function listedReferences({ workload, references, tooLarge }: Explanation): read
 }
 
 function summary(explanation: Explanation): readonly string[] {
-  const { outcome, reason, hold, recordedHash, recordedUnder, currentHash, optIn } = explanation;
+  const { outcome, reason, hold, recordedHash, recordedUnder, currentHash, optIn, kubernetes } = explanation;
   const rows: [string, string][] = [
     ["Now", headline(explanation)],
     ["Why", reason],
     ...(hold === null ? [] : [["Held", hold.message] as [string, string]]),
     ...(hold === null || hold.until === null ? [] : [["Until", hold.until] as [string, string]]),
     ...podsRow(explanation),
+    ...(kubernetes === null ? [] : [["Kubernetes", inWords(kubernetes)] as [string, string]]),
     ["Recorded", recordedHash === null ? "no hash" : `${recordedHash}${under(recordedUnder)}`],
     ["Current", currentHash ?? whyNoHash(explanation)],
   ];

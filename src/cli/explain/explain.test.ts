@@ -53,6 +53,7 @@ describe("wave explain", () => {
       state: "due",
       because: "baseline",
       message: "no hash is recorded yet",
+      kubernetes: null,
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       outcome: "baseline",
       due: null,

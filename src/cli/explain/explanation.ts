@@ -14,6 +14,7 @@ import type { OptIn, Workload, WorkloadName } from "../../rollout/workload.ts";
 import { collectReferences, referencesOf, sourceOf } from "../../rollout/workload-references.ts";
 import { fieldOfKind } from "../../rollout/workload-row.ts";
 import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
+import { type KubernetesReason, kubernetesReasonOf } from "../cluster/kubernetes-reason.ts";
 import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
 import type { ReadConfig, ReadConfigs } from "../cluster/read-configs.ts";
@@ -55,6 +56,8 @@ export interface Explanation extends ExplainedOutcome {
   readonly because: string | null;
   /** The same in one line for a person; null where there is nothing to say. */
   readonly message: string | null;
+  /** What Kubernetes' own status says where it cannot make or replace its Pods; null where it says nothing. */
+  readonly kubernetes: KubernetesReason | null;
   /** Since when, as far as the API tells it, RFC 3339. */
   readonly since: string | null;
   /** How many of its Pods run with the current configuration; null where that is not known. */
@@ -125,6 +128,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const told = explainedOutcome(plan, unread, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
   const changes = changeTimes(readable.references, read);
+  const kubernetes = kubernetesReasonOf(object);
   const { state, because, message, since } = standingOf({
     object,
     workload,
@@ -133,6 +137,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
     unread: unread[0] && read.get(configKey(unread[0]))?.state,
     pods,
     podCount,
+    kubernetes,
     changedAt: changes.length === 0 ? undefined : Math.max(...changes),
     flags,
     now,
@@ -145,6 +150,7 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
     state,
     because: because || null,
     message: message || null,
+    kubernetes,
     since: timeOf(since),
     ...told,
     pods: podCount ?? null,

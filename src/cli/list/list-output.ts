@@ -1,3 +1,4 @@
+import { withReason } from "../cluster/kubernetes-reason.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
@@ -15,6 +16,7 @@ export function listed({
   state,
   because,
   message,
+  kubernetes,
   since,
   hold,
   pods,
@@ -27,6 +29,7 @@ export function listed({
     state,
     because,
     message,
+    kubernetes,
     since,
     until: hold?.until ?? null,
     pods,
@@ -66,7 +69,12 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
     each.pods === null ? "-" : `${each.pods.current}/${each.pods.total}`,
     ago(each.since),
     ...(wide
-      ? [each.dialects.join(",") || "-", each.until ?? "-", shortHash(each.currentHash), each.message ?? "-"]
+      ? [
+          each.dialects.join(",") || "-",
+          each.until ?? "-",
+          shortHash(each.currentHash),
+          withReason(each.message ?? "", each.kubernetes) || "-",
+        ]
       : []),
   ]);
   const stateColumn = heading.indexOf("STATE");

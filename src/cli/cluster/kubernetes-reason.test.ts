@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import type { WorkloadObject } from "../../rollout/workload.ts";
+import { kubernetesReasonOf, withReason } from "./kubernetes-reason.ts";
+
+const reasonOf = (status: unknown) => kubernetesReasonOf({ status } as WorkloadObject);
+
+describe("what Kubernetes says of a workload whose Pods it cannot make", () => {
+  it("is the cause before what came of it", () => {
+    const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "timed out" };
+    const refused = { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" };
+    expect(reasonOf({ conditions: [late, refused] })).toEqual({ reason: "FailedCreate", message: "exceeded quota" });
+    expect(reasonOf({ conditions: [late, { ...refused, status: "False" }] })?.reason).toBe("ProgressDeadlineExceeded");
+  });
+
+  it.each([
+    undefined,
+    null,
+    {},
+    { conditions: null },
+    { conditions: "many" },
+    { conditions: [null, 1, {}, { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" }] },
+  ])("is nothing in %j", (status) => {
+    expect(reasonOf(status)).toBeNull();
+  });
+
+  it("is one bounded line, also of what a custom resource leaves out", () => {
+    expect(reasonOf({ conditions: [{ type: "FailedScale", status: "True" }] })).toEqual({
+      reason: "FailedScale",
+      message: "",
+    });
+    const message = "x".repeat(100_000);
+    const long = reasonOf({
+      conditions: [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message }],
+    });
+    expect(withReason("late", long).length).toBeLessThan(500);
+  });
+});

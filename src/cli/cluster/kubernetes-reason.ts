@@ -1,0 +1,66 @@
+import type { WorkloadObject } from "../../rollout/workload.ts";
+
+/** What Kubernetes itself says of a workload whose Pods it cannot make or replace. */
+export interface KubernetesReason {
+  /** One word: "FailedCreate". */
+  readonly reason: string;
+  /** Its own line: `pods "web-6f" is forbidden: exceeded quota: …`. */
+  readonly message: string;
+}
+
+/**
+ * The conditions that tell of it, the nearest to the cause first: a quota, a policy or a webhook that refuses Pods, and after that
+ * what came of it. Of Deployments and Rollouts
+ * (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#failed-deployment), and of CloneSets.
+ */
+const telling = [
+  { type: "ReplicaFailure", status: "True" },
+  { type: "FailedScale", status: "True" },
+  { type: "FailedUpdate", status: "True" },
+  { type: "Progressing", status: "False" },
+] as const;
+
+/** An admission webhook may refuse with a page. Characters. */
+const mostShown = 400;
+
+/** What the status of a workload says, of whatever kind; null where it says nothing. StatefulSets and DaemonSets tell by Events alone. */
+export function kubernetesReasonOf({ status }: WorkloadObject): KubernetesReason | null {
+  // Custom resources have what their definition lets through.
+  const conditions: unknown = status != null && "conditions" in status ? status.conditions : undefined;
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  for (const row of telling) {
+    const said = all.map(conditionOf).find((each) => each?.type === row.type && each.status === row.status);
+    if (said === undefined) continue;
+    const { reason, message } = said;
+    return { reason: reason || row.type, message: shortened(message) };
+  }
+  return null;
+}
+
+/** The same in one line for a person: `FailedCreate: pods "web-6f" is forbidden: …`. */
+export function inWords({ reason, message }: KubernetesReason): string {
+  return message === "" ? reason : `${reason}: ${message}`;
+}
+
+/** A line of Wave's, with what Kubernetes says behind it. */
+export function withReason(line: string, kubernetes: KubernetesReason | null): string {
+  return [line, kubernetes === null ? "" : inWords(kubernetes)].filter((each) => each !== "").join("; ");
+}
+
+/** What keeps Kubernetes from making Pods is told by its own name; that a deadline is over has one of Wave's. */
+export function wordOf(kubernetes: KubernetesReason | null): string | undefined {
+  return kubernetes === null || kubernetes.reason === "ProgressDeadlineExceeded" ? undefined : kubernetes.reason;
+}
+
+type Condition = Readonly<Record<"type" | "status" | "reason" | "message", string>>;
+
+function conditionOf(each: unknown): Condition | undefined {
+  if (typeof each !== "object" || each === null) return undefined;
+  const fields: Readonly<Record<string, unknown>> = { ...each };
+  const text = (name: string) => (typeof fields[name] === "string" ? fields[name] : "");
+  return { type: text("type"), status: text("status"), reason: text("reason"), message: text("message") };
+}
+
+function shortened(text: string): string {
+  return text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`;
+}
