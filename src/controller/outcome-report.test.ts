@@ -51,7 +51,7 @@ it("the time to a write begins when its change is seen, and is not told of one t
   const { clock, report, record, durations } = start();
   const written = { type: "written", before: reads, plan: { outcome: "roll", reason: "", warnings: [] } } as const;
   const held = (reason: "wave" | "window") => {
-    record.hold = { reason, since: 0, until: undefined, closesAt: undefined, tellAt: 0 };
+    record.hold = { reason, since: 0, changed: undefined, until: undefined, closesAt: undefined, tellAt: 0 };
     report.ended(record, waiting, undefined);
   };
   report.ended(record, { type: "paced" }, clock.monotonic());

@@ -3,6 +3,7 @@ import type { HoldReason } from "../rollout/pacing/hold.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
 import { hasSettled } from "../rollout/pacing/pace.ts";
 import type { Held, RolloutPlan } from "../rollout/plan.ts";
+import { configKey } from "../rollout/references.ts";
 import { isGated } from "../rollout/scheduling-gate.ts";
 import { sharedString } from "../rollout/shared-string.ts";
 import type { Workload } from "../rollout/workload.ts";
@@ -33,6 +34,8 @@ export interface StandsRecord {
 export interface HoldRecord {
   readonly reason: HoldReason;
   readonly since: number;
+  /** The keys of the objects for whose changes it is due, where that is known. */
+  readonly changed: ReadonlySet<string> | undefined;
   /** When it ends by itself. */
   readonly until: number | undefined;
   /** When its window closes, and something else is to be told. */
@@ -104,7 +107,7 @@ export function afterRoll(
 }
 
 function holdRecord(
-  { hold: { reason, until, closesAt, warning } }: Held,
+  { due, hold: { reason, until, closesAt, warning } }: Held,
   { hold: before }: PacingRecord,
   clock: Clock,
 ): HoldRecord {
@@ -112,7 +115,8 @@ function holdRecord(
   const since = before?.reason === reason ? before.since : now;
   const tellAt = passing.includes(reason) && !warning ? since + passingMs : since;
   const onClock = (at: number | undefined) => at && now + at - clock.wall();
-  return { reason, since, until: onClock(until), closesAt: onClock(closesAt), tellAt };
+  const changed = due.outcome === "roll" && due.changed ? new Set(due.changed.map(configKey)) : undefined;
+  return { reason, since, changed, until: onClock(until), closesAt: onClock(closesAt), tellAt };
 }
 
 /** What is known of a workload at this moment, with all times on the wall clock. */

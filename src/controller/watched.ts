@@ -16,7 +16,7 @@ export function isWatched(
   plan: RolloutPlan,
   heardUpTo: Caches["heardUpTo"],
 ): boolean {
-  if (plan.outcome !== "roll" || record.caughtUpWith !== recordedOn(workload)) return false;
+  if (plan.outcome !== "roll" || !hasCaughtUp(record, workload)) return false;
   // Where it is not remembered what changed it may be anything.
   const changed = plan.changed ?? [...workload.references, ...matchedKinds(workload)];
   return changed.every(({ kind, namespace }) => heardUpTo(kind, namespace) > workload.resourceVersion);
@@ -25,6 +25,11 @@ export function isWatched(
 /** Where regular expressions name objects. */
 function matchedKinds({ foreign, namespace }: Workload): readonly Pick<ConfigName, "kind" | "namespace">[] {
   return foreign?.patterns.map(({ kind }) => ({ kind, namespace })) ?? [];
+}
+
+/** Whether the caches were seen to stand for what is recorded, so that what differs from it has changed since. */
+export function hasCaughtUp({ caughtUpWith }: Pick<WorkloadRecord, "caughtUpWith">, workload: Workload): boolean {
+  return caughtUpWith === recordedOn(workload);
 }
 
 /** Notes what `plan`, made from the caches, says of them: that they have caught up with what is recorded. */

@@ -1,7 +1,7 @@
 import type { Hold } from "../rollout/pacing/hold.ts";
 import { type Wave, waveOf } from "../rollout/pacing/waves.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
-import { type ConfigName, parseConfigKey } from "../rollout/references.ts";
+import { type ConfigName, configKey, parseConfigKey } from "../rollout/references.ts";
 import { type ChangeTimes, type InLine, membersOf, type WaveFacts } from "./wave-members.ts";
 
 /** Members that are always just to be planned hold up the others no longer, in milliseconds. */
@@ -62,7 +62,7 @@ export class WaveGroup {
     const now = facts.clock.monotonic();
     this.#putOffSince ??= now;
     const waitsForPlans = now < this.#putOffSince + longestPutOffMs;
-    const change = { namespace: this.#namespace, ...times, waitsForPlans };
+    const change = { namespace: this.#namespace, config: configKey(this.object), ...times, waitsForPlans };
     const members = membersOf(change, keys, inLine, facts);
     this.isStale = members === undefined;
     if (members === undefined) return;

@@ -43,7 +43,14 @@ it("nobody goes before every reader was planned for the change: one of them may 
 
 it("one that has just settled is still to be planned", async () => {
   const { group, find, second, records, clock } = readers({ asked: 1, planned: 1 });
-  const hold = { reason: "settling", since: 0, until: 1_000, closesAt: undefined, tellAt: 30_000 } as const;
+  const hold = {
+    reason: "settling",
+    since: 0,
+    changed: undefined,
+    until: 1_000,
+    closesAt: undefined,
+    tellAt: 30_000,
+  } as const;
   records.set(second, { ...newRecord(), hold });
   find();
   expect(group.isStale).toBe(false);

@@ -7,6 +7,7 @@ import type { Policy } from "../rollout/policy/policy.ts";
 import { noPolicy } from "../rollout/policy/policy-annotations.ts";
 import { type RolloutPolicy, rolloutPolicyOf } from "../rollout/policy/rollout-policy.ts";
 import type { Workload } from "../rollout/workload.ts";
+import { hasCaughtUp } from "./watched.ts";
 import { newestOf, type WorkloadRecord } from "./workload-record.ts";
 
 /** What is known of workloads. */
@@ -32,6 +33,8 @@ export interface ChangeTimes {
 /** One that workloads of one namespace read. */
 export interface ChangeInNamespace extends ChangeTimes {
   readonly namespace: string;
+  /** The key of the object. */
+  readonly config: string;
   /** Whether one that is still to be planned is waited for: it may be due, and go before all others. */
   readonly waitsForPlans: boolean;
 }
@@ -75,7 +78,7 @@ function stageIn(
   workload: Workload,
   record: WorkloadRecord | undefined,
   inLine: InLine,
-  { changedAt, seenAt }: ChangeInNamespace,
+  { config, changedAt, seenAt }: ChangeInNamespace,
   { resumedAt: resumed }: RolloutPolicy,
   { clock, flags }: WaveFacts,
 ): WaveMember["stage"] | undefined {
@@ -91,6 +94,8 @@ function stageIn(
   const completeSince = stands?.step === "complete" ? onWall(stands.since) : undefined;
   const due = inLine === "due";
   const soaked = stands?.hash === workload.recordedHash && (stands?.completeMs ?? 0) >= Math.max(1, flags.soakMs);
-  const known = { writtenAt, undone, completeSince, soaked };
+  const isDueForIt = record?.hold?.changed?.has(config) ?? false;
+  const behind = record !== undefined && isDueForIt && hasCaughtUp(record, workload);
+  const known = { behind, writtenAt, undone, completeSince, soaked };
   return stageOf({ workload, due, changedAt, seenAt, ...known, resumed }, flags, now);
 }

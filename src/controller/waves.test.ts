@@ -243,6 +243,24 @@ describe("a change that many workloads read", () => {
     expect(held("wave")).toBe(0);
   });
 
+  it("is no change of one that was rolled for the one before, after it, and may not follow yet", async () => {
+    const { annotate, editConfig, clock, pass, rolled } = await steady(6, { settleMs: 2_000 });
+    await annotate("web-0", "min-interval", "5m");
+    await pass(2_000);
+    await editConfig("1");
+    await pass(1_000);
+    await editConfig("2");
+    // Nobody has heard of it yet.
+    await clock.advance(1_900);
+    expect(rolled).toEqual(["web-0"]);
+    await pass(rolloutMs + 9_000);
+    expect(rolled).toEqual(["web-0", "web-1"]);
+    await pass(10_000);
+    expect(rolled).toHaveLength(6);
+    await pass(300_000, 10_000);
+    expect(rolled.slice(6)).toEqual(["web-0"]);
+  });
+
   it("settles though another one has waited for long: what waits is rolled for the last of them", async () => {
     const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, firstWave: 3, soakMs: 60_000 });
     await editConfig("1");

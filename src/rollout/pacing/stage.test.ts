@@ -48,6 +48,12 @@ describe("a workload and a change", () => {
     expect(at(noon + 900, noon + 950)).toMatchObject({ state: "underWay" });
   });
 
+  it("not where it is still due for it, however late it was rolled: that was for the state before", () => {
+    expect(stage(complete(second + 3), 5_000, { behind: true })).toBeUndefined();
+    expect(stage(complete(second + 3), 60_000, { behind: true })).toBeUndefined();
+    expect(stage(complete(second + 3), 60_000, { behind: true, due: true })).toMatchObject({ state: "due" });
+  });
+
   it("soaks for no longer where the API server's clock is minutes ahead", () => {
     const ahead = { rolledAt: second + 300, progress: complete(second + 303) };
     const at = (ms: number) => stage(complete(), ms, { workload: ahead, completeSince: noon + 3_000 });

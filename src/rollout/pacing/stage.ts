@@ -20,6 +20,8 @@ export interface StageFacts {
   readonly workload: Pick<Workload, "rolledAt" | "progress">;
   /** Whether its plan is due because of this object, and held by nothing but waves. */
   readonly due: boolean;
+  /** Whether its plan is due because of this object, and held by something else: its Pods do not show this change. */
+  readonly behind?: boolean;
   /** When the object changed, to the second, as the API tells it; when it was seen to be gone, where it is. */
   readonly changedAt: number;
   /** When this process saw it change, or began to write if it was so already; undefined where that is not known any more. */
@@ -52,6 +54,8 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const { progress } = workload;
   if (progress.state === "idle") return undefined;
   if (due) return { state: "due", resumedAt: resumedSince(facts, changedAt, now) ? facts.resumed : undefined };
+  // What was on its way when the object changed came later than the change, and was for the state before.
+  if (facts.behind) return undefined;
   const stored = storedRollAt(workload, now);
   const isRolled = stored / 1000 > Math.floor(changedAt / 1000) || writtenAt >= (seenAt ?? changedAt + 1_000);
   if (!isRolled) return undefined;

@@ -21,6 +21,9 @@ interface Memory {
   completeSince: number | undefined;
 }
 
+/** What workloads, by their keys, are due for. */
+type Objects = ReadonlyMap<string, readonly ConfigName[]>;
+
 const asking: Hold = { reason: "wave", message: "", until: undefined, warning: false };
 
 /**
@@ -73,13 +76,15 @@ export class Conductor {
     this.#times = [];
     for (const actor of this.#world.actors) this.#notice(actor);
     const due = new Map<string, readonly ConfigName[]>();
+    const behind = new Map<string, readonly ConfigName[]>();
     for (const actor of this.#world.actors) {
-      this.#plan(actor, (_, objects) => {
+      const plan = this.#plan(actor, (_, objects) => {
         due.set(actor.key, objects);
         return asking;
       });
+      if (plan.outcome === "held" && plan.due.outcome === "roll") behind.set(actor.key, plan.due.changed ?? []);
     }
-    const waves = this.#waves(due);
+    const waves = this.#waves(due, behind);
     for (const actor of this.#world.actors) {
       const holdOf = (_: Workload, objects: readonly ConfigName[]) => {
         const held = objects.map((object) => waves.get(groupKey(actor.stored.namespace, object)));
@@ -110,13 +115,13 @@ export class Conductor {
   }
 
   /** What each group lets go, by its key: first who is halted, as nobody else waits for these. */
-  #waves(due: ReadonlyMap<string, readonly ConfigName[]>): ReadonlyMap<string, Wave> {
+  #waves(due: Objects, behind: Objects): ReadonlyMap<string, Wave> {
     const halted = new Set<string>();
     const evaluate = () => {
       const waves = new Map<string, Wave>();
       for (const namespace of new Set(this.#world.actors.map(({ shape }) => shape.namespace))) {
         for (const config of this.#world.configs) {
-          const members = this.#members(namespace, config, due, halted);
+          const members = this.#members(namespace, config, due, behind, halted);
           const group = { object: config, namespace, members };
           waves.set(groupKey(namespace, config), waveOf(group, this.#flags));
         }
@@ -133,7 +138,8 @@ export class Conductor {
   #members(
     namespace: string,
     config: Config,
-    due: ReadonlyMap<string, readonly ConfigName[]>,
+    due: Objects,
+    behind: Objects,
     halted: ReadonlySet<string>,
   ): readonly WaveMember[] {
     const { now } = this.#world;
@@ -150,6 +156,7 @@ export class Conductor {
       const facts = {
         workload,
         due: isDue,
+        behind: behind.get(actor.key)?.some((object) => configKey(object) === own) ?? false,
         changedAt: (config.changedAt ?? 0) * 1000,
         seenAt: this.#seenAt.get(own) ?? this.#begun,
         writtenAt: written?.at,
