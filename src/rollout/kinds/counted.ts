@@ -11,7 +11,7 @@ export interface Counts {
   readonly updated: number;
   readonly available: number;
   /** How many there are, where there may be more than wanted. */
-  readonly there?: number;
+  readonly there?: number | undefined;
 }
 
 /** How far a rollout is by the numbers of its Pods. */

@@ -60,10 +60,23 @@ describe.for([
     ["34%", 1],
     ["33%", 2],
     ["50%", 1],
+    ["33.4%", 1],
+    ["67%", 1],
+    ["99%", 1],
   ])("with partition %j is complete when %i are updated", (partition, least) => {
     const onceUpdated = (updatedReplicas: number) => progress(id, keeping(partition), { ...status, updatedReplicas });
     expect(onceUpdated(least)).toEqual(complete);
     expect(onceUpdated(least - 1).state).toBe("progressing");
+  });
+
+  // As OpenKruise 1.8.4 wrote it of a CloneSet with `maxUnavailable: 0, maxSurge: 1` whose last new Pod was not available.
+  it("goes on while Pods of before stand in for new ones that are not available", () => {
+    const surging = {
+      ...{ availableReplicas: 3, expectedUpdatedReplicas: 3, observedGeneration: 3, readyReplicas: 4, replicas: 4 },
+      ...{ updatedAvailableReplicas: 2, updatedReadyReplicas: 3, updatedReplicas: 3 },
+    };
+    expect(progress(id, {}, surging).state).toBe("progressing");
+    expect(progress(id, {}, { ...surging, replicas: 3, updatedAvailableReplicas: 3 })).toEqual(complete);
   });
 
   it("is idle where a partition keeps all", () => {

@@ -10,7 +10,7 @@ export const cloneSet: KnownKind = {
   leavesHeldPods: false,
   podsBy: "",
   completeWhen:
-    "of this generation, all Pods but those of `updateStrategy.partition` (a number or a percentage, which is rounded up) are updated, and all are available",
+    "of this generation, all Pods but those of `updateStrategy.partition` (a number or a percentage, which is rounded up, but not to all) are updated, all are available, and there are no more of them",
   progress: (object) => {
     const { paused, partition } = fieldsOf(fieldsOf(object.spec).updateStrategy);
     return paused === true ? { state: "idle" } : progressOf(object, partition);
@@ -42,12 +42,18 @@ function progressOf({ metadata, spec, status }: WorkloadObject, partition: unkno
     toUpdate: wanted - keptBy(partition, wanted),
     updated: numberOf(told.updatedReplicas) ?? 0,
     available: numberOf(told.availableReplicas) ?? numberOf(told.readyReplicas) ?? 0,
+    // Those of before count as available, too, until what maxSurge made is taken away again.
+    there: numberOf(told.replicas),
   });
 }
 
-/** How many Pods a partition leaves as they are. */
+/**
+ * How many Pods a partition leaves as they are: a percentage is rounded up, but less than 100% leaves one to be updated
+ * (https://openkruise.io/docs/user-manuals/cloneset#partition, and `expectedUpdatedReplicas` of a CloneSet's status).
+ */
 function keptBy(partition: unknown, replicas: number): number {
-  const [, percent] = /^(\d{1,3})%$/.exec(typeof partition === "string" ? partition : "") ?? [];
+  const [, percent] = /^(\d{1,3}(?:\.\d+)?)%$/.exec(typeof partition === "string" ? partition : "") ?? [];
   if (percent === undefined) return Math.max(0, numberOf(partition) ?? 0);
-  return Math.ceil((Math.min(100, Number(percent)) / 100) * replicas);
+  const kept = Math.ceil((Number(percent) * replicas) / 100);
+  return kept >= replicas && partition !== "100%" && replicas > 1 ? replicas - 1 : kept;
 }
