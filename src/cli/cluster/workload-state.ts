@@ -85,10 +85,12 @@ function rolloutStanding(facts: StandingFacts): Standing {
   const word = wordOf(kubernetes);
   const of = podCount === undefined ? "" : `: ${podsInWords(podCount)}`;
   if (progress.state === "failed") {
-    return { state: "failed", because: word ?? "deadline", message: `its progress deadline is exceeded${of}`, since };
+    const { says = "deadline" } = progress;
+    const why = says === "deadline" ? "its progress deadline is exceeded" : `its status says ${says}`;
+    return { state: "failed", because: word ?? says, message: `${why}${of}`, since };
   }
   if (progress.state === "progressing") {
-    if (since === undefined || now - since < flags.rolloutTimeoutMs)
+    if (since === undefined || progress.selfTimed || now - since < flags.rolloutTimeoutMs)
       return { state: "rolling", because: word ?? "", message: `its Pods are being replaced${of}`, since };
     return { state: "failed", because: word ?? "timeout", message: `its rollout takes longer than it may${of}`, since };
   }
@@ -99,7 +101,9 @@ function rolloutStanding(facts: StandingFacts): Standing {
     return { state: "unknown", because: "pods", message: `its Pods could not be read${why}`, since: undefined };
   }
   const wanted = podsWanted(object);
-  if (podCount.current === podCount.total && podCount.total >= wanted) {
+  // A Rollout with blueGreen keeps those of before for a while after they have been replaced.
+  const keepsOthers = progress.state === "complete" && wanted > 0 && podCount.current >= wanted;
+  if (keepsOthers || (podCount.current === podCount.total && podCount.total >= wanted)) {
     const at =
       progress.state === "idle" || progress.since === undefined ? since : Math.max(progress.since * 1000, since ?? 0);
     return { state: "current", because: "", message: "", since: at };
@@ -121,14 +125,27 @@ function podsWanted({ spec, status }: WorkloadObject): number {
   return spec !== undefined && "replicas" in spec ? (spec.replicas ?? 1) : 0;
 }
 
+/** Of a StatefulSet, and of the kinds of OpenKruise. */
+interface UpdateStrategy extends Pauses {
+  readonly type?: string;
+  readonly rollingUpdate?: Pauses | undefined;
+}
+
+interface Pauses {
+  readonly paused?: boolean;
+  readonly partition?: number | string;
+}
+
 /** Why Kubernetes leaves Pods as they are, by its own rules. */
 function whatHoldsPods({ spec }: WorkloadObject): readonly [word: string, why: string] {
   if (spec === undefined) return ["", ""];
   if ("paused" in spec && spec.paused) return ["paused", ", because it is paused"];
-  const { type = undefined, rollingUpdate = undefined } = "updateStrategy" in spec ? (spec.updateStrategy ?? {}) : {};
-  if (type === "OnDelete") return ["OnDelete", ", because its update strategy is OnDelete"];
-  if (rollingUpdate !== undefined && "partition" in rollingUpdate && (rollingUpdate.partition ?? 0) > 0)
-    return ["partition", `, because its partition is ${rollingUpdate.partition}`];
+  const strategy = ("updateStrategy" in spec ? spec.updateStrategy : undefined) as UpdateStrategy | undefined;
+  if (strategy?.type === "OnDelete") return ["OnDelete", ", because its update strategy is OnDelete"];
+  // A CloneSet has them a level higher.
+  const { paused, partition = 0 } = { ...strategy, ...strategy?.rollingUpdate };
+  if (paused) return ["paused", ", because its update strategy is paused"];
+  if (partition !== 0 && partition !== "0%") return ["partition", `, because its partition is ${partition}`];
   return ["pods", ""];
 }
 

@@ -185,7 +185,8 @@ function podsOf(
   policy: KnownPolicy,
 ): PodCount | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
-  if (outcome === "unknown" || !("view" in decided)) return undefined;
+  // Pods that are restarted do not show with what they run.
+  if (outcome === "unknown" || !("view" in decided) || workload.restarts) return undefined;
   const { view } = decided;
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, baseline } = workload;

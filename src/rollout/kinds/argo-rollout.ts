@@ -7,7 +7,8 @@ import type { KnownKind } from "./known-kind.ts";
 /**
  * A Rollout of Argo Rollouts. Its controller says in `status.phase` what `kubectl argo rollouts status` shows
  * (https://argo-rollouts.readthedocs.io/en/stable/features/specification/), and of which generation that is as a text. One that waits
- * at a step of a canary, or for its promotion, is under way: not all of its Pods have the new template.
+ * at a step of a canary, or for its promotion, is under way: not all of its Pods have the new template. It may take as long as its
+ * steps say: its controller counts `progressDeadlineSeconds` without pauses and analyses, but not for restarts.
  */
 export const argoRollout: KnownKind = {
   template: "/spec/template",
@@ -21,7 +22,7 @@ export const argoRollout: KnownKind = {
     return workloadRef === undefined || template !== undefined ? undefined : `${kind} ${JSON.stringify(name)}`;
   },
   completeWhen:
-    "`status.phase` is Healthy, of this generation; Degraded is failed; Paused, as at a step of a canary, is under way",
+    "`status.phase` is Healthy, of this generation; Degraded is failed; Paused, as at a step of a canary, is under way for as long as it lasts",
   progress: progressOfRollout,
 };
 
@@ -35,9 +36,10 @@ function progressOfRollout({ metadata, spec, status }: WorkloadObject): Progress
   const { restartAt } = asked;
   const restarts = metadata?.annotations?.[rolloutStrategy] === "restart" && restartAt !== undefined;
   const isRestarted = !restarts || told.restartedAt === restartAt;
-  if (isObserved(metadata?.generation, observedGeneration) && isRestarted) {
-    if (phase === "Degraded") return { state: "failed" };
+  const isObservedNow = isObserved(metadata?.generation, observedGeneration);
+  if (isObservedNow && isRestarted) {
+    if (phase === "Degraded") return { state: "failed", says: phase };
     if (phase === "Healthy") return asked.replicas === 0 ? { state: "idle" } : { state: "complete", since: undefined };
   }
-  return { state: "progressing", step, available };
+  return { state: "progressing", step, available, selfTimed: isObservedNow && isRestarted };
 }

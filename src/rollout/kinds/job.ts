@@ -20,7 +20,7 @@ export const job: KnownKind = {
     const { status } = object as { readonly status?: JobStatus };
     const isSo = (wanted: string) =>
       status?.conditions?.some(({ type, status }) => type === wanted && status === "True");
-    if (isSo("Failed")) return { state: "failed" };
+    if (isSo("Failed")) return { state: "failed", says: "Failed" };
     if (isSo("Complete")) return { state: "complete", since: undefined };
     return { state: "progressing", step: 0, available: 0 };
   },

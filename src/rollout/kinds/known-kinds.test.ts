@@ -19,7 +19,7 @@ describe("the progress of a Rollout", () => {
 
   it("is what its phase says", () => {
     expect(of({ phase: "Healthy" })).toEqual(complete);
-    expect(of({ phase: "Degraded" })).toEqual({ state: "failed" });
+    expect(of({ phase: "Degraded" })).toEqual({ state: "failed", says: "Degraded" });
     expect(of({ phase: "Progressing" }).state).toBe("progressing");
   });
 

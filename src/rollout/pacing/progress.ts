@@ -14,6 +14,11 @@ export type Progress =
       readonly step: number;
       /** How many of its Pods are available, old ones too. */
       readonly available: number;
+      /** Whether its controller tells by itself when it takes too long, and knows of pauses that are wanted: then nobody else does. */
+      readonly selfTimed?: boolean;
     }
-  /** Its own deadline is over: `ProgressDeadlineExceeded`. */
-  | { readonly state: "failed" };
+  | {
+      readonly state: "failed";
+      /** The word by which its status says so; undefined: its own deadline is over, as `ProgressDeadlineExceeded`. */
+      readonly says?: string;
+    };

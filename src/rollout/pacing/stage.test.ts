@@ -73,6 +73,10 @@ describe("a workload and a change", () => {
     expect(stage({ state: "failed" }, 2_000)).toEqual(failed);
   });
 
+  it("while it is rolled, for as long as that takes, where its controller tells when it takes too long", () => {
+    expect(stage({ ...progressing, selfTimed: true }, 86_400_000)).toMatchObject({ state: "underWay" });
+  });
+
   it("while it soaks, since it was complete by its status, else since that was seen, and since its roll at the earliest", () => {
     expect(stage(complete(second + 5), 14_999)).toEqual({ state: "soaking", until: noon + 15_000 });
     expect(stage(complete(second + 5), 15_000)).toEqual({ state: "passed" });

@@ -8,7 +8,7 @@ export type Stage =
   | { readonly state: "due"; readonly resumedAt: number | undefined }
   /** As due, but the wave of another change holds it: nobody here waits for it. */
   | { readonly state: "heldElsewhere" }
-  /** It is being rolled, and has failed where it still is at `until`. */
+  /** It is being rolled, and has failed where it still is at `until`, which may be never. */
   | { readonly state: "underWay"; readonly until: number }
   /** Complete, but not for long enough before `until`. */
   | { readonly state: "soaking"; readonly until: number }
@@ -69,7 +69,8 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     return until <= now ? { state: "passed" } : { state: "soaking", until };
   }
   if (facts.soaked) return { state: "passed" };
-  const until = rolledAt + flags.rolloutTimeoutMs;
+  const isSelfTimed = progress.state === "progressing" && progress.selfTimed === true;
+  const until = isSelfTimed ? Number.POSITIVE_INFINITY : rolledAt + flags.rolloutTimeoutMs;
   if (progress.state === "progressing" && now < until) return { state: "underWay", until };
   return resumedSince(facts, rolledAt, now) ? undefined : { state: "failed", rolledAt };
 }
