@@ -92,12 +92,20 @@ function withSlash(word: string): readonly [kind: string, name: string] {
   return [word.slice(0, slash), word.slice(slash + 1)];
 }
 
+/** The kind that a word names, in any of its names; a custom one only where workloads are taken. Undefined where it names none. */
+export function kindNamed<K extends string, R extends Resource>(
+  word: string,
+  rows: readonly KindRow<K, R>[],
+): KindRow<K, R> | undefined {
+  return rowNamed(word, rows) ?? customKind(word, rows);
+}
+
 function argument<K extends string, R extends Resource>(
   kindName: string,
   name: string,
   rows: readonly KindRow<K, R>[],
 ): ObjectArgument<K, R> {
-  const row = rowNamed(kindName, rows) ?? customKind(kindName, rows);
+  const row = kindNamed(kindName, rows);
   if (row === undefined) throw unknownKind(kindName, rows);
   if (name === "") throw withoutName(kindName, row);
   if (name.includes("/") && isDnsSubdomain(name.replace("/", "-")))
@@ -121,9 +129,14 @@ function customKind<K extends string, R extends Resource>(
   kindName: string,
   rows: readonly KindRow<K, R>[],
 ): KindRow<K, R> | undefined {
-  const takesAny = rows.some(({ resource }) => "id" in resource);
+  const takesAny = takesWorkloads(rows);
   const [row] = takesAny && /^[^./]+\.[^/]+\./.test(kindName) ? notFoundYet(kindName.toLowerCase()) : [];
   return row as KindRow<string, Resource> as KindRow<K, R> | undefined;
+}
+
+/** Whether any of these kinds is one of workloads. */
+export function takesWorkloads(rows: readonly KindRow<string>[]): boolean {
+  return rows.some(({ resource }) => "id" in resource);
 }
 
 function withoutName(kindName: string, row: KindRow<string> | undefined): UsageError {

@@ -27,8 +27,8 @@ export interface RunningWave {
 /** The Deployments that run Wave, or why they could not be read. */
 export type RunningWaves = readonly RunningWave[] | Unread;
 
-/** As the chart labels it, and as Deployments are usually labelled. */
-const labelSelector = "app.kubernetes.io/name=wave";
+/** The labels of the Deployments that may run Wave: as the chart has them, and as Deployments are usually labelled. */
+export const waveSelector = "app.kubernetes.io/name=wave";
 
 /** Looks for Wave in all namespaces. Throws where the API server does not answer. A Wave in Go has the same label, and is not among them. */
 export async function runningWaves(client: ApiClient): Promise<RunningWaves> {
@@ -36,7 +36,7 @@ export async function runningWaves(client: ApiClient): Promise<RunningWaves> {
     return await listAll<KubeObject & Deployment, RunningWave>(
       client,
       resources.deployments,
-      { labelSelector },
+      { labelSelector: waveSelector },
       runningWave,
     );
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Command } from "../command.ts";
 import type { Flag } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
-import type { KindRow } from "../workload-argument.ts";
+import { type KindRow, kindNamed, takesWorkloads } from "../workload-argument.ts";
 
 /** What a shell may offer for a word. */
 export interface Candidates {
@@ -27,14 +27,20 @@ export interface Completable {
   readonly words: Readonly<Record<string, readonly string[]>>;
   /** The names that there are in the cluster, asked with the words of the line; none where it does not answer soon. */
   readonly namesOf: (asked: Asked) => Promise<readonly string[]>;
+  /** The kinds that the Wave that runs rolls besides the built-in ones, such as `rollouts.argoproj.io`; none likewise. */
+  readonly otherKinds: (line: Line) => Promise<readonly string[]>;
+}
+
+/** What of a line says which cluster and namespace are meant. */
+export interface Line {
+  readonly flags: FlagTable;
+  /** The words before the one that is being typed. */
+  readonly words: readonly string[];
 }
 
 /** Which names of a cluster are asked for. */
-export interface Asked {
+export interface Asked extends Line {
   readonly of: KindRow<string> | "namespaces";
-  readonly flags: FlagTable;
-  /** The words before, which may say which cluster and namespace are meant. */
-  readonly words: readonly string[];
 }
 
 const nothing: Candidates = { offered: [] };
@@ -76,12 +82,7 @@ function flagOf(flags: FlagTable, word: string): Flag<unknown> | undefined {
   return Object.hasOwn(flags, name) ? flags[name] : Object.values(flags).find(({ short }) => short === name);
 }
 
-async function flagsFor(
-  flags: FlagTable,
-  current: string,
-  asked: Omit<Asked, "of">,
-  wave: Completable,
-): Promise<Candidates> {
+async function flagsFor(flags: FlagTable, current: string, asked: Line, wave: Completable): Promise<Candidates> {
   const [, name, value] = /^(--?[^=]+)=(.*)$/s.exec(current) ?? [];
   if (name === undefined) {
     const all = Object.entries(flags).map(([flag, { help }]) => ({ word: `--${flag}`, means: help }));
@@ -99,7 +100,7 @@ async function flagsFor(
 async function valuesOf(
   { completes, placeholder = "" }: Flag<unknown>,
   typed: string,
-  asked: Omit<Asked, "of">,
+  asked: Line,
   wave: Completable,
 ): Promise<Candidates> {
   if (completes === undefined) return { offered: [], files: placeholder === "FILE" || placeholder === "DIR" };
@@ -112,17 +113,21 @@ async function valuesOf(
 async function objectsFor(
   kinds: readonly KindRow<string>[],
   current: string,
-  asked: Omit<Asked, "of">,
+  asked: Line,
   wave: Completable,
 ): Promise<Candidates> {
   const [typed = "", name] = current.split("/");
-  const rowOf = (word: string) => kinds.find(({ names }) => names.includes(word.toLowerCase()));
-  const named = name === undefined ? asked.words.map(rowOf).find((row) => row !== undefined) : rowOf(typed);
+  const before = (word: string) => kinds.find(({ names }) => names.includes(word.toLowerCase()));
+  const named = name === undefined ? asked.words.map(before).find((row) => row !== undefined) : kindNamed(typed, kinds);
   if (named !== undefined) {
     const names = await wave.namesOf({ of: named, ...asked });
     const prefix = name === undefined ? "" : `${typed}/`;
     return { offered: wordsOf(names.map((each) => prefix + each)).filter(startsWith(current)) };
   }
-  const all = wordsOf(kinds.map(({ kind }) => `${kind.toLowerCase()}/`)).filter(startsWith(current));
-  return { offered: all, goesOn: all.length > 0 };
+  if (name !== undefined) return nothing;
+  // Of the others those alone that are rolled here: a name with a dot says of which group they are.
+  const others = takesWorkloads(kinds) ? await wave.otherKinds(asked) : [];
+  const all = [...kinds.map(({ kind }) => kind.toLowerCase()).filter((kind) => !kind.includes(".")), ...others];
+  const offered = wordsOf(all.map((kind) => `${kind}/`)).filter(startsWith(current));
+  return { offered, goesOn: offered.length > 0 };
 }

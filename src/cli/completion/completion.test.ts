@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/sandbox.ts";
 import { commandScene } from "../test-commands.ts";
 import { runWave } from "../test-terminal.ts";
@@ -99,6 +99,52 @@ describe("a shell is offered", () => {
     [["constructor", ""], [":4"]],
   ])("for %j: %j", async (words, expected) => {
     expect(await offered(...words)).toEqual(expected);
+  });
+
+  describe("where a Wave runs that rolls other kinds,", () => {
+    const before = new Set(["deployment/", "statefulset/", "daemonset/"]);
+    const others = async (...words: readonly string[]) => (await offered(...words)).filter((word) => !before.has(word));
+
+    beforeAll(async () => {
+      const args = ["run", "--workload-kinds=rollouts.argoproj.io,leases.coordination.k8s.io", "--namespaces=shop"];
+      await scene.createWorkload("deployments/wave", {
+        labels: { "app.kubernetes.io/name": "wave" },
+        spec: {
+          template: { metadata: { labels: { app: "wave" } }, spec: { containers: [{ name: "w", image: "w", args }] } },
+        },
+      });
+      // Of the resources that the sandbox has any does, since nobody looks into it.
+      const path = `${sandbox.url}/apis/coordination.k8s.io/v1/namespaces/shop/leases`;
+      const [headers, body] = [{ "content-type": "application/json" }, JSON.stringify({ metadata: { name: "flat" } })];
+      expect((await fetch(path, { method: "POST", headers, body })).status).toBe(201);
+    });
+
+    it("those too, and their objects", async () => {
+      expect(await others("explain", "-n", "shop", "")).toEqual([
+        "rollouts.argoproj.io/",
+        "leases.coordination.k8s.io/",
+        ":6",
+      ]);
+      expect(await others("hold", "-n", "shop", "lea")).toEqual(["leases.coordination.k8s.io/", ":6"]);
+      expect(await others("wait", "-n", "shop", "leases.coordination.k8s.io/f")).toEqual([
+        "leases.coordination.k8s.io/flat",
+        ":4",
+      ]);
+      // The API server does not have them.
+      expect(await others("wait", "-n", "shop", "rollouts.argoproj.io/")).toEqual([":4"]);
+    });
+
+    it("what the line says instead, and nothing where that Wave does not serve the namespace", async () => {
+      expect(await others("explain", "-n", "shop", "--workload-kinds=jobs.batch", "")).toEqual(["jobs.batch/", ":6"]);
+      expect(await others("explain", "-n", "default", "")).toEqual([":6"]);
+    });
+
+    it("the others all the same where the API server does not answer in a moment", async () => {
+      const match = ({ path }: { readonly path: string }) => path.endsWith("/deployments");
+      const end = sandbox.faults.add({ match, action: { type: "blackHole" } });
+      expect(await offered("explain", "-n", "shop", "")).toEqual([...before, ":6"]);
+      end();
+    });
   });
 
   it("nothing of a cluster that does not answer, refuses, or is not configured", async () => {

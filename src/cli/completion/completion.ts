@@ -4,8 +4,8 @@ import { exitCodes } from "../exit-codes.ts";
 import { parseFlags } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { renderHelp } from "../help.ts";
+import { namesOf, otherKinds } from "./asked-cluster.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
-import { namesOf } from "./names-of.ts";
 import { scripts, shells } from "./scripts.ts";
 
 /** `wave completion SHELL`: writes the script by which a shell completes `wave`. */
@@ -35,12 +35,13 @@ export const completion: Command = taking(
  */
 export async function complete(
   words: readonly string[],
-  wave: Omit<Completable, "namesOf">,
+  wave: Omit<Completable, "namesOf" | "otherKinds">,
   terminal: Terminal,
 ): Promise<number> {
   const { offered, files, goesOn } = await candidatesFor(words, {
     ...wave,
     namesOf: (asked) => namesOf(asked, terminal),
+    otherKinds: (line) => otherKinds(line, terminal),
   });
   const lines = offered.map(({ word, means }) => (means === undefined ? word : `${word}\t${means}`));
   const directive = files ? filesToo : goesOn ? noFiles | noSpace : noFiles;

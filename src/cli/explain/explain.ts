@@ -6,7 +6,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { explainFlags } from "../flags/explain-flags.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
-import { parseWorkloadArgument, type WorkloadArgument, workloadRows } from "../workload-argument.ts";
+import { namedWorkloadRows, parseWorkloadArgument, type WorkloadArgument } from "../workload-argument.ts";
 import { renderExplanation } from "./explain-text.ts";
 import { type Explanation, explainWorkload } from "./explanation.ts";
 
@@ -17,7 +17,7 @@ import { type Explanation, explainWorkload } from "./explanation.ts";
 export const explain = clusterCommand({
   name: "explain",
   flags: explainFlags,
-  kinds: workloadRows,
+  kinds: namedWorkloadRows,
   help: async () => (await import("./explain-help.ts")).explainHelp(),
   read: (called) => {
     const { positionals, values, terminal } = called;
