@@ -73,10 +73,14 @@ function operationsFor(workload: Workload, plan: RolloutPlan, now: number): Json
   }
 }
 
-/** Has Pods restarted whose template does not change. */
+/**
+ * Has Pods restarted whose template does not change: at the next whole second, since times of the API have no parts of one, and a
+ * Pod that was made in the second of the restart is taken for a new one, whatever it has read.
+ */
 function restart({ restarts, row: { restartAt } }: Workload, now: number): readonly JsonPatchOperation[] {
   if (!restarts || restartAt === undefined) return [];
-  return [{ op: "add", path: restartAt, value: new Date(now).toISOString().replace(/\.\d+Z$/, "Z") }];
+  const next = new Date(Math.floor(now / 1000 + 1) * 1000);
+  return [{ op: "add", path: restartAt, value: next.toISOString().replace(/\.\d+Z$/, "Z") }];
 }
 
 /** Notes which one of a row of rolls this is; the first needs no note. */
