@@ -1,0 +1,85 @@
+import { expect, it } from "vitest";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until } from "../control-plane/wave-process.ts";
+import { makeNamespace } from "../end-to-end/objects.ts";
+import { waveEvents } from "../end-to-end/state.ts";
+import { define, hashOf, make, type PlayedKind, pathOf, play, playedKinds, undefine, writesOf } from "./kinds.ts";
+
+const ns = "kinds-waves";
+const names = ["a", "b", "c", "d", "e", "f"];
+const rollout = playedKinds.find(({ plural }) => plural === "rollouts") as PlayedKind;
+
+describeOnControlPlane("waves of a kind besides the built-in ones", (cluster) => {
+  it("go on as its statuses say, and a bad edit hits the first and no other", { timeout: 120_000 }, async () => {
+    const namespace = await makeNamespace(cluster, ns);
+    await define(cluster, rollout);
+    await namespace.configMap("shared", { state: "1" });
+    for (const name of names) {
+      await make(cluster, rollout, ns, name, { reads: "shared" });
+      await play(cluster, rollout, ns, name, 1);
+    }
+    const hashes = async () => {
+      const all = names.map(async (name) => [name, await hashOf(cluster, rollout, ns, name)] as const);
+      return new Map(await Promise.all(all));
+    };
+    const flags = [`--namespaces=${ns}`, `--workload-kinds=${rollout.flag}`, "--settle=0", "--soak=1s"];
+    const atOnce = 2;
+    const wave = await startWave(
+      ["--kubeconfig", cluster.kubeconfig, ...flags, `--max-concurrent-rollouts=${atOnce}`],
+      { paced: true },
+    );
+    /** Who has another hash than they all had, as soon as so many have, and the others are held. */
+    const reached = (before: string | undefined, count: number) =>
+      until(`${count} of ${names.length} to be rolled`, async () => {
+        const held = `wave_held_workloads{reason="wave"} ${names.length - count}`;
+        if (!(await wave.metrics()).split("\n").includes(held)) return undefined;
+        const rolled = [...(await hashes())].filter(([, hash]) => hash !== before).map(([name]) => name);
+        return rolled.length === count ? rolled : undefined;
+      });
+    /** Plays a good change, one wave after the other: nobody else goes before those that went are complete. */
+    const goesRound = async (before: string | undefined, first: number) => {
+      const done = new Set<string>();
+      for (let count = first; ; count = Math.min(names.length, count + atOnce)) {
+        const rolled = await reached(before, count);
+        for (const name of rolled) if (!done.has(name)) await play(cluster, rollout, ns, name, 0);
+        expect((await reached(before, count)).toSorted()).toEqual(rolled.toSorted());
+        for (const name of rolled) if (!done.has(name)) await play(cluster, rollout, ns, name, 1);
+        for (const name of rolled) done.add(name);
+        if (count === names.length) break;
+      }
+      const all = new Set((await hashes()).values());
+      expect(all.size).toBe(1);
+      return [...all][0];
+    };
+    const told = async (name: string, reason: string) =>
+      (await waveEvents(cluster, ns, name))
+        .filter((event) => event.reason === reason)
+        .reduce((sum, { count = 1 }) => sum + count, 0);
+    try {
+      const first = await goesRound(undefined, 1);
+      await namespace.edit("ConfigMap", "shared", { state: "2" });
+      const second = await goesRound(first, 1);
+      for (const name of names) expect(await writesOf(cluster, rollout, ns, name)).toBe(2);
+      for (const name of names)
+        await until(`one Event on ${name}`, async () => ((await told(name, "ConfigChanged")) === 1 ? true : undefined));
+
+      await namespace.edit("ConfigMap", "shared", { state: "bad" });
+      const [canary = ""] = await reached(second, 1);
+      const path = pathOf(rollout, ns, canary);
+      const { metadata } = await cluster.api("GET", path);
+      const status = { phase: "Degraded", observedGeneration: `${metadata.generation}`, availableReplicas: 0 };
+      await cluster.api("PATCH", `${path}/status`, { status }, "application/merge-patch+json");
+      for (const name of names.filter((each) => each !== canary))
+        await until(`${name} to be halted`, async () => ((await told(name, "RolloutHalted")) > 0 ? true : undefined));
+      expect([...(await hashes())].filter(([, hash]) => hash !== second).map(([name]) => name)).toEqual([canary]);
+
+      await namespace.edit("ConfigMap", "shared", { state: "3" });
+      await goesRound(second, 1);
+      for (const name of names)
+        expect([name, await writesOf(cluster, rollout, ns, name)]).toEqual([name, name === canary ? 4 : 3]);
+    } finally {
+      await wave.stop();
+      await undefine(cluster, rollout);
+    }
+  });
+});
