@@ -12,6 +12,7 @@ import {
   workloadResources,
 } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
+import { crashesWith } from "./stage/crashing-pods.ts";
 
 /** Without the last two nothing may be paced. */
 type Judged = Pick<Recording, "history" | "settings" | "rightAt" | "unlisted"> &
@@ -69,10 +70,9 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
   }
 
   function isHeldWrongly(pod: StoredObject): boolean {
-    const { schedulerName } = (pod.spec ?? {}) as { readonly schedulerName?: string };
     // Without webhooks Wave may not delete Pods.
     if (!settings.webhooks) return false;
-    if (schedulerName !== gateScheduler || pod.metadata.deletionTimestamp !== undefined) return false;
+    if (schedulerOfPod(pod) !== gateScheduler || pod.metadata.deletionTimestamp !== undefined) return false;
     const workload = ownerOf(pod);
     if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;
     if (isOutOfSight(workload, settings, unlisted)) return false;
@@ -83,10 +83,17 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
       readonly updateStrategy?: { readonly rollingUpdate?: { readonly partition?: number } };
     };
     if (paused === true || (updateStrategy?.rollingUpdate?.partition ?? 0) > 0) return false;
-    // While new Pods cannot start, a rollout may leave an old one as it is. No other scheduler runs in the simulation.
+    // While new Pods cannot start, or crash, a rollout may leave an old one as it is. No other scheduler runs in the simulation.
     if (standsFor(namedBy(workload, settings), find).missing) return false;
+    if (workload.kind === "Deployment" && hasCrashingPod(workload)) return false;
     // The API server fills in no fields of custom resources.
     return (schedulerOf(workload) ?? "default-scheduler") === "default-scheduler";
+  }
+
+  function hasCrashingPod(workload: StoredObject): boolean {
+    const named = (kind: string, namespace: string, name: string) => find(`${kind}/${namespace}/${name}`);
+    const pods = [...objects.values()].filter((each) => each.kind === "Pod" && schedulerOfPod(each) !== gateScheduler);
+    return pods.some((pod) => ownerOf(pod) === workload && crashesWith(pod, named));
   }
 
   function ownerOf(object: StoredObject): StoredObject | undefined {
@@ -94,4 +101,8 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
     const owner = [...objects.values()].find(({ metadata }) => metadata.uid === reference?.uid);
     return owner?.kind === "ReplicaSet" ? ownerOf(owner) : owner;
   }
+}
+
+function schedulerOfPod({ spec = {} }: StoredObject): string | undefined {
+  return (spec as { readonly schedulerName?: string }).schedulerName;
 }

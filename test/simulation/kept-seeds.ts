@@ -20,4 +20,5 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 1805897050, name: "a roll of which no answer came, and its place in the row" },
   { seed: 900526, name: "others in the place of one of the first wave that somebody has changed" },
   { seed: 2089154319, name: "a very first Lease that is made late" },
+  { seed: 5300949, name: "a held Pod that its Deployment keeps while the new one crashes" },
 ];
