@@ -39,7 +39,8 @@ export class Scene {
     mkdirSync(home);
     copyFileSync(kubeconfig, join(home, "kubeconfig"));
     this.#env = {
-      PATH: [join(root, "bin"), controlPlaneFolder(), process.env.PATH].join(delimiter),
+      // In ~/bin a scene may have commands of others, such as vault.
+      PATH: [join(root, "bin"), join(home, "bin"), controlPlaneFolder(), process.env.PATH].join(delimiter),
       HOME: home,
       KUBECONFIG: join(home, "kubeconfig"),
       // Who edits an object on this desk changes a word in it.
@@ -94,6 +95,7 @@ export class Scene {
 
   async #yaml(fence: Fence): Promise<void> {
     this.#keep(fence);
+    if (fence.info === "file") return;
     const file = join(this.#folder, "block.yaml");
     writeFileSync(file, fence.text);
     if (fence.info === "values")

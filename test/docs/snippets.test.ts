@@ -1,7 +1,9 @@
 import { globSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Cluster, connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, missingControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
 import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+import { defineOthersKinds, type PlayedOperators, playOperators } from "../recipes/operators.ts";
 import { fencesOf, indentedCommands, otherTestOf, reasonNotToRun, root } from "./fences.ts";
 import { Scene } from "./scene.ts";
 
@@ -22,7 +24,7 @@ describe.for(pages)("the blocks of %s", (page) => {
       if (
         otherTestOf(page) === undefined &&
         fence.info !== "" &&
-        !["values", "fragment", "starts"].includes(fence.info)
+        !["values", "fragment", "file", "starts"].includes(fence.info)
       )
         expect(reasonNotToRun(fence), fence.at).toBeDefined();
     }
@@ -42,14 +44,21 @@ const isFollowed = (page: string) =>
 const left = missingControlPlane();
 describe.skipIf(left !== undefined)("who follows a page on a real control plane", () => {
   let controlPlane: ControlPlane;
+  let cluster: Cluster;
+  let operators: PlayedOperators;
   let wave: WaveProcess;
   beforeAll(async () => {
     // Of its own: pages install what is cluster-wide, and name namespaces that tests would share.
     controlPlane = await startControlPlane();
+    cluster = connect(controlPlane);
+    await defineOthersKinds(cluster);
+    operators = playOperators(cluster);
     wave = await startWave(["--kubeconfig", controlPlane.kubeconfig, "--soak=1s"], { paced: true });
   });
   afterAll(async () => {
     await wave?.stop();
+    await operators?.[Symbol.asyncDispose]();
+    cluster?.close();
     await controlPlane?.stop();
   });
 

@@ -1,19 +1,29 @@
 kubectl create namespace shop
-kubectl create secret generic db -n shop --from-literal password=first
-kubectl create secret generic web-tls -n shop --from-literal tls.crt=first
+# What the vault has is a Secret of this namespace: test/recipes/operators.ts plays the operators.
+kubectl create namespace vault
+kubectl create secret generic shop-db -n vault --from-literal password=first
+mkdir -p ~/bin
+cat >~/bin/vault <<'SH'
+#!/bin/sh
+# vault kv put PATH KEY=VALUE
+kubectl patch secret shop-db -n vault --patch "{\"stringData\": {\"${4%%=*}\": \"${4#*=}\"}}" >&2
+SH
+chmod +x ~/bin/vault
 kubectl create configmap locks -n shop
-kubectl create -n shop -f - <<'YAML'
-apiVersion: v1
-kind: List
-items:
-  - apiVersion: apps/v1
-    kind: Deployment
-    metadata: {name: web, annotations: {wave.pusher.com/update-on-config-change: "true"}}
-    spec: &spec
-      selector: {matchLabels: {app: web}}
-      template:
-        metadata: {labels: {app: web}}
-        spec: {containers: [{name: nginx, image: nginx, envFrom: [{secretRef: {name: db}}]}]}
-  - {apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: *spec}
+workload() { # KIND NAME CONTAINER VOLUMES
+  kubectl create -n shop -f - <<YAML
+apiVersion: apps/v1
+kind: $1
+metadata: {name: $2, annotations: {wave.pusher.com/update-on-config-change: "true"}}
+spec:
+  selector: {matchLabels: {app: $2}}
+  template:
+    metadata: {labels: {app: $2}}
+    spec: {containers: [{name: app, image: nginx, $3}], $4}
 YAML
-wave wait deployment/web -n shop --timeout=60s
+}
+workload StatefulSet db 'envFrom: [{configMapRef: {name: locks}}]' ''
+workload Deployment api 'envFrom: [{secretRef: {name: db}}]' ''
+workload Deployment mail 'envFrom: [{secretRef: {name: mail}}]' ''
+workload Deployment web 'volumeMounts: [{name: tls, mountPath: /tls}]' \
+  'volumes: [{name: tls, secret: {secretName: web-tls}}]'

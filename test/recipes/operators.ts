@@ -1,0 +1,153 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
+import { until } from "../control-plane/wave-process.ts";
+
+/** The namespace whose Secrets play the vault: what external-secrets calls `shop/db` is the Secret `shop-db` in it. */
+export const vault = "vault";
+
+/** The values of a vault, by key and property. */
+type Vault = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+interface WantedSecret {
+  readonly name: string;
+  /** Undefined: there is to be none. */
+  readonly data: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** What an operator makes of an object of its kind, as its documentation says. */
+interface Operator {
+  readonly resource: string;
+  readonly secretOf: (object: AnyObject, vault: Vault) => WantedSecret;
+}
+
+interface ExternalSecret extends AnyObject {
+  readonly spec: {
+    readonly target: { readonly name: string };
+    readonly data: readonly {
+      readonly secretKey: string;
+      readonly remoteRef: { readonly key: string; readonly property: string };
+    }[];
+  };
+}
+
+interface SealedSecret extends AnyObject {
+  readonly spec: { readonly encryptedData: Readonly<Record<string, string>> };
+}
+
+interface Certificate extends AnyObject {
+  readonly spec: { readonly secretName: string; readonly dnsNames: readonly string[] };
+}
+
+const operators: readonly Operator[] = [
+  {
+    // With `deletionPolicy: Delete`; annotations are copied to the Secret, so that each refresh that is forced writes it.
+    resource: "external-secrets.io/v1/externalsecrets",
+    secretOf: (object, values) => {
+      const { target, data } = (object as ExternalSecret).spec;
+      const fetched = data.map(({ secretKey, remoteRef: { key, property } }) => [
+        secretKey,
+        values.get(key.replaceAll("/", "-"))?.[property],
+      ]);
+      const annotations = { "force-sync": object.metadata.annotations?.["force-sync"] ?? "" };
+      const isWhole = fetched.every(([, value]) => value !== undefined);
+      return { name: target.name, data: isWhole ? Object.fromEntries(fetched) : undefined, annotations };
+    },
+  },
+  {
+    resource: "bitnami.com/v1alpha1/sealedsecrets",
+    secretOf: (object) => {
+      const { encryptedData } = (object as SealedSecret).spec;
+      const opened = Object.entries(encryptedData).map(([key, sealed]) => [key, base64(unsealed(sealed))]);
+      return { name: object.metadata.name, data: Object.fromEntries(opened) };
+    },
+  },
+  {
+    // Another name is another certificate, as a renewal is, and it keeps its authority.
+    resource: "cert-manager.io/v1/certificates",
+    secretOf: (object) => {
+      const { secretName, dnsNames } = (object as Certificate).spec;
+      const issued = { "tls.crt": `of ${dnsNames.join()}`, "tls.key": `for ${dnsNames.join()}`, "ca.crt": "authority" };
+      return {
+        name: secretName,
+        data: Object.fromEntries(Object.entries(issued).map(([key, text]) => [key, base64(text)])),
+      };
+    },
+  },
+];
+
+/** A played seal: whoever seals adds anything, so that no two seals of one text are alike. */
+export const sealed = (text: string, anything: string) => base64(`${anything}:${text}`);
+const unsealed = (cipher: string) => Buffer.from(cipher, "base64").toString().replace(/^.*?:/s, "");
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+/** Adds the kinds of operators and of GitOps tools to a cluster, and waits until they are served. */
+export async function defineOthersKinds(cluster: Cluster): Promise<void> {
+  const folder = join(import.meta.dirname, "crds");
+  const manifests = globSync("*.yaml", { cwd: folder }).map((file) => readFileSync(join(folder, file), "utf8"));
+  await cluster.kubectl(["apply", "-f", "-"], manifests.join("---\n"));
+  for (const { resource } of operators)
+    await until(`${resource} to be served`, () => cluster.list(`/apis/${resource}`));
+}
+
+/** Operators that are played. */
+export interface PlayedOperators extends AsyncDisposable {
+  /** Resolves when they have acted on everything that was stored before. */
+  readonly caughtUp: () => Promise<void>;
+}
+
+/**
+ * Plays external-secrets, sealed-secrets and cert-manager until it is disposed of: each writes the Secrets that its objects
+ * ask for, and tries again what the API server refuses.
+ */
+export function playOperators(cluster: Cluster): PlayedOperators {
+  const ending = new AbortController();
+  const written = new Map<string, string>();
+  let rounds = 0;
+
+  const write = async (object: AnyObject, wanted: WantedSecret) => {
+    const path = `/api/v1/namespaces/${object.metadata.namespace}/secrets/${wanted.name}`;
+    const text = JSON.stringify([object.metadata.uid, wanted]);
+    if (written.get(path) === text) return;
+    const { name, data, annotations } = wanted;
+    if (data === undefined) await cluster.api("DELETE", path).catch(() => undefined);
+    else
+      await cluster.api(
+        "PATCH",
+        `${path}?fieldManager=operator&force=true`,
+        { apiVersion: "v1", kind: "Secret", metadata: { name, annotations }, data },
+        "application/apply-patch+yaml",
+      );
+    written.set(path, text);
+  };
+  const round = async () => {
+    const secrets = await cluster.list(`/api/v1/namespaces/${vault}/secrets`);
+    const values = new Map(secrets.map(({ metadata, data }) => [metadata.name, data as Record<string, string>]));
+    for (const { resource, secretOf } of operators)
+      for (const object of await cluster.list(`/apis/${resource}`))
+        if (object.metadata.deletionTimestamp === undefined) await write(object, secretOf(object, values));
+  };
+  const play = async () => {
+    while (!ending.signal.aborted) {
+      // A namespace that goes, or a server that is busy: at the next round.
+      await round()
+        .then(() => rounds++)
+        .catch(() => undefined);
+      await after(250, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+  };
+  const played = play();
+  return {
+    async caughtUp() {
+      // The round that is under way may have begun before.
+      const enough = rounds + 2;
+      await until("the operators to look", async () => (rounds >= enough ? true : undefined));
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await played;
+    },
+  };
+}
