@@ -98,7 +98,7 @@ export interface CachesOptions {
  * scheduling gate.
  */
 export function cachesOver(source: Source, options: CachesOptions): Caches {
-  const { watch, list } = source;
+  const { watch, list, readTemplate } = source;
   const { clock, log, metrics, random = Math.random } = options;
   const index = new ReferenceIndex();
   const allotments = new Allotments();
@@ -118,7 +118,11 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
   const { dialects, providerClasses } = options;
   const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects, providerClasses };
-  const { caches: workloads, cacheOf } = workloadCaches({ ...options, asking }, { index, patterns }, allotments);
+  const { caches: workloads, cacheOf } = workloadCaches(
+    { ...options, random, asking, readTemplate },
+    { index, patterns },
+    allotments,
+  );
   const builtIn = [...workloads.values()];
   const lists = new NamespaceLists({
     lists: function* () {

@@ -1,4 +1,3 @@
-import { ApiError } from "../kube/errors.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
 import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
@@ -7,13 +6,12 @@ import type { WorkloadKind, WorkloadRow } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { ListNamespace, Source, Watch } from "./kind-cache.ts";
+import { askedMs, isReadFailure } from "./read-failure.ts";
 import type { WorkloadCache } from "./workload-caches.ts";
 
 /** How often it is asked whether a kind is there. A CustomResourceDefinition is no news that anybody waits for. */
 const lookEveryMs = 30_000;
 const retries = { baseMs: 1_000, maxMs: lookEveryMs };
-/** A server that asks to come back much later is asked again all the same. */
-const longestAskedMs = 300_000;
 /** So often in a row it must be missing until it counts as gone: replicas of an API server learn of a kind one after the other. */
 const missesUntilGone = 2;
 
@@ -115,7 +113,7 @@ export class ExtraKinds {
           log.info("a kind of workload is not there; looking again every 30 s", { kind: id });
       } catch (error) {
         if (signal.aborted) break;
-        if (!isFailure(error)) throw error;
+        if (!isReadFailure(error)) throw error;
         const level = failures === 0 ? "warn" : "debug";
         log[level]("cannot tell whether a kind of workload is there; trying again", {
           kind: id,
@@ -173,14 +171,4 @@ interface Running {
   /** Resolves when its reflectors have ended. */
   readonly ended: Promise<void>;
   readonly end: () => Promise<void>;
-}
-
-/** Whether a server, or the way to it, failed: anything else is a bug. */
-function isFailure(error: unknown): boolean {
-  return error instanceof Error && ["ApiError", "ConnectionError", "ClusterConfigError"].includes(error.name);
-}
-
-/** How long the server asks to wait. */
-function askedMs(error: unknown): number {
-  return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestAskedMs) : 0;
 }

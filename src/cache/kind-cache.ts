@@ -4,7 +4,8 @@ import type { ReflectorEvent } from "../kube/watch-context.ts";
 import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { WorkloadRow } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { runReflector, type Transform, takeBeside } from "./reflector.ts";
+import type { ReadTemplate } from "./lent-templates.ts";
+import { type Completing, runReflector, type Transform, takeBeside } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";
 
 /** What a reflector watches. */
@@ -34,6 +35,8 @@ export interface Source {
   readonly list: ListNamespace;
   /** Finds a kind of workload; undefined: none but the built-in ones can be found. */
   readonly find?: FindKind;
+  /** Undefined: no workload borrows a pod template. */
+  readonly readTemplate?: ReadTemplate;
 }
 
 /** The row of a kind where the API server serves it, undefined where it does not; rejects where that cannot be told. */
@@ -49,6 +52,8 @@ export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOpt
   readonly namespaces: readonly string[] | undefined;
   /** See {@link runReflector}. */
   readonly transform: Transform<O, T>;
+  /** See {@link ReflectorOptions.completing}, until the signal: then it rejects. */
+  readonly completing?: ((signal: AbortSignal) => Completing<O, T>) | undefined;
   /** See {@link Watched.listAgain}. */
   readonly listAgain: () => boolean;
   /** See {@link Watched.mayBeAbsent}. */
@@ -108,9 +113,9 @@ export class KindCache<O extends KubeObject, T> {
   async listAgain(namespace: string, list: ListNamespace, signal: AbortSignal): Promise<boolean> {
     const store = this.#stores.get("") ?? this.#stores.get(namespace);
     if (store === undefined) return true;
-    const { resource, transform, log } = this.#options;
+    const { resource, transform, completing, log } = this.#options;
     const listed = () => list<O>({ resource, namespace }, signal);
-    return takeBeside(namespace, listed, { kind: this.kind, store, transform, log });
+    return takeBeside(namespace, listed, { kind: this.kind, store, transform, completing: completing?.(signal), log });
   }
 
   /** Whether the objects of a namespace were listed once. */
@@ -128,7 +133,7 @@ export class KindCache<O extends KubeObject, T> {
 
   /** The runs of its reflectors, each of which ends with the signal. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
-    const { resource, fieldSelector, transform, listAgain, mayBeAbsent = false, log } = this.#options;
+    const { resource, fieldSelector, transform, completing, listAgain, mayBeAbsent = false, log } = this.#options;
     return Array.from(this.#stores, ([name, store]) => {
       const namespace = name === "" ? {} : { namespace: name };
       const selector = fieldSelector === undefined ? {} : { fieldSelector };
@@ -138,6 +143,7 @@ export class KindCache<O extends KubeObject, T> {
         events,
         store,
         transform,
+        completing: completing?.(signal),
         log,
         onSynced: () => {
           log.debug("list complete", { kind: this.kind, ...namespace, objects: store.size });

@@ -11,6 +11,7 @@ import type { Policy } from "../rollout/policy/policy.ts";
 import { configKey, type StoredName } from "../rollout/references.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import { standardForm } from "../rollout/workload-row.ts";
+import { withLentTemplate } from "./lent-template.ts";
 import { configResources, lookupLive, readConfig } from "./live-configs.ts";
 import { workloadPath } from "./workload-resource.ts";
 
@@ -50,12 +51,13 @@ export async function readLegacy(
     }
   }
 
-  const object = await get<KubeObject & WorkloadObject>(workloadPath(before));
-  if (object === undefined) return undefined;
+  const read = await get<KubeObject & WorkloadObject>(workloadPath(before));
+  if (read === undefined) return undefined;
+  const object = await withLentTemplate(client, before.row, read, { timeoutMs, signal });
   const workload = toWorkload(before.row, object, policy);
   const granted = new Map(objectsGranted(workload, cached, policy).map((each) => [configKey(each), each]));
 
-  async function read({ kind, namespace, name }: StoredName): Promise<ConfigObject | undefined> {
+  async function readConfiguration({ kind, namespace, name }: StoredName): Promise<ConfigObject | undefined> {
     const key = configKey({ kind, namespace, name });
     const isOwn = namespace === workload.namespace && isDnsSubdomain(name);
     if (!isOwn && !granted.has(key)) return undefined;
@@ -66,7 +68,7 @@ export async function readLegacy(
 
   const digest = legacyDigest(workload, standardForm(workload.row, object));
   let step = digest.next();
-  while (!step.done) step = digest.next(await read(step.value));
+  while (!step.done) step = digest.next(await readConfiguration(step.value));
   for (const [key, each] of granted) {
     if (!found.has(key)) found.set(key, await readConfig(client, each, timeoutMs, signal, policy.dialects));
   }

@@ -9,6 +9,12 @@ import type { Store } from "./store.ts";
  */
 export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined) => T | undefined;
 
+/**
+ * Reads what belongs to an object and stands elsewhere, where there is such a thing: the object with that is then held. Undefined where
+ * there is nothing to read.
+ */
+export type Completing<O extends KubeObject, T> = (object: O, held: T | undefined) => Promise<O> | undefined;
+
 /** What a reflector joins. */
 export interface ReflectorOptions<O extends KubeObject, T> {
   /** For messages, as in "Secret". */
@@ -20,6 +26,8 @@ export interface ReflectorOptions<O extends KubeObject, T> {
    * itself must name no value of the object, because its message is logged.
    */
   readonly transform: Transform<O, T>;
+  /** Undefined: nothing stands elsewhere. */
+  readonly completing?: Completing<O, T> | undefined;
   /** Called each time that a list is complete. */
   readonly onSynced?: () => void;
   /** Called each time that a list failed before anything was known, with why. */
@@ -48,10 +56,12 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
         break;
       default: {
         const name = nameOf(event.object);
-        store.heard(event.object.metadata?.resourceVersion);
+        const more = event.type === "delete" ? undefined : elsewhere(event.object, name, options);
+        const object = more === undefined ? event.object : await more;
+        store.heard(object.metadata?.resourceVersion);
         if (name === undefined) log.warn("ignored an object without a name", { kind });
         else if (event.type === "delete") store.delete(name.namespace, name.name);
-        else apply(event.object, name, options);
+        else apply(object, name, options);
       }
     }
   }
@@ -64,16 +74,17 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
 export async function takeBeside<O extends KubeObject, T>(
   namespace: string,
   list: () => AsyncIterable<ReflectorEvent<O>>,
-  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "log">,
+  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "completing" | "log">,
 ): Promise<boolean> {
   const beside = options.store.beside(namespace);
   if (beside === undefined) return false;
   try {
     for await (const event of list()) {
       const name = event.type === "initApply" ? nameOf(event.object) : undefined;
-      if (event.type === "initApply" && name?.namespace === namespace && beside.isNews(name.name)) {
-        apply(event.object, name, options);
-      }
+      if (event.type !== "initApply" || name?.namespace !== namespace) continue;
+      const more = elsewhere(event.object, name, options);
+      const object = more === undefined ? event.object : await more;
+      if (beside.isNews(name.name)) apply(object, name, options);
     }
   } finally {
     beside.end();
@@ -84,6 +95,14 @@ export async function takeBeside<O extends KubeObject, T>(
 interface Name {
   readonly namespace: string;
   readonly name: string;
+}
+
+function elsewhere<O extends KubeObject, T>(
+  object: O,
+  name: Name | undefined,
+  { store, completing }: Pick<ReflectorOptions<O, T>, "store" | "completing">,
+): Promise<O> | undefined {
+  return name && completing?.(object, store.get(name.namespace, name.name));
 }
 
 function apply<O extends KubeObject, T>(

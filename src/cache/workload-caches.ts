@@ -1,4 +1,5 @@
 import type { KubeObject } from "../kube/api-types.ts";
+import type { Clock } from "../lib/clock.ts";
 import { updateOnConfigChange } from "../rollout/annotations.ts";
 import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../rollout/cached-workload.ts";
 import type { Asking } from "../rollout/dialects/asked.ts";
@@ -17,6 +18,7 @@ import {
 import type { Logger } from "../telemetry/log.ts";
 import { type Allotments, isLeftOut } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
+import { lentTemplates, type ReadTemplate } from "./lent-templates.ts";
 import type { PatternIndex } from "./pattern-index.ts";
 import type { ReferenceIndex } from "./reference-index.ts";
 import type { StoreChange } from "./store.ts";
@@ -28,6 +30,10 @@ interface Options {
   /** What decides of a workload besides itself. */
   readonly asking: Asking;
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
+  /** See {@link Source.readTemplate}. */
+  readonly readTemplate?: ReadTemplate | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
 }
 
 /** What is held of one kind of workload. */
@@ -46,7 +52,7 @@ export function workloadCaches(
   { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
   allotments: Allotments,
 ): WorkloadCaches {
-  const { namespaces, log, asking, onWorkloadChange } = options;
+  const { namespaces, log, asking, onWorkloadChange, readTemplate } = options;
   const onChange = (change: StoreChange<Workload>) => {
     if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
     index.set(change.key, change.after?.references.map(configKey) ?? []);
@@ -65,6 +71,7 @@ export function workloadCaches(
         if (workload === undefined || !concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
+      completing: row.borrowing && readTemplate && lentTemplates(row, readTemplate, asking, options),
       same: sameWorkload,
       onChange,
       listAgain: () => allotments.hasRoomAnywhere,

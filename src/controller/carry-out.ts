@@ -5,9 +5,9 @@ import type { RolloutPlan } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import type { Workload } from "../rollout/workload.ts";
 import { changesTemplate } from "../rollout/workload-row.ts";
+import { actFirst } from "./act-first.ts";
 import type { Leadership } from "./leadership.ts";
 import { makeAgain } from "./make-again.ts";
-import { runOnce } from "./run-once.ts";
 import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 
 /** What {@link carryOut} works with. */
@@ -28,13 +28,13 @@ export async function carryOut(
   patch: JsonPatch,
   { client, policy, clock, leadership }: CarryOutOptions,
 ): Promise<WriteResult | { readonly type: "stopped" }> {
-  const { rolledBy } = workload.row;
+  const { rolledBy } = workload;
   try {
     if (rolledBy === "replacement" && changesTemplate(workload.row, patch)) {
       return await makeAgain(client, workload, patch, leadership, clock, policy);
     }
-    if (rolledBy === "run" && plan.outcome === "roll") {
-      const failure = await runOnce(client, workload, plan.hash, patch, leadership, policy);
+    if ((rolledBy === "run" || rolledBy === "lender") && plan.outcome === "roll") {
+      const failure = await actFirst(client, workload, plan.hash, patch, leadership, policy);
       if (failure !== undefined) return failure;
     }
     return await writeWorkload(client, workload, patch, leadership, policy);

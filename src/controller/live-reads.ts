@@ -1,4 +1,5 @@
 import { type LegacyRead, readLegacy } from "../cache/legacy-reads.ts";
+import { withLentTemplate } from "../cache/lent-template.ts";
 import { lookupLive, readConfig } from "../cache/live-configs.ts";
 import { sharedReads } from "../cache/shared-reads.ts";
 import { workloadPath } from "../cache/workload-resource.ts";
@@ -63,7 +64,8 @@ export function createLiveReads(options: {
     workload: async (before) => {
       try {
         const path = workloadPath(before);
-        const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, timeoutMs, signal });
+        const read = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, timeoutMs, signal });
+        const object = await withLentTemplate(client, before.row, read, { timeoutMs, signal });
         return toWorkload(before.row, object, policy);
       } catch (error) {
         if (isNotFound(error)) return undefined;

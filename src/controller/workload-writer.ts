@@ -1,3 +1,5 @@
+import { withLentTemplate } from "../cache/lent-template.ts";
+import { askedMs, isReadFailure } from "../cache/read-failure.ts";
 import { workloadPath } from "../cache/workload-resource.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
@@ -30,8 +32,9 @@ export async function writeWorkload(
   asking?: Asking,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
+  let answer: KubeObject & WorkloadObject;
   try {
-    const answer = await client.request<KubeObject & WorkloadObject>({
+    answer = await client.request({
       method: "PATCH",
       path,
       query: { fieldManager },
@@ -40,7 +43,6 @@ export async function writeWorkload(
       signal,
       mayBeSent,
     });
-    return { type: "written", after: toWorkload(before.row, answer, asking) };
   } catch (error) {
     signal.throwIfAborted();
     const failure = writeFailure(error, before);
@@ -52,6 +54,14 @@ export async function writeWorkload(
       default:
         return failure;
     }
+  }
+  try {
+    const object = await withLentTemplate(client, before.row, answer, { signal });
+    return { type: "written", after: toWorkload(before.row, object, asking) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isReadFailure(error)) throw error;
+    return { type: "unavailable", message: errorText(error), retryAfterMs: askedMs(error), uncertain: true };
   }
 }
 
@@ -66,7 +76,8 @@ async function readAgain(
 ): Promise<WriteResult> {
   try {
     const path = workloadPath(before);
-    const object = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
+    const read = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
+    const object = await withLentTemplate(client, before.row, read, { signal });
     const newest = toWorkload(before.row, object, asking);
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };

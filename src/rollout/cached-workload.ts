@@ -17,7 +17,8 @@ import { isDeleting, mostKept, type Workload, type WorkloadObject } from "./work
  * an edit of the status, of labels and, but for Deployments, of annotations does not. What its Namespace says may be
  * another by now.
  */
-export function isMadeOf(workload: Workload, { metadata }: WorkloadObject, asking: Asking = {}): boolean {
+export function isMadeOf(workload: Workload, object: WorkloadObject, asking: Asking = {}): boolean {
+  const { metadata } = object;
   if (metadata?.generation === undefined || metadata.generation === 0) return false;
   const annotations = metadata.annotations;
   return (
@@ -27,8 +28,15 @@ export function isMadeOf(workload: Workload, { metadata }: WorkloadObject, askin
     hasOldFinalizer(metadata) === workload.oldFinalizer &&
     (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
     fingerprint(annotations ?? {}, foreignNames(asking.dialects?.understood)) === workload.annotations &&
+    sameLender(workload, object) &&
     stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, asking), workload.optIn)
   );
+}
+
+/** Whether a pod template that is another object's is still the one that was read, as far as the controller knows. */
+function sameLender({ row, lender }: Workload, object: WorkloadObject): boolean {
+  if (lender === undefined) return true; // else the generation is another one
+  return lender.generation !== undefined && row.borrowing?.lenderOf(object)?.known === lender.known;
 }
 
 /** In Wave's own dialect, where that is understood. */
@@ -45,7 +53,7 @@ function stillOptedIn(own: OptIn, before: OptIn): boolean {
 
 /** A workload with the progress of an object that it is made of; the same workload where that is the same. */
 export function withProgressOf(workload: Workload, object: WorkloadObject): Workload {
-  const progress = workload.row.progress(object);
+  const progress = workload.row.progress(object, workload.lender);
   return sameJson(progress, workload.progress) ? workload : { ...workload, progress };
 }
 

@@ -39,7 +39,7 @@ export function planComplete(
       return { outcome: "baseline", hash, view, reason };
     }
     case "foreign":
-      if (workload.row.rolledBy === "replacement" && !gated) {
+      if (workload.rolledBy === "replacement" && !gated) {
         const reason = "the recorded hash is of another algorithm";
         return { outcome: "adopt", because: "first", hash, view, newPods: view, reason };
       }

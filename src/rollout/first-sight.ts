@@ -14,7 +14,7 @@ export type FirstSight =
  * before something changes, the others do.
  */
 export function firstSightOf(workload: Workload, policy: Policy): FirstSight {
-  if (workload.row.rolledBy === "replacement") return "baseline";
+  if (workload.rolledBy === "replacement") return "baseline";
   const said = rolloutPolicyOf(workload, policy).firstSight ?? policy.firstSight;
   return said ?? (workload.foreign?.dialects.includes("stakater") ? "baseline" : "roll");
 }

@@ -15,7 +15,7 @@ import { annotationPath, type JsonPatch, type JsonPatchOperation } from "./json-
 import type { RolloutPlan } from "./plan.ts";
 import { policyAnnotations, policyRows } from "./policy/policy-rows.ts";
 import { openGate, testGate } from "./scheduling-gate.ts";
-import type { Workload } from "./workload.ts";
+import { recordsBeside, type Workload } from "./workload.ts";
 import { patchOfKind } from "./workload-row.ts";
 
 export type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
@@ -77,8 +77,8 @@ function operationsFor(workload: Workload, plan: RolloutPlan, now: number): Json
  * Has Pods restarted whose template does not change: at the next whole second, since times of the API have no parts of one, and a
  * Pod that was made in the second of the restart is taken for a new one, whatever it has read.
  */
-function restart({ restarts, row: { restartAt } }: Workload, now: number): readonly JsonPatchOperation[] {
-  if (!restarts || restartAt === undefined) return [];
+function restart({ rolledBy, row: { restartAt } }: Workload, now: number): readonly JsonPatchOperation[] {
+  if (rolledBy !== "restart" || restartAt === undefined) return [];
   const next = new Date(Math.floor(now / 1000 + 1) * 1000);
   return [{ op: "add", path: restartAt, value: next.toISOString().replace(/\.\d+Z$/, "Z") }];
 }
@@ -120,7 +120,7 @@ export function setHash(
   annotation = workload.hashAnnotation,
 ): readonly JsonPatchOperation[] {
   if (workload.recordedHash === hash) return [];
-  if (workload.restarts)
+  if (recordsBeside(workload))
     return [{ op: "add", path: `/metadata/annotations/${annotationPath(annotation)}`, value: hash }];
   if (!workload.hasTemplateMetadata)
     return [{ op: "add", path: templateMetadata, value: { annotations: { [annotation]: hash } } }];

@@ -6,6 +6,7 @@ import type { Decision, DueDecision, Held, Reasoned } from "./decision.ts";
 import { whyIgnored } from "./dialects/filters.ts";
 import { viewsThrough } from "./everything.ts";
 import type { ConfigView } from "./hash.ts";
+import { unreadTemplate } from "./lender.ts";
 import { matchedReferences } from "./matched-references.ts";
 import { describeObject, describeWaiting } from "./messages.ts";
 import { oldFinalizerWarning } from "./old-finalizer.ts";
@@ -114,6 +115,9 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   }
   if (!isIn(workload, policy)) return planOptedOut(workload, whyIgnored(namespace, policy));
 
+  const unread = unreadTemplate(workload);
+  if (unread !== undefined)
+    return { outcome: "ignore", reason: unread.message, warnings: oneForEachReason([unread, ...mistakes]) };
   if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
   const matched = matchedReferences(workload, policy);
   if (matched.excess !== undefined) return planOverBudget(workload, matched.excess, mistakes);

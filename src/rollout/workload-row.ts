@@ -44,11 +44,37 @@ export interface WorkloadRow {
   readonly rolledBy?: "run" | "replacement" | undefined;
   /** Where the time goes at which its Pods are to be restarted, as a JSON Pointer; undefined where there is no such field. */
   readonly restartAt?: string | undefined;
-  /** Says in a few words where its pod template is, where that is not in the object itself; then nothing is written. */
-  readonly templateElsewhere?: ((object: WorkloadObject) => string | undefined) | undefined;
-  /** How far the rollout of an object is, as its status says it. */
-  readonly progress: (object: WorkloadObject) => Progress;
+  /** Where its objects may have the pod template of another object. */
+  readonly borrowing?: Borrowing | undefined;
+  /** How far the rollout of an object is, as its status says it; `lender` is whose pod template it has. */
+  readonly progress: (object: WorkloadObject, lender?: Lender) => Progress;
 }
+
+/** How objects of a kind have the pod template of another object in place of one of their own. */
+export interface Borrowing {
+  /** Whose it is; undefined where it is the object's own. */
+  readonly lenderOf: (object: WorkloadObject) => Lender | undefined;
+  /** The object as if the pod template were its own, with the generation of the lender that it was read of. */
+  readonly withTemplate: (object: WorkloadObject, template: unknown, generation: number) => WorkloadObject;
+}
+
+/** An object of the same namespace whose pod template another one uses. */
+export interface Lender {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** Of which it was read; undefined before that, and where there is none of that name: then nothing is decided. */
+  readonly generation: number | undefined;
+  /** What the controller of the borrower knows of it: if that is something else, it is to be read again. */
+  readonly known: string;
+}
+
+/**
+ * What brings Pods with a new hash: that it is in the pod template, or in that of a lender; that they are restarted; a run beside the
+ * schedule; or another object in its place. By the first and the last two it is recorded in the pod template, by the others in
+ * an annotation of the object.
+ */
+export type RolledBy = "template" | "lender" | "restart" | "run" | "replacement";
 
 /** Where all code that is of no kind expects the pod template. */
 const standardTemplate = "/spec/template";

@@ -18,11 +18,11 @@ import { sharedString } from "./shared-string.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
 import { referencesOf, sourceOf, type WorkloadObject } from "./workload-references.ts";
-import { standardForm, type WorkloadKind, type WorkloadRow } from "./workload-row.ts";
+import { type Lender, type RolledBy, standardForm, type WorkloadKind, type WorkloadRow } from "./workload-row.ts";
 
 export type { OptIn } from "./opt-in.ts";
 export type { WorkloadObject } from "./workload-references.ts";
-export type { WorkloadKind, WorkloadRow } from "./workload-row.ts";
+export type { Lender, WorkloadKind, WorkloadRow } from "./workload-row.ts";
 
 /** Which workload is meant. */
 export interface WorkloadName {
@@ -57,11 +57,12 @@ export interface Workload extends WorkloadName {
   readonly annotations: string;
   /** What other dialects than Wave's ask for; undefined where none is understood. */
   readonly foreign: Foreign | undefined;
-  /** Whether its Pods are restarted with no change of its pod template: its hash is then in an annotation of its own. */
-  readonly restarts: boolean;
-  /** The annotation of its pod template that has its hash, or is to have it. */
+  readonly rolledBy: RolledBy;
+  /** Whose pod template it has; undefined where that is its own. */
+  readonly lender: Lender | undefined;
+  /** The annotation that has its hash, or is to have it. */
   readonly hashAnnotation: string;
-  /** The hash that its pod template carries. */
+  /** The hash that stands there. */
   readonly recordedHash: string | undefined;
   /** The annotation with its baseline, as it is written; undefined where there is none. */
   readonly baseline: string | undefined;
@@ -126,9 +127,9 @@ export class MalformedWorkload extends Error {
 export function toWorkload(row: WorkloadRow, object: WorkloadObject, asking: Asking = {}): Workload {
   const { namespace, name, generateName } = object.metadata ?? {};
   try {
-    const elsewhere = row.templateElsewhere?.(object);
-    const standard = elsewhere === undefined ? standardForm(row, object) : withNothing(object);
-    return slim(row, standard, asking, elsewhere);
+    const lender = row.borrowing?.lenderOf(object);
+    const isUnread = lender !== undefined && lender.generation === undefined;
+    return slim(row, isUnread ? withNothing(object) : standardForm(row, object), asking, lender);
   } catch (cause) {
     const called = name ?? generateName ?? "";
     // A message of the run-time's own may quote what it stumbled over.
@@ -150,8 +151,7 @@ export function workloadIfAny(row: WorkloadRow, object: WorkloadObject, asking: 
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
 export const mostKept = 300;
 
-/** `elsewhere` tells where its pod template is, where that is of another object. */
-function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, elsewhere?: string): Workload {
+function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, lender: Lender | undefined): Workload {
   const { metadata, spec } = object;
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
@@ -166,20 +166,18 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, elsewher
   const tooLong = bytes > budgets.annotations.most;
   const asked = askedOf(tooLong ? shortened(source) : source, asking);
   const optIn = optInOf(asked);
-  const restarts =
-    row.restartAt !== undefined &&
-    dialects?.understood.includes("stakater") === true &&
-    annotations[rolloutStrategy] === "restart";
+  const rolledBy = rolledByOf(row, lender, annotations, asking);
   const kept = (text: string | undefined) =>
     tooLong && text !== undefined && text.length > mostKept ? undefined : text;
   const { merged: references = [], excess } = tooLong
     ? { excess: { budget: "annotations", count: bytes } as const }
-    : optIn.state === "in" && elsewhere === undefined
+    : optIn.state === "in"
       ? referencesOf({ metadata, spec }, dialects && asked.filter((each) => each.optIn.state === "in"), asking)
       : { merged: [] };
   const foreign = dialects && foreignOf(tooLong ? {} : annotations, asked, dialects);
-  const withHash = restarts ? annotations : (template ?? {});
-  const hashAnnotation = restarts ? configHash : hashAnnotationOf(withHash, foreign, foreignHash(dialects?.understood));
+  const isBeside = recordsBeside({ rolledBy });
+  const withHash = isBeside ? annotations : (template ?? {});
+  const hashAnnotation = isBeside ? configHash : hashAnnotationOf(withHash, foreign, foreignHash(dialects?.understood));
   const recorded = kept(withHash[hashAnnotation]);
   const { byWaveAt, editedBy } = writersOf(metadata);
   return {
@@ -197,7 +195,8 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, elsewher
     extras: tooLong ? noExtras : extrasOf(annotations),
     annotations: fingerprint(annotations, others),
     foreign,
-    restarts,
+    rolledBy,
+    lender,
     hashAnnotation,
     // The same string as that of the view which is remembered.
     recordedHash: recorded && sharedString(recorded),
@@ -206,16 +205,14 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, elsewher
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,
-    schedulerName: spec.template.spec.schedulerName,
+    // A gate on a lender is the lender's own.
+    schedulerName: lender === undefined ? spec.template.spec.schedulerName : undefined,
     disabledScheduler: kept(annotations[schedulingDisabled]),
     leftPaused: row.id === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
     oldFinalizer: hasOldFinalizer(metadata),
-    mistakes: [
-      ...(tooLong ? [] : mistakesOf(source, asked)),
-      ...(elsewhere !== undefined && optIn.state === "in" ? [notHere(elsewhere)] : []),
-    ],
+    mistakes: tooLong ? [] : mistakesOf(source, asked),
     policy: policyAnnotationsOf(annotations, "workload"),
-    progress: row.progress(object),
+    progress: row.progress(object, lender),
     rolledAt: byWaveAt,
     streak: kept(annotations[rollStreak]),
     editedBy,
@@ -227,9 +224,20 @@ function withNothing({ spec, ...object }: WorkloadObject): WorkloadObject {
   return { ...object, spec: { ...spec, template: { spec: { containers: [] } } } } as WorkloadObject;
 }
 
-function notHere(elsewhere: string): Warning {
-  const message = `its pod template is that of ${elsewhere}: write Wave's annotations there, then it is rolled with it`;
-  return { reason: "InvalidAnnotation", message };
+function rolledByOf(
+  row: WorkloadRow,
+  lender: Lender | undefined,
+  annotations: Annotations,
+  { dialects }: Asking,
+): RolledBy {
+  const mayRestart = row.restartAt !== undefined && dialects?.understood.includes("stakater") === true;
+  if (mayRestart && annotations[rolloutStrategy] === "restart") return "restart";
+  return row.rolledBy ?? (lender === undefined ? "template" : "lender");
+}
+
+/** Whether the hash of a workload stands in an annotation of its own, and not in its pod template. */
+export function recordsBeside({ rolledBy }: Pick<Workload, "rolledBy">): boolean {
+  return rolledBy === "restart" || rolledBy === "lender";
 }
 
 /** Whether an object is being deleted. */

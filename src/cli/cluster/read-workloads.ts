@@ -1,9 +1,10 @@
+import { withLentTemplate } from "../../cache/lent-template.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { isNotFound } from "../../kube/errors.ts";
 import { resourcePath } from "../../kube/resources.ts";
 import type { Asking } from "../../rollout/dialects/asked.ts";
-import { type Workload, type WorkloadObject, workloadIfAny } from "../../rollout/workload.ts";
+import { toWorkload, type Workload, type WorkloadObject, workloadIfAny } from "../../rollout/workload.ts";
 import { standardForm } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import type { Cluster } from "../cluster-command.ts";
@@ -31,7 +32,8 @@ export async function readWorkload(
   namespace: string,
 ): Promise<WorkloadObject> {
   try {
-    return await client.request<WorkloadObject>({ method: "GET", path: resourcePath(resource, { namespace, name }) });
+    const path = resourcePath(resource, { namespace, name });
+    return await withLentTemplate(client, resource, await client.request<WorkloadObject>({ method: "GET", path }));
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw nothingThere(kind, name, namespace, source);
@@ -52,9 +54,11 @@ export async function listWorkloads(
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
         const workload = workloadIfAny(row, object, asking);
-        return workload === undefined || workload.optIn.state === "out"
-          ? undefined
-          : { object: standardForm(row, object), workload };
+        if (workload === undefined || workload.optIn.state === "out") return undefined;
+        if (workload.lender === undefined) return { object: standardForm(row, object), workload };
+        return withLentTemplate(client, row, object).then((whole) => {
+          return { object: standardForm(row, whole), workload: toWorkload(row, whole, asking) };
+        });
       });
     } catch (error) {
       failures.push(error);

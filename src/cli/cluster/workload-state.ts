@@ -1,7 +1,7 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { Hold } from "../../rollout/pacing/hold.ts";
 import type { PacingFlags } from "../../rollout/policy/pacing-flags.ts";
-import type { Workload, WorkloadObject } from "../../rollout/workload.ts";
+import { recordsBeside, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
 import { type KubernetesReason, wordOf } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
 
@@ -95,7 +95,7 @@ function rolloutStanding(facts: StandingFacts): Standing {
     return { state: "failed", because: word ?? "timeout", message: `its rollout takes longer than it may${of}`, since };
   }
   // Its Pods do not show with what they run.
-  if (workload.restarts) return { state: "current", because: "", message: "", since };
+  if (recordsBeside(workload)) return { state: "current", because: "", message: "", since };
   if (podCount === undefined) {
     const why = pods.state === "unread" ? `: ${pods.why}` : "";
     return { state: "unknown", because: "pods", message: `its Pods could not be read${why}`, since: undefined };

@@ -1,3 +1,4 @@
+import { withLentTemplate } from "../../cache/lent-template.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { isForbidden } from "../../kube/errors.ts";
@@ -59,13 +60,19 @@ export async function listPairs(
   const unlisted = new Set<string>();
   const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
   const lists = await inLane(kinds, (row) => {
-    const keep = (object: KubeObject & WorkloadObject): Pair | undefined => {
+    const keep = async (object: KubeObject & WorkloadObject): Promise<Pair | undefined> => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
-      return wanted.has(key) ? undefined : listedPair(row, object, asking, overlay);
+      if (wanted.has(key) || !asksForRolls(row, object, asking)) return undefined;
+      return listedPair(row, await withLentTemplate(client, row, object), asking, overlay);
     };
     return listWhere(client, row, namespaces, keep, { gaps, unlisted });
   });
   return { pairs: [...wanted.values(), ...lists.flat()], gaps: [...gaps], unlisted: [...unlisted] };
+}
+
+/** Whether it does so before or after; a malformed one does not. */
+function asksForRolls(row: WorkloadRow, object: WorkloadObject, { before, after }: AskingBoth): boolean {
+  return [before, after].some((asking) => (workloadIfAny(row, object, asking)?.optIn.state ?? "out") !== "out");
 }
 
 function listedPair(
@@ -73,12 +80,9 @@ function listedPair(
   object: KubeObject & WorkloadObject,
   asking: AskingBoth,
   { namespaces }: Overlay,
-): Pair | undefined {
-  const before = workloadIfAny(row, object, asking.before);
-  if (before === undefined) return undefined;
-  const sameAsking = !namespaces.has(before.namespace);
-  const after = sameAsking ? before : toWorkload(row, object, asking.after);
-  if (before.optIn.state === "out" && after.optIn.state === "out") return undefined;
+): Pair {
+  const before = toWorkload(row, object, asking.before);
+  const after = namespaces.has(before.namespace) ? toWorkload(row, object, asking.after) : before;
   const standard = standardForm(row, object);
   return {
     before: { object: standard, workload: before },
@@ -91,7 +95,7 @@ async function listWhere(
   client: ApiClient,
   row: WorkloadRow,
   namespaces: readonly string[],
-  keep: (object: KubeObject & WorkloadObject) => Pair | undefined,
+  keep: (object: KubeObject & WorkloadObject) => Promise<Pair | undefined>,
   { gaps, unlisted }: { readonly gaps: Set<string>; readonly unlisted: Set<string> },
 ): Promise<readonly Pair[]> {
   try {

@@ -1,3 +1,4 @@
+import { withLentTemplate } from "../../cache/lent-template.ts";
 import { configResources } from "../../cache/live-configs.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
@@ -69,15 +70,16 @@ export async function overlaid(
   });
   const workloads = await inLane(wanted.workloads, async ({ row, manifest }) => {
     const stored = await readStored(client, row, manifest);
-    const inPlace = (object: WorkloadObject) => {
+    const inPlace = async (object: WorkloadObject) => {
+      const whole = await withLentTemplate(client, row, object);
       try {
-        return standardForm(row, object);
+        return standardForm(row, whole);
       } catch (error) {
         throw new UsageError(`${manifest.place}: ${errorText(error)}`);
       }
     };
-    const after = inPlace(withManifest(stored, manifest, gaps));
-    const before = stored.state === "present" ? inPlace(stored.object) : undefined;
+    const after = await inPlace(withManifest(stored, manifest, gaps));
+    const before = stored.state === "present" ? await inPlace(stored.object) : undefined;
     const changesTemplate = before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
     return { row, manifest, before, after, changesTemplate };
   });

@@ -10,7 +10,7 @@ import { readRecorded } from "../../rollout/recorded.ts";
 import { type ConfigName, configKey, type Reference } from "../../rollout/references.ts";
 import { isGated } from "../../rollout/scheduling-gate.ts";
 import { type Lookup, missingFrom } from "../../rollout/view.ts";
-import type { OptIn, Workload, WorkloadName } from "../../rollout/workload.ts";
+import { type OptIn, recordsBeside, type Workload, type WorkloadName } from "../../rollout/workload.ts";
 import { collectReferences, referencesOf, sourceOf } from "../../rollout/workload-references.ts";
 import { fieldOfKind } from "../../rollout/workload-row.ts";
 import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
@@ -186,7 +186,7 @@ function podsOf(
 ): PodCount | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
   // Pods that are restarted do not show with what they run.
-  if (outcome === "unknown" || !("view" in decided) || workload.restarts) return undefined;
+  if (outcome === "unknown" || !("view" in decided) || recordsBeside(workload)) return undefined;
   const { view } = decided;
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, baseline } = workload;

@@ -5,6 +5,8 @@ import { type Resource, resourcePath } from "../../kube/resources.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../telemetry/log.ts";
 
+type Awaitable<T> = T | Promise<T>;
+
 /** Which objects are listed. */
 export interface ListScope {
   /** Undefined: of all namespaces, or of none where the resource has none. */
@@ -23,7 +25,7 @@ export async function listAll<T extends KubeObject, K>(
   client: ApiClient,
   resource: Resource,
   { namespace, labelSelector, accept }: ListScope,
-  keep: (object: T) => K | undefined,
+  keep: (object: T) => Awaitable<K | undefined>,
 ): Promise<readonly K[]> {
   let kept: K[] = [];
   const pages = pagedList<T>({
@@ -40,7 +42,7 @@ export async function listAll<T extends KubeObject, K>(
     // The server gave up the moment of which the pages were: what came until now is void.
     if (event.type === "init") kept = [];
     if (event.type !== "initApply") continue;
-    const one = keep(event.object);
+    const one = await keep(event.object);
     if (one !== undefined) kept.push(one);
   }
   return kept;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { isMadeOf, withProgressOf } from "../cached-workload.ts";
 import { everybody } from "../dialects/test-dialects.ts";
 import { patchFor } from "../patch.ts";
 import { planRollout } from "../plan.ts";
+import { invalidScheduler } from "../scheduling-gate.ts";
 import { configMap, lookupOf, readsAll, workloadObject } from "../test-objects.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../workload.ts";
 import { readWantedKind, rowOf } from "./wanted-kind.ts";
@@ -65,16 +67,69 @@ describe("a Rollout that is to be restarted", () => {
 });
 
 describe("a Rollout whose template is that of a Deployment", () => {
-  it("rolls nothing, and tells whose annotations do", () => {
-    const { spec: _spec, ...object } = workloadObject();
-    const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
-    const workload = toWorkload(row, { ...object, spec: { workloadRef } } as unknown as WorkloadObject);
-    expect(written(workload, "1").adds).toEqual([]);
-    expect(workload.mistakes).toEqual([
-      {
-        reason: "InvalidAnnotation",
-        message: `its pod template is that of Deployment "web": write Wave's annotations there, then it is rolled with it`,
-      },
-    ]);
+  const borrower = (annotations: Readonly<Record<string, string>> = {}, more: object = {}): WorkloadObject => {
+    const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web", ...more };
+    return { ...workloadObject({ annotations }), spec: { workloadRef } } as unknown as WorkloadObject;
+  };
+  const { spec } = workloadObject({
+    pod: { ...readsAll("ConfigMap", "web"), schedulerName: invalidScheduler },
+    templateAnnotations: { [configHash]: "v2:of the Deployment" },
+  });
+  const read = (object: WorkloadObject, generation = 7) => {
+    if (row.borrowing === undefined) throw new Error("Rollouts borrow");
+    return row.borrowing.withTemplate(object, spec?.template, generation);
+  };
+
+  it("is not rolled while that cannot be read, and says why", () => {
+    for (const [object, why] of [
+      [borrower(), "there is none of this name here"],
+      [borrower({}, { kind: "ReplicaSet" }), "Wave reads only those of Deployments"],
+      [borrower({}, { name: "../../secrets/x" }), "Wave reads only those of Deployments"],
+    ] as const) {
+      const recorded = { ...toWorkload(row, object, everybody), recordedHash: "v2:before" };
+      const { plan, adds } = written(recorded, "1");
+      expect(adds).toEqual([]);
+      expect(plan).toMatchObject({ outcome: "ignore", reason: expect.stringContaining(why) });
+      expect(plan.warnings).toEqual([{ reason: "InvalidAnnotation", message: plan.reason }]);
+    }
+  });
+
+  it("has its hash in an annotation of its own, and leaves alone what stands in the template", () => {
+    const { plan, adds } = written(toWorkload(row, read(borrower()), everybody), "1");
+    expect(adds.map(({ path }) => path)).toEqual([`/metadata/annotations/${configHash.replace("/", "~1")}`]);
+    const hash = "hash" in plan ? plan.hash : "";
+    const recorded = toWorkload(row, read(borrower({ [configHash]: hash })), everybody);
+    expect(recorded.rolledBy).toBe("lender");
+    expect(written(recorded, "1").plan.outcome).toBe("unchanged");
+    const rolled = written(recorded, "2");
+    expect([rolled.plan.outcome, rolled.adds.map(({ path }) => path)]).toEqual(["roll", adds.map(({ path }) => path)]);
+  });
+
+  it("is restarted where its annotation asks for it", () => {
+    const workload = toWorkload(
+      row,
+      read(borrower({ [strategy]: "restart", [configHash]: `v2:${"0".repeat(64)}` })),
+      everybody,
+    );
+    expect(written(workload, "2").adds.map(({ path }) => path)).toContain("/spec/restartAt");
+  });
+
+  it("is made again from what is stored when its controller knows of another template, and not for its status", () => {
+    const known = (generation: string) => borrower({ "rollout.argoproj.io/workload-generation": generation });
+    const workload = toWorkload(row, read(known("7")), everybody);
+    expect(
+      isMadeOf(workload, { ...known("7"), status: { phase: "Paused" } } as unknown as WorkloadObject, everybody),
+    ).toBe(true);
+    expect(isMadeOf(workload, known("8"), everybody)).toBe(false);
+    expect(isMadeOf(toWorkload(row, known("7"), everybody), known("7"), everybody)).toBe(false);
+  });
+
+  it("is under way until its controller has seen the template that was read", () => {
+    const told = (workloadObservedGeneration: string) => {
+      const status = { observedGeneration: "3", phase: "Healthy", workloadObservedGeneration };
+      return withProgressOf(toWorkload(row, read(borrower())), { ...borrower(), status } as unknown as WorkloadObject)
+        .progress.state;
+    };
+    expect([told("6"), told("7"), told("8")]).toEqual(["progressing", "complete", "complete"]);
   });
 });

@@ -1,7 +1,8 @@
 import { rolloutStrategy } from "../dialects/stakater.ts";
 import type { Progress } from "../pacing/progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
-import { fieldsOf, isObserved, numberOf } from "./counted.ts";
+import type { Lender } from "../workload-row.ts";
+import { fieldsOf, isObserved, numberOf, textOf } from "./counted.ts";
 import type { KnownKind } from "./known-kind.ts";
 
 /**
@@ -16,17 +17,37 @@ export const argoRollout: KnownKind = {
   leavesHeldPods: false,
   podsBy: "rollouts-pod-template-hash",
   restartAt: "/spec/restartAt",
-  templateElsewhere: ({ spec }) => {
-    const { workloadRef, template } = fieldsOf(spec);
-    const { kind, name } = fieldsOf(workloadRef);
-    return workloadRef === undefined || template !== undefined ? undefined : `${kind} ${JSON.stringify(name)}`;
+  borrowing: {
+    // https://argo-rollouts.readthedocs.io/en/stable/migrating/#reference-deployment-from-rollout
+    lenderOf: ({ metadata, spec, status }) => {
+      const { workloadRef } = fieldsOf(spec);
+      if (workloadRef === undefined || workloadRef === null) return undefined;
+      const { apiVersion, kind, name, generation } = fieldsOf(workloadRef);
+      // The hash of the template tells one Deployment from another of its name, which begins with generation 1 again.
+      const known = `${metadata?.annotations?.[workloadGeneration] ?? ""} ${textOf(fieldsOf(status).currentPodHash)}`;
+      return {
+        apiVersion: textOf(apiVersion),
+        kind: textOf(kind),
+        name: textOf(name),
+        generation: numberOf(generation),
+        known,
+      };
+    },
+    withTemplate: (object, template, generation) => {
+      const spec = fieldsOf(object.spec);
+      const workloadRef = { ...fieldsOf(spec.workloadRef), generation };
+      return { ...object, spec: { ...spec, template, workloadRef } } as unknown as WorkloadObject;
+    },
   },
   completeWhen:
     "`status.phase` is Healthy, of this generation; Degraded is failed; Paused, as at a step of a canary, is under way for as long as it lasts",
   progress: progressOfRollout,
 };
 
-function progressOfRollout({ metadata, spec, status }: WorkloadObject): Progress {
+/** Of the lender, as far as its controller knows. */
+const workloadGeneration = "rollout.argoproj.io/workload-generation";
+
+function progressOfRollout({ metadata, spec, status }: WorkloadObject, lender?: Lender): Progress {
   const asked = fieldsOf(spec);
   const { phase, observedGeneration, ...told } = fieldsOf(status);
   if (asked.paused === true) return { state: "idle" };
@@ -36,7 +57,9 @@ function progressOfRollout({ metadata, spec, status }: WorkloadObject): Progress
   const { restartAt } = asked;
   const restarts = metadata?.annotations?.[rolloutStrategy] === "restart" && restartAt !== undefined;
   const isRestarted = !restarts || told.restartedAt === restartAt;
-  const isObservedNow = isObserved(metadata?.generation, observedGeneration);
+  const hasTemplate =
+    lender?.generation === undefined || isObserved(lender.generation, told.workloadObservedGeneration);
+  const isObservedNow = isObserved(metadata?.generation, observedGeneration) && hasTemplate;
   if (isObservedNow && isRestarted) {
     if (phase === "Degraded") return { state: "failed", says: phase };
     if (phase === "Healthy") return asked.replicas === 0 ? { state: "idle" } : { state: "complete", since: undefined };

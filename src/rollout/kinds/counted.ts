@@ -37,3 +37,8 @@ export function isObserved(generation: number | undefined, observed: unknown): b
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
+
+/** A text of a spec or status; "" where it is none. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -4,14 +4,7 @@ import type { WorkloadRow } from "../workload-row.ts";
 export interface KnownKind
   extends Pick<
     WorkloadRow,
-    | "template"
-    | "shortNames"
-    | "leavesHeldPods"
-    | "podsBy"
-    | "rolledBy"
-    | "restartAt"
-    | "templateElsewhere"
-    | "progress"
+    "template" | "shortNames" | "leavesHeldPods" | "podsBy" | "rolledBy" | "restartAt" | "borrowing" | "progress"
   > {
   /** By what its progress is told, as docs/kinds.md says it. */
   readonly completeWhen: string;

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { ApiRequest } from "../kube/api-request.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { readWantedKind, rowOf } from "../rollout/kinds/wanted-kind.ts";
-import { workloadObject } from "../rollout/test-objects.ts";
+import { readsAll, workloadObject } from "../rollout/test-objects.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
-import { runOnce } from "./run-once.ts";
+import { actFirst } from "./act-first.ts";
 
 const wanted = readWantedKind("cronjobs.batch");
 if (wanted === undefined) throw new Error("cronjobs.batch cannot be named");
@@ -31,10 +31,10 @@ async function run(read: WorkloadObject, stored = read, answer: () => unknown = 
   const patch = [{ op: "test", path: "/metadata/generation", value: workload.generation }] as const;
   const never = new AbortController().signal;
   const leadership = { abort: never, valid: () => true };
-  return { made, result: await runOnce(client, workload, "v2:hash", patch, leadership, {}) };
+  return { made, result: await actFirst(client, workload, "v2:hash", patch, leadership, {}) };
 }
 
-const failing = (status: number, reason: string) => () => {
+const failing = (status: number, reason: string) => (): never => {
   throw new ApiError({ request: "create jobs", status, reason, serverMessage: "no" });
 };
 
@@ -87,5 +87,70 @@ describe("a run of a CronJob", () => {
     const { result } = await run(cronJob(), cronJob(), answer);
     expect(result).toMatchObject({ type });
     if (type === "unavailable") expect(result).toMatchObject({ uncertain: false });
+  });
+});
+
+describe("the pod template of a Deployment that a Rollout borrows", () => {
+  const rollouts = readWantedKind("rollouts.argoproj.io");
+  if (rollouts === undefined) throw new Error("rollouts.argoproj.io cannot be named");
+  const borrowing = rowOf(rollouts, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
+  const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "lent" };
+  const borrower = { ...workloadObject(), spec: { workloadRef } } as unknown as WorkloadObject;
+
+  /** Rolls a Rollout that was planned as reading one ConfigMap, and whose Deployment reads another by now, or is gone. */
+  async function roll(planned: string, stored: string | undefined, answer: () => unknown = () => ({})) {
+    const sent: ApiRequest[] = [];
+    const lent = (config: string) => workloadObject({ metadata: { name: "lent" }, pod: readsAll("ConfigMap", config) });
+    const client = {
+      request: async <T>(request: ApiRequest): Promise<T> => {
+        if (request.method === "GET" && request.path.includes("/rollouts/")) return borrower as T;
+        if (request.method === "GET" && stored === undefined) return failing(404, "NotFound")();
+        if (request.method === "GET") return lent(stored ?? "") as T;
+        sent.push(request);
+        return answer() as T;
+      },
+    };
+    const whole = borrowing.borrowing?.withTemplate(borrower, lent(planned).spec?.template, 3) ?? borrower;
+    const leadership = { abort: new AbortController().signal, valid: () => true };
+    const result = await actFirst(client, toWorkload(borrowing, whole), "v2:hash", [], leadership, {});
+    return { sent, result };
+  }
+
+  it("gets the hash, which changes nothing where it is there already", async () => {
+    const { sent, result } = await roll("page", "page");
+    expect(result).toBeUndefined();
+    expect(sent).toMatchObject([
+      {
+        method: "PATCH",
+        path: "/apis/apps/v1/namespaces/default/deployments/lent",
+        contentType: "application/merge-patch+json",
+        body: { spec: { template: { metadata: { annotations: { "wave.pusher.com/config-hash": "v2:hash" } } } } },
+      },
+    ]);
+  });
+
+  it("is not written where it reads something else by now: that is planned anew", async () => {
+    const { sent, result } = await roll("page", "other");
+    expect(sent).toEqual([]);
+    expect(result).toMatchObject({ type: "stale", newest: { references: [{ name: "other" }] } });
+  });
+
+  it("is not written where it is gone, and that is tried again", async () => {
+    const { sent, result } = await roll("page", undefined);
+    expect(sent).toEqual([]);
+    expect(result).toMatchObject({ type: "refused", message: expect.stringContaining('"Deployment" "lent"') });
+    expect((await roll("page", "page", failing(404, "NotFound"))).result).toMatchObject({ type: "stale" });
+  });
+
+  it("is said to be what may not be written", async () => {
+    const denied = () => {
+      const serverMessage = 'deployments.apps "lent" is forbidden: User "wave" cannot patch resource "deployments"';
+      throw new ApiError({ request: "patch", status: 403, reason: "Forbidden", serverMessage });
+    };
+    const { result } = await roll("page", "page", denied);
+    expect(result).toMatchObject({
+      type: "refused",
+      message: expect.stringContaining("on deployments.apps in namespace"),
+    });
   });
 });

@@ -1,0 +1,169 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { AnyObject } from "../control-plane/cluster.ts";
+import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";
+import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
+import { container, makeNamespace, type Namespace, optIn } from "../end-to-end/objects.ts";
+import { waveEvents } from "../end-to-end/state.ts";
+import { define, type PlayedKind, pathOf, playedKinds, undefine } from "./kinds.ts";
+
+const ns = "kinds-borrowed";
+const configHash = "wave.pusher.com/config-hash";
+const run = promisify(execFile);
+
+/** The test plays the controller of Argo Rollouts: it notes which generation of the Deployment it has rolled out. */
+describeOnControlPlane("a Rollout with the pod template of a Deployment", (cluster) => {
+  const rollouts = playedKinds.find(({ plural }) => plural === "rollouts") as PlayedKind;
+  const deployments = `/apis/apps/v1/namespaces/${ns}/deployments`;
+  let namespace: Namespace;
+  let account: ChartAccount;
+  let wave: WaveProcess;
+
+  beforeAll(async () => {
+    namespace = await makeNamespace(cluster, ns);
+    await define(cluster, rollouts);
+    const values = `namespaces={${ns}},workloadKinds={${rollouts.flag}},dialects={wave,stakater}`;
+    account = await chartAccount(cluster, ns, values);
+    const flags = [`--namespaces=${ns}`, `--workload-kinds=${rollouts.flag}`, "--dialects=wave,stakater"];
+    wave = await startWave(["--kubeconfig", account.kubeconfig, ...flags]);
+  });
+  afterAll(async () => {
+    await wave?.stop();
+    await undefine(cluster, rollouts);
+    await account?.remove();
+  });
+
+  interface WithTemplate extends AnyObject {
+    readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Record<string, string> } } };
+  }
+  const rollout = (name: string) => cluster.api("GET", pathOf(rollouts, ns, name));
+  const recorded = async (name: string) => (await rollout(name)).metadata.annotations?.[configHash];
+  const deployment = (name: string) => cluster.api<WithTemplate>("GET", `${deployments}/${name}`);
+  const inTemplate = async (name: string) => (await deployment(name)).spec.template.metadata.annotations?.[configHash];
+
+  /** A Deployment without Pods. */
+  const makeDeployment = (name: string) =>
+    cluster.api("POST", deployments, {
+      metadata: { name },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: { app: name } },
+        template: {
+          metadata: { labels: { app: name } },
+          spec: { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] },
+        },
+      },
+    });
+
+  /** Makes one, and a Rollout that borrows its template. */
+  async function make(name: string, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+    await makeDeployment(name);
+    const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name };
+    const { apiVersion, kind } = rollouts;
+    const spec = { ...rollouts.spec, selector: { matchLabels: { app: name } }, workloadRef };
+    const metadata = { name, annotations: { ...optIn, ...annotations } };
+    await cluster.api("POST", pathOf(rollouts, ns), { apiVersion, kind, metadata, spec });
+  }
+
+  /** Says that the Pods are of the template as it is now. */
+  async function rollOut(name: string): Promise<void> {
+    const generation = `${(await deployment(name)).metadata.generation}`;
+    const path = pathOf(rollouts, ns, name);
+    const merge = "application/merge-patch+json";
+    const annotations = { "rollout.argoproj.io/workload-generation": generation };
+    await cluster.api("PATCH", path, { metadata: { annotations } }, merge);
+    const { metadata, spec } = await rollout(name);
+    const restartedAt = (spec as { readonly restartAt?: string }).restartAt;
+    const status = { ...rollouts.status(metadata.generation ?? 0, 1), workloadObservedGeneration: generation };
+    await cluster.api("PATCH", `${path}/status`, { status: { ...status, restartedAt } }, merge);
+  }
+
+  const command = async (...args: string[]) =>
+    (
+      await run(wavePath, [...args, "-n", ns, `--workload-kinds=${rollouts.flag}`], {
+        env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
+      })
+    ).stdout;
+  const next = (name: string, before?: string) =>
+    until(`a new hash on ${name}`, async () => {
+      const hash = await recorded(name);
+      return hash === before ? undefined : hash;
+    });
+
+  it("rolls by the Deployment's template when what that reads is edited, once, and its first hash rolls nothing", async () => {
+    await namespace.configMap("web", { a: "1" });
+    await make("web");
+    const first = await next("web");
+    expect(await inTemplate("web")).toBeUndefined();
+    await rollOut("web");
+    const { generation = 0 } = (await deployment("web")).metadata;
+    await namespace.edit("ConfigMap", "web", { a: "2" });
+    const second = await next("web", first);
+    expect(await inTemplate("web")).toBe(second);
+    expect((await deployment("web")).metadata.generation).toBe(generation + 1);
+    const events = await until("an Event", async () => {
+      const changed = (await waveEvents(cluster, ns, "web")).filter(({ reason }) => reason === "ConfigChanged");
+      return changed.length > 0 ? changed : undefined;
+    });
+    expect(events).toHaveLength(1);
+    expect(events[0]?.involvedObject).toMatchObject({ kind: "Rollout", name: "web" });
+    // Until Argo Rollouts has seen the template, the rollout is under way.
+    expect(await command("list")).toMatch(/rollouts.argoproj.io\/web +rolling/);
+    await rollOut("web");
+    expect(await command("wait", "rollouts.argoproj.io/web", "--timeout=10s")).toContain("web");
+    expect(await command("explain", "rollouts.argoproj.io/web")).toMatch(/ConfigMap web +present/);
+  });
+
+  it("reads what the Deployment's template reads by now", async () => {
+    const before = await recorded("web");
+    await namespace.configMap("more", { b: "1" });
+    const envFrom = [{ configMapRef: { name: "web" } }, { configMapRef: { name: "more" } }];
+    const spec = { template: { spec: { containers: [{ ...container, envFrom }] } } };
+    await cluster.api("PATCH", `${deployments}/web`, { spec }, "application/strategic-merge-patch+json");
+    await rollOut("web");
+    const withMore = await next("web", before);
+    await rollOut("web");
+    await namespace.edit("ConfigMap", "more", { b: "2" });
+    const hash = await next("web", withMore);
+    expect(await inTemplate("web")).toBe(hash);
+    await rollOut("web");
+  });
+
+  it("is restarted where its annotation asks for it, with nothing written to the Deployment", async () => {
+    await namespace.configMap("restarted", { a: "1" });
+    await make("restarted", { "reloader.stakater.com/rollout-strategy": "restart" });
+    const first = await next("restarted");
+    await rollOut("restarted");
+    await namespace.edit("ConfigMap", "restarted", { a: "2" });
+    await next("restarted", first);
+    expect((await rollout("restarted")).spec).toHaveProperty("restartAt");
+    expect((await deployment("restarted")).metadata.generation).toBe(1);
+  });
+
+  it("says which Deployment is not there, and rolls once it is", async () => {
+    await namespace.configMap("late", { a: "1" });
+    await make("late");
+    const first = await next("late");
+    await rollOut("late");
+    await cluster.api("DELETE", `${deployments}/late`);
+    await namespace.edit("ConfigMap", "late", { a: "2" });
+    const [told] = await until("an Event", async () => {
+      const found = (await waveEvents(cluster, ns, "late")).filter(({ reason }) => reason === "RolloutFailed");
+      return found.length > 0 ? found : undefined;
+    });
+    expect(told?.message).toContain(
+      'its pod template is that of "Deployment" "late", and there is none of this name here',
+    );
+    expect(await recorded("late")).toBe(first);
+    await makeDeployment("late");
+    await rollOut("late");
+    const second = await next("late", first);
+    expect(await inTemplate("late")).toBe(second);
+  });
+
+  it("needs no permission that the chart does not give", () => {
+    expect(account.forbidden()).toEqual([]);
+  });
+});
