@@ -3,7 +3,18 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until } from "../control-plane/wave-process.ts";
 import { makeNamespace } from "../end-to-end/objects.ts";
 import { waveEvents } from "../end-to-end/state.ts";
-import { define, hashOf, make, type PlayedKind, pathOf, play, playedKinds, undefine, writesOf } from "./kinds.ts";
+import {
+  define,
+  hashOf,
+  make,
+  nextHash,
+  type PlayedKind,
+  pathOf,
+  play,
+  playedKinds,
+  undefine,
+  writesOf,
+} from "./kinds.ts";
 
 const ns = "kinds-waves";
 const names = ["a", "b", "c", "d", "e", "f"];
@@ -14,6 +25,8 @@ describeOnControlPlane("waves of a kind besides the built-in ones", (cluster) =>
     const namespace = await makeNamespace(cluster, ns);
     await define(cluster, rollout);
     await namespace.configMap("shared", { state: "1" });
+    await namespace.configMap("witness", { asked: "0" });
+    await make(cluster, rollout, ns, "witness");
     for (const name of names) {
       await make(cluster, rollout, ns, name, { reads: "shared" });
       await play(cluster, rollout, ns, name, 1);
@@ -22,7 +35,7 @@ describeOnControlPlane("waves of a kind besides the built-in ones", (cluster) =>
       const all = names.map(async (name) => [name, await hashOf(cluster, rollout, ns, name)] as const);
       return new Map(await Promise.all(all));
     };
-    const flags = [`--namespaces=${ns}`, `--workload-kinds=${rollout.flag}`, "--settle=0", "--soak=1s"];
+    const flags = [`--namespaces=${ns}`, `--workload-kinds=${rollout.flag}`, "--settle=0", "--soak=0"];
     const atOnce = 2;
     const wave = await startWave(
       ["--kubeconfig", cluster.kubeconfig, ...flags, `--max-concurrent-rollouts=${atOnce}`],
@@ -36,12 +49,20 @@ describeOnControlPlane("waves of a kind besides the built-in ones", (cluster) =>
         const rolled = [...(await hashes())].filter(([, hash]) => hash !== before).map(([name]) => name);
         return rolled.length === count ? rolled : undefined;
       });
+    let asked = 0;
+    /** Waits until Wave has rolled another for a change that it saw later: what it saw before, it has thought about. */
+    const thought = async () => {
+      const before = await hashOf(cluster, rollout, ns, "witness");
+      await namespace.edit("ConfigMap", "witness", { asked: `${++asked}` });
+      await nextHash(cluster, rollout, ns, "witness", before);
+    };
     /** Plays a good change, one wave after the other: nobody else goes before those that went are complete. */
     const goesRound = async (before: string | undefined, first: number) => {
       const done = new Set<string>();
       for (let count = first; ; count = Math.min(names.length, count + atOnce)) {
         const rolled = await reached(before, count);
         for (const name of rolled) if (!done.has(name)) await play(cluster, rollout, ns, name, 0);
+        await thought();
         expect((await reached(before, count)).toSorted()).toEqual(rolled.toSorted());
         for (const name of rolled) if (!done.has(name)) await play(cluster, rollout, ns, name, 1);
         for (const name of rolled) done.add(name);
