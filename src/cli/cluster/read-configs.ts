@@ -22,7 +22,7 @@ export type ReadConfig =
 export type ReadConfigs = ReadonlyMap<string, ReadConfig>;
 
 /** Of more objects than these of a kind in a namespace all are listed, instead of one GET each. */
-const fewObjects = 10;
+export const fewObjects = 10;
 
 /** Reads each object, all at once, as it is stored now. Never rejects: what cannot be read says why. */
 export async function readConfigs(

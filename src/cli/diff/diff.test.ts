@@ -162,7 +162,6 @@ describe("wave diff", () => {
   it("tells of changes of what one may not read that they cannot be told, and of the others all the same", async () => {
     const { createConfigMap, createCurrent, run, namespace } = await scene();
     await createConfigMap("page", "1");
-    await sandbox.url;
     const path = `${sandbox.url}/api/v1/namespaces/${namespace}/secrets`;
     const secret = { metadata: { name: "db" }, data: { password: "eA==" } };
     await fetch(path, {
@@ -188,6 +187,48 @@ describe("wave diff", () => {
     sandbox.faults.clear();
     expect(unknown).toMatchObject({ code: 3, out: expect.stringContaining('could not read Secret "db"') });
     expect(known.out + known.err + unknown.out + unknown.err).not.toContain("hunter2");
+  });
+
+  it("asks for many objects of a kind by a list, and says the same where it may only get them", async () => {
+    const { createConfigMap, createWorkload, run, namespace } = await scene();
+    await createConfigMap("page", "1");
+    const objects = (count: number) =>
+      Array.from({ length: count }, (_, at) => [
+        configMap(`page-${at}`, { key: String(at % 3) }),
+        deployment(`web-${at}`, `nginx:${at % 2}`),
+      ]).flat();
+    const create = async (from: number, to: number) => {
+      for (let at = from; at < to; at++) {
+        // Every seventh of them is not there yet.
+        if (at % 7 === 0) continue;
+        await createConfigMap(`page-${at}`, "1");
+        await createWorkload(`deployments/web-${at}`, { spec: { replicas: 0 } });
+      }
+    };
+    const asked = async (count: number) => {
+      const before = sandbox.requests.length;
+      const ended = await run(objects(count), "-ojson", "--max-concurrent-rollouts=0");
+      const own = sandbox.requests.slice(before).filter(({ userAgent }) => userAgent.startsWith("wave-diff"));
+      return { ...ended, requests: own.length };
+    };
+    await create(0, 20);
+    const few = await asked(20);
+    await create(20, 100);
+    const many = await asked(100);
+    expect(few.requests).toBeGreaterThan(0);
+    // Each list has a few pages more.
+    expect(many.requests).toBeLessThanOrEqual(few.requests + 10);
+    const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/configmaps`);
+    const remove = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const each = await asked(100);
+    remove();
+    expect(each.requests).toBeGreaterThan(many.requests + 90);
+    expect({ code: each.code, out: each.out, err: each.err }).toEqual({
+      code: many.code,
+      out: many.out,
+      err: many.err,
+    });
+    expect(JSON.parse(many.out).workloads.length).toBeGreaterThan(50);
   });
 
   it("does not say that nothing rolls where it may not list who could", async () => {

@@ -16,7 +16,7 @@ import type { KnownPolicy } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { applied } from "./manifests/applied.ts";
 import type { JsonMap } from "./manifests/json.ts";
-import { readStored, type Stored } from "./stored.ts";
+import { overStored, type Stored } from "./stored.ts";
 import type { Named, Wanted } from "./wanted.ts";
 
 /** A ConfigMap or Secret of the manifests: its digests as it is, and as it would be. */
@@ -54,36 +54,55 @@ export interface Overlay {
  * place of a manifest that the API server would not take.
  */
 export async function overlaid(
-  client: Pick<ApiClient, "request">,
+  client: ApiClient,
   wanted: Wanted,
   { dialects }: Pick<KnownPolicy, "dialects">,
   now: number,
 ): Promise<Overlay> {
   const gaps: string[] = [];
-  const namespaces = await inLane(wanted.namespaces, async (manifest) => {
-    const object = withManifest(await readStored(client, resources.namespaces, manifest), manifest, gaps);
-    return [manifest.name, toNamespacePolicy(object, dialects)] as const;
-  });
-  const configs = await inLane(wanted.configs, async ({ kind, manifest }) => {
-    const stored = await readStored(client, configResources[kind], manifest);
-    return overlaidConfig(kind, manifest, stored, dialects, now);
-  });
-  const workloads = await inLane(wanted.workloads, async ({ row, manifest }) => {
-    const stored = await readStored(client, row, manifest);
-    const inPlace = async (object: WorkloadObject) => {
-      const whole = await withLentTemplate(client, row, object);
-      try {
-        return standardForm(row, whole);
-      } catch (error) {
-        throw new UsageError(`${manifest.place}: ${errorText(error)}`);
-      }
-    };
-    const after = await inPlace(withManifest(stored, manifest, gaps));
-    const before = stored.state === "present" ? await inPlace(stored.object) : undefined;
-    const changesTemplate = before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
-    return { row, manifest, before, after, changesTemplate };
-  });
+  const namespaces = await overStored(
+    client,
+    wanted.namespaces,
+    (manifest) => ({ resource: resources.namespaces, ...manifest }),
+    (manifest, stored) => [manifest.name, toNamespacePolicy(withManifest(stored, manifest, gaps), dialects)] as const,
+  );
+  const configs = await overStored(
+    client,
+    wanted.configs,
+    ({ kind, manifest }) => ({ resource: configResources[kind], ...manifest }),
+    ({ kind, manifest }, stored) => overlaidConfig(kind, manifest, stored, dialects, now),
+  );
+  const merged = await overStored(
+    client,
+    wanted.workloads,
+    ({ row, manifest }) => ({ resource: row, ...manifest }),
+    ({ row, manifest }, stored) => ({ row, manifest, stored, merged: withManifest(stored, manifest, gaps) }),
+  );
+  const workloads = await inLane(merged, (each) => overlaidWorkload(client, each));
   return { configs, workloads, namespaces: new Map(namespaces), gaps };
+}
+
+async function overlaidWorkload(
+  client: ApiClient,
+  {
+    row,
+    manifest,
+    stored,
+    merged,
+  }: Wanted["workloads"][number] & { readonly stored: Stored; readonly merged: JsonMap },
+): Promise<OverlaidWorkload> {
+  const inPlace = async (object: WorkloadObject) => {
+    const whole = await withLentTemplate(client, row, object);
+    try {
+      return standardForm(row, whole);
+    } catch (error) {
+      throw new UsageError(`${manifest.place}: ${errorText(error)}`);
+    }
+  };
+  const after = await inPlace(merged);
+  const before = stored.state === "present" ? await inPlace(stored.object) : undefined;
+  const changesTemplate = before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
+  return { row, manifest, before, after, changesTemplate };
 }
 
 function withManifest(stored: Stored, manifest: Named, gaps: string[]): JsonMap {

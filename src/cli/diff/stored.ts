@@ -1,7 +1,11 @@
+import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { ApiError, isForbidden, isNotFound } from "../../kube/errors.ts";
 import { type Resource, resourcePath } from "../../kube/resources.ts";
 import { errorText } from "../../telemetry/error-text.ts";
+import { inLane } from "../cluster/in-lane.ts";
+import { fewObjects } from "../cluster/read-configs.ts";
+import { listAll } from "../list/list-all.ts";
 import type { JsonMap } from "./manifests/json.ts";
 
 /** An object as it is stored, all of it. */
@@ -10,11 +14,72 @@ export type Stored =
   | { readonly state: "absent" }
   | { readonly state: "forbidden" | "unreadable"; readonly error: string };
 
-/** Reads an object of which there is a manifest. Throws where the API server does not answer; what it refuses is told. */
-export async function readStored(
+/** An object that is asked for; `namespace` counts where the resource has one. */
+export interface StoredAt {
+  readonly resource: Resource;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * What `make` makes of each and of what is stored of it, in their order, so that nobody keeps all of that. Many of a kind in a
+ * namespace are listed; who may not list them, but get them, is not kept from that. Throws where the API server does not answer, and what `make`
+ * throws; what the API server refuses is told to `make`.
+ */
+export async function overStored<W, R>(
+  client: ApiClient,
+  wanted: readonly W[],
+  at: (one: W) => StoredAt,
+  make: (one: W, stored: Stored) => R,
+): Promise<readonly R[]> {
+  const groups = Map.groupBy(wanted, (one) => collectionOf(at(one)));
+  const isMany = (group: readonly W[]) => group.length > fewObjects;
+  const [lists, few] = [[...groups.values()].filter(isMany), [...groups.values()].filter((each) => !isMany(each))];
+  const listed = await inLane(lists, (group) => overListed(client, group, at, make));
+  const refused = lists.filter((_, index) => listed[index] === undefined);
+  const asked = [...few, ...refused].flat();
+  const got = await inLane(asked, async (one) => [one, make(one, await readStored(client, at(one)))] as const);
+  const places = new Map(wanted.map((one, index) => [one, index]));
+  const made = [...listed.flatMap((each) => each ?? []), ...got];
+  return made.toSorted(([a], [b]) => (places.get(a) ?? 0) - (places.get(b) ?? 0)).map(([, each]) => each);
+}
+
+function collectionOf({ resource, namespace }: StoredAt): string {
+  return resourcePath(resource, resource.namespaced ? { namespace } : {});
+}
+
+/** The same for objects of one kind and namespace, by a list; undefined where the API server refuses that. */
+async function overListed<W, R>(
+  client: ApiClient,
+  group: readonly W[],
+  at: (one: W) => StoredAt,
+  make: (one: W, stored: Stored) => R,
+): Promise<readonly (readonly [W, R])[] | undefined> {
+  // Two of a name are of two versions of their API.
+  const byName = Map.groupBy(group, (one) => at(one).name);
+  const [first] = group;
+  if (first === undefined) return [];
+  const { resource, namespace } = at(first);
+  const scope = resource.namespaced ? { namespace } : {};
+  try {
+    const present = await listAll<KubeObject & JsonMap, readonly (readonly [W, R])[]>(
+      client,
+      resource,
+      scope,
+      (object) => byName.get(object.metadata.name)?.map((one) => [one, make(one, { state: "present", object })]),
+    );
+    const made = new Map(present.flat());
+    for (const one of group) if (!made.has(one)) made.set(one, make(one, { state: "absent" }));
+    return [...made];
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+async function readStored(
   client: Pick<ApiClient, "request">,
-  resource: Resource,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { resource, namespace, name }: StoredAt,
 ): Promise<Stored> {
   const path = resourcePath(resource, resource.namespaced ? { namespace, name } : { name });
   try {
