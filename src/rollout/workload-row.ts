@@ -69,13 +69,6 @@ export interface Lender {
   readonly known: string;
 }
 
-/**
- * What brings Pods with a new hash: that it is in the pod template, or in that of a lender; that they are restarted; a run beside the
- * schedule; or another object in its place. By the first and the last two it is recorded in the pod template, by the others in
- * an annotation of the object.
- */
-export type RolledBy = "template" | "lender" | "restart" | "run" | "replacement";
-
 /** Where all code that is of no kind expects the pod template. */
 const standardTemplate = "/spec/template";
 

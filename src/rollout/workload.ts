@@ -3,9 +3,8 @@ import { configBaseline, configHash, providerClasses, rollStreak, schedulingDisa
 import { budgets, type Excess } from "./budgets.ts";
 import { type Asking, askedOf, contradictions, optInOf } from "./dialects/asked.ts";
 import type { Asked, DialectSource } from "./dialects/dialect.ts";
-import { type Foreign, foreignHash, foreignNames, foreignOf } from "./dialects/foreign.ts";
+import { type Foreign, foreignHash, foreignNames, foreignOf, hashAnnotationOf } from "./dialects/foreign.ts";
 import { isLeftPaused } from "./dialects/left-paused.ts";
-import { rolloutStrategy } from "./dialects/stakater.ts";
 import { type Extras, extrasOf, noExtras } from "./extra-references.ts";
 import { writersOf } from "./field-managers.ts";
 import { annotationMistakes } from "./mistakes.ts";
@@ -14,22 +13,19 @@ import type { OptIn } from "./opt-in.ts";
 import type { Progress } from "./pacing/progress.ts";
 import { type PolicyAnnotations, policyAnnotationsOf } from "./policy/policy-annotations.ts";
 import type { Reference } from "./references.ts";
+import { type RolledBy, recordsBeside, rolledByOf } from "./rolled-by.ts";
 import { sharedString } from "./shared-string.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
+import type { WorkloadName } from "./workload-key.ts";
 import { referencesOf, sourceOf, type WorkloadObject } from "./workload-references.ts";
-import { type Lender, type RolledBy, standardForm, type WorkloadKind, type WorkloadRow } from "./workload-row.ts";
+import { type Lender, standardForm, type WorkloadRow } from "./workload-row.ts";
 
 export type { OptIn } from "./opt-in.ts";
+export { recordsBeside } from "./rolled-by.ts";
+export { namespaceOf, parseWorkloadKey, type WorkloadName, workloadKey } from "./workload-key.ts";
 export type { WorkloadObject } from "./workload-references.ts";
 export type { Lender, WorkloadKind, WorkloadRow } from "./workload-row.ts";
-
-/** Which workload is meant. */
-export interface WorkloadName {
-  readonly kind: WorkloadKind;
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /** All that Wave needs to know of a workload; what caches keep. */
 export interface Workload extends WorkloadName {
@@ -94,23 +90,6 @@ export interface Workload extends WorkloadName {
   readonly streak: string | undefined;
   /** Which other field manager changed its spec or metadata last; undefined where there is none. */
   readonly editedBy: string | undefined;
-}
-
-/** The key of a workload in stores and queues: `Deployment/namespace/name`. */
-export function workloadKey({ kind, namespace, name }: WorkloadName): string {
-  return `${kind}/${namespace}/${name}`;
-}
-
-/** The namespace in a key as {@link workloadKey} makes it. */
-export function namespaceOf(key: string): string {
-  return key.slice(key.indexOf("/") + 1, key.lastIndexOf("/"));
-}
-
-/** What {@link workloadKey} was made of; throws an Error where the text is no such key. */
-export function parseWorkloadKey(key: string): WorkloadName {
-  const [kind, namespace, name, ...rest] = key.split("/");
-  if (!kind || !namespace || !name || rest.length > 0) throw new Error(`"${key}" is not the key of a workload`);
-  return { kind, namespace, name };
 }
 
 /** An object is of a kind of workload, and yet is none: custom resources have what their definition lets through. */
@@ -224,22 +203,6 @@ function withNothing({ spec, ...object }: WorkloadObject): WorkloadObject {
   return { ...object, spec: { ...spec, template: { spec: { containers: [] } } } } as WorkloadObject;
 }
 
-function rolledByOf(
-  row: WorkloadRow,
-  lender: Lender | undefined,
-  annotations: Annotations,
-  { dialects }: Asking,
-): RolledBy {
-  const mayRestart = row.restartAt !== undefined && dialects?.understood.includes("stakater") === true;
-  if (mayRestart && annotations[rolloutStrategy] === "restart") return "restart";
-  return row.rolledBy ?? (lender === undefined ? "template" : "lender");
-}
-
-/** Whether the hash of a workload stands in an annotation of its own, and not in its pod template. */
-export function recordsBeside({ rolledBy }: Pick<Workload, "rolledBy">): boolean {
-  return rolledBy === "restart" || rolledBy === "lender";
-}
-
 /** Whether an object is being deleted. */
 export function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined && deletionTimestamp !== null;
@@ -250,17 +213,6 @@ function shortened({ namespace, annotations, templateAnnotations }: DialectSourc
   const short = (all: Annotations) =>
     Object.fromEntries(Object.entries(all).map(([name, text]) => [name, text.slice(0, mostKept)]));
   return { namespace, annotations: short(annotations), templateAnnotations: short(templateAnnotations) };
-}
-
-/**
- * Where a hash stands already it stays: to move it would make new Pods. Else another dialect's annotation has it where that
- * alone asks for rolls.
- */
-function hashAnnotationOf(template: Annotations, foreign: Foreign | undefined, other: string | undefined): string {
-  if (foreign === undefined || other === undefined) return configHash;
-  const alone = foreign.dialects.length === 1 && foreign.dialects[0] === "sap";
-  const [wanted, second] = alone ? [other, configHash] : [configHash, other];
-  return template[wanted] === undefined && template[second] !== undefined ? second : wanted;
 }
 
 function mistakesOf(source: DialectSource, asked: readonly Asked[]): readonly Warning[] {

@@ -1,4 +1,4 @@
-import { updateOnConfigChange } from "../annotations.ts";
+import { configHash, updateOnConfigChange } from "../annotations.ts";
 import type { Annotations } from "../wave-annotations.ts";
 import { type Asked, type DialectRow, excludesNothing, type NamesOfKind } from "./dialect.ts";
 import { sapConfigHash, sapRows } from "./sap.ts";
@@ -59,4 +59,19 @@ export function foreignNames(understood: readonly Dialect[] = []): readonly stri
 /** Where hashes may stand in a pod template, besides Wave's own annotation. */
 export function foreignHash(understood: readonly Dialect[] = []): string | undefined {
   return understood.includes("sap") ? sapConfigHash : undefined;
+}
+
+/**
+ * The annotation of a pod template that has the hash, or is to have it. Where one stands already it stays: to move it would make
+ * new Pods. Else another dialect's annotation has it where that alone asks for rolls.
+ */
+export function hashAnnotationOf(
+  template: Annotations,
+  foreign: Foreign | undefined,
+  other: string | undefined,
+): string {
+  if (foreign === undefined || other === undefined) return configHash;
+  const alone = foreign.dialects.length === 1 && foreign.dialects[0] === "sap";
+  const [wanted, second] = alone ? [other, configHash] : [configHash, other];
+  return template[wanted] === undefined && template[second] !== undefined ? second : wanted;
 }
