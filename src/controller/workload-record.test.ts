@@ -5,8 +5,10 @@ import { workload } from "./test-cluster.ts";
 import { learn, newestOf, newRecord } from "./workload-record.ts";
 
 const { metadata, spec } = workload("web");
-const web = (generation: number, uid = "1"): Workload =>
-  toWorkload(kinds.Deployment, { metadata: { ...metadata, namespace: "default", uid, generation }, spec });
+const web = (version: number, uid = "1", generation = version): Workload => {
+  const names = { namespace: "default", uid, generation, resourceVersion: `${version}` };
+  return toWorkload(kinds.Deployment, { metadata: { ...metadata, ...names }, spec });
+};
 
 describe("what is known to be newer than the cache", () => {
   it("counts until the cache has caught up", () => {
@@ -20,6 +22,14 @@ describe("what is known to be newer than the cache", () => {
     const caughtUp = web(3);
     expect(newestOf(record, caughtUp, 0)).toBe(caughtUp);
     expect(newestOf(record, old, 0)).toBe(old);
+  });
+
+  it("counts until then also where the write changed only annotations, of which no generation tells", () => {
+    const record = newRecord();
+    const [old, after, caughtUp] = [web(1, "1", 1), web(3, "1", 1), web(3, "1", 1)];
+    learn(record, old, after, 0);
+    expect(newestOf(record, web(2, "1", 1), 0)).toBe(after);
+    expect(newestOf(record, caughtUp, 0)).toBe(caughtUp);
   });
 
   it("does not hide a workload that was made anew under the same name", () => {

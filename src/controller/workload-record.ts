@@ -119,9 +119,9 @@ export function newestOf(record: WorkloadRecord, cached: Workload, now: number):
 }
 
 /**
- * A cache that still holds the same object has heard of nothing. One that holds another is behind only as long as its
- * generation is lower: each write of Wave's to the pod template raises it.
+ * A cache that still holds the same object has heard of nothing. One that holds another is behind only as long as that is older: its
+ * generation does not say so where the hash is not in the pod template but in an annotation, as of a Rollout that is restarted.
  */
 function isBehind(cached: Workload, { cached: before, newest }: Newer): boolean {
-  return cached === before || (cached.uid === newest.uid && cached.generation < newest.generation);
+  return cached === before || (cached.uid === newest.uid && cached.resourceVersion < newest.resourceVersion);
 }
