@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** The root of the repository. */
@@ -60,6 +60,24 @@ export function reasonNotToRun({ info }: Fence): string | undefined {
   return info.match(/^no-run: (.{8,})$/)?.[1];
 }
 
+/**
+ * The test that follows a block instead, where its first line says so: the text after `elsewhere:`.
+ * @throws Error where that test is not there or does not speak of the page.
+ */
+export function otherTestOfBlock({ info, at }: Fence): string | undefined {
+  const test = info.match(/^elsewhere: (\S+)$/)?.[1];
+  if (test === undefined) return undefined;
+  const path = join(root, test);
+  if (!existsSync(path) || !readFileSync(path, "utf8").includes(at.replace(/:\d+$/, "")))
+    throw new Error(`${at}: ${test} does not speak of this page`);
+  return test;
+}
+
+/** The blocks of a page that a test follows, by its own path. */
+export function blocksFollowedBy(test: string, page: string): readonly Fence[] {
+  return fencesOf(page).filter((fence) => otherTestOfBlock(fence) === test);
+}
+
 /** A command of a `console` block, and what it prints there. */
 export interface Exchange {
   readonly command: string;
@@ -98,7 +116,7 @@ export function printsAsIn(page: readonly string[], printed: string): boolean {
 
 function plain(line: string): string {
   return line
-    .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?/g, "TIME")
+    .replace(/\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?/g, "TIME")
     .replace(/\b(\d+(d|h|m|s|ms))+\b/g, "AGE")
     .replace(/\b[0-9a-f]{64}\b/g, "DIGEST")
     .replace(/\b[0-9a-f]{8,10}-[a-z0-9]{5}\b/g, "POD")

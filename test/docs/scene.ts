@@ -14,7 +14,7 @@ import { delimiter, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { until } from "../control-plane/wave-process.ts";
-import { exchangesOf, type Fence, printsAsIn, reasonNotToRun, root } from "./fences.ts";
+import { exchangesOf, type Fence, otherTestOfBlock, printsAsIn, reasonNotToRun, root } from "./fences.ts";
 
 /** What a command left. */
 interface Ran {
@@ -61,6 +61,7 @@ export class Scene {
   /** Does what a block of the page says, and throws where that does not work. */
   async follow(fence: Fence): Promise<void> {
     if (reasonNotToRun(fence) !== undefined) return this.#keep(fence);
+    if (otherTestOfBlock(fence) !== undefined) return;
     switch (fence.language) {
       case "sh":
         if (fence.info === "starts") return this.#starts(fence);
@@ -112,8 +113,10 @@ export class Scene {
       );
     const deadline = performance.now() + 60_000;
     for (;;) {
-      const { text } = await this.#run(command);
-      if (printsAsIn(output, text)) return;
+      const { code, text } = await this.#run(command);
+      // Where the page shows nothing, what is printed is not compared: then it is to work. 1 is an answer of wave and of grep.
+      const works = output.length > 0 || code === 0 || (code === 1 && !isComplaint(text));
+      if (works && printsAsIn(output, text)) return;
       if (!looks || performance.now() > deadline) throw new Error(`${at}: $ ${command}\nprinted:\n${text}`);
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
@@ -146,7 +149,10 @@ export class Scene {
 
   #run(text: string): Promise<Ran> {
     // What a page writes in capitals is the reader's to fill in: here with what the scene has.
-    const script = text.replace(/\bKIND\/NAME\b/g, "deployment/web").replace(/\bNAMESPACE\b/g, "shop");
+    const script = text
+      .replace(/\bKIND\/NAME\b/g, "deployment/web")
+      .replace(/\bNAMESPACE\b/g, "shop")
+      .replace(/\bPOD\b/g, "$(kubectl get pods -n wave-system -o jsonpath={.items[0].metadata.name})");
     return new Promise((resolve) => {
       const child = spawn("bash", ["--norc", "-euo", "pipefail", "-c", script], {
         cwd: this.#folder,
@@ -160,4 +166,9 @@ export class Scene {
       child.once("close", (code) => resolve({ code, text: printed }));
     });
   }
+}
+
+/** What kubectl, helm and wave say when a command is wrong or the cluster refuses it. */
+function isComplaint(text: string): boolean {
+  return /^(error|Error)[: ]|^wave( \w+)?: /m.test(text);
 }

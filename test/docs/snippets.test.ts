@@ -4,7 +4,8 @@ import { type Cluster, connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, missingControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
 import { startWave, type WaveProcess } from "../control-plane/wave-process.ts";
 import { defineOthersKinds, type PlayedOperators, playOperators } from "../recipes/operators.ts";
-import { fencesOf, indentedCommands, otherTestOf, reasonNotToRun, root } from "./fences.ts";
+import { fencesOf, indentedCommands, otherTestOf, otherTestOfBlock, reasonNotToRun, root } from "./fences.ts";
+import { playKubelet } from "./played-kubelet.ts";
 import { Scene } from "./scene.ts";
 
 const pages = [
@@ -26,7 +27,7 @@ describe.for(pages)("the blocks of %s", (page) => {
         fence.info !== "" &&
         !["values", "fragment", "file", "starts"].includes(fence.info)
       )
-        expect(reasonNotToRun(fence), fence.at).toBeDefined();
+        expect(reasonNotToRun(fence) ?? otherTestOfBlock(fence), fence.at).toBeDefined();
     }
   });
 
@@ -47,6 +48,7 @@ describe.skipIf(left !== undefined)("who follows a page on a real control plane"
   let cluster: Cluster;
   let operators: PlayedOperators;
   let wave: WaveProcess;
+  let kubelet: AsyncDisposable;
   beforeAll(async () => {
     // Of its own: pages install what is cluster-wide, and name namespaces that tests would share.
     controlPlane = await startControlPlane();
@@ -54,9 +56,12 @@ describe.skipIf(left !== undefined)("who follows a page on a real control plane"
     await defineOthersKinds(cluster);
     operators = playOperators(cluster);
     wave = await startWave(["--kubeconfig", controlPlane.kubeconfig, "--soak=1s"], { paced: true });
+    // Pods of Wave tell what this Wave does.
+    kubelet = await playKubelet(cluster, wave.log);
   });
   afterAll(async () => {
     await wave?.stop();
+    await kubelet?.[Symbol.asyncDispose]();
     await operators?.[Symbol.asyncDispose]();
     cluster?.close();
     await controlPlane?.stop();

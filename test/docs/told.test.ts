@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fencesOf } from "./fences.ts";
 import { codeIn, commandErrors, eventReasons, isSaid, logLines, rowsOf } from "./told.ts";
 
 describe("docs/events.md", () => {
@@ -40,5 +41,13 @@ describe("docs/troubleshooting.md", () => {
       .flatMap(([symptom]) => codeIn(symptom))
       .filter((code) => code.includes(" ")))
       expect(isSaid(text), text).toBe(true);
+  });
+});
+
+describe("docs/alerts.md", () => {
+  it("looks in the log for what Wave says", () => {
+    const looked = fencesOf("docs/alerts.md").flatMap(({ text }) => [...text.matchAll(/\| grep "([^"]+)"/g)]);
+    expect(looked.length).toBeGreaterThan(3);
+    for (const text of looked.flatMap(([, texts = ""]) => texts.split("\\|"))) expect(isSaid(text), text).toBe(true);
   });
 });

@@ -10,7 +10,8 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { leadToReplica, type Release, type Replica, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
-import { makeNamespace, type Namespace, workload } from "./objects.ts";
+import { blocksFollowedBy, exchangesOf, printsAsIn } from "../docs/fences.ts";
+import { container, makeNamespace, type Namespace, workload } from "./objects.ts";
 
 const ns = "shop";
 const system = "wave-system";
@@ -106,6 +107,25 @@ describeOnControlPlane("wave doctor", () => {
     const { code, checks } = await diagnose("-A");
     expect({ code, bad: checks.filter(({ severity }) => severity !== "ok") }).toEqual({ code: 0, bad: [] });
     expect(checks.map(({ check }) => check)).toContain("webhook");
+  });
+
+  it("prints what the page shows", { timeout: 60_000 }, async () => {
+    const blocks = blocksFollowedBy("test/end-to-end/doctor.test.ts", "docs/commands.md");
+    expect(blocks).toHaveLength(1);
+    const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "flags" } }] }] };
+    await shop.create(workload("mail", podSpec));
+    const label = { "wave.pusher.com/update-on-config-change": "true" };
+    const lab = workload("lab", { containers: [container] });
+    await shop.create({ ...lab, metadata: { name: "lab", labels: label } } as never);
+    for (const { command, output } of blocks.flatMap(exchangesOf)) {
+      let out = "";
+      await until("the doctor to print it", async () => {
+        ({ out } = await shell(command));
+        return printsAsIn(output, out) ? true : undefined;
+      }).catch(() => expect(out).toBe(output.join("\n")));
+    }
+    await cluster.kubectl(["-n", ns, "delete", "deployment", "mail", "lab"]);
+    await healthy();
   });
 
   it("finds what Wave's account may not do, by the roles that are gone", { timeout: 60_000 }, async () => {

@@ -30,3 +30,15 @@ wave wait daemonset/agent deployment/web -n shop --timeout 60s
 kubectl delete pod db-0 -n shop
 mkdir shop
 kubectl create configmap other -n shop --from-literal a=b --dry-run=client -o yaml >shop/other.yaml
+# A namespace that still listens to SAP's pod-reloader, beside one workload that Wave rolls.
+kubectl create namespace old
+kubectl create namespace tools
+kubectl create deployment pod-reloader --image ghcr.io/sap/pod-reloader:1 -n tools
+kubectl create configmap page -n old --from-literal a=b
+for name in api web; do
+  kubectl create deployment $name --image nginx -n old
+  kubectl set env deployment/$name --from configmap/page -n old
+done
+kubectl annotate deployment api -n old wave.pusher.com/update-on-config-change=true
+kubectl annotate deployment web -n old pod-reloader.cs.sap.com/configmaps=page
+wave wait deployment/api -n old --timeout 60s
