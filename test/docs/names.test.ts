@@ -12,8 +12,9 @@ const codes = pages.flatMap((page) =>
   codeIn(readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "")).map((code) => ({ page, code })),
 );
 
-/** Flags of kubectl's, helm's and drivers' that pages speak of. */
+/** Flags of kubectl's, helm's, drivers' and Reloader's own that pages speak of. */
 const flagsOfOthers = [
+  "--auto-annotation",
   "--cascade",
   "--enable-secret-rotation",
   "--force",
