@@ -337,7 +337,7 @@ describe("wave diff", () => {
   it.each([
     { args: [], says: "say what to compare: -f FILE, a folder, or - for standard input" },
     { args: ["web.yaml"], says: '"web.yaml" is not a flag; write -f web.yaml' },
-    { args: ["-f", "/does/not/exist"], says: "/does/not/exist cannot be read: " },
+    { args: ["-f", "/does/not/exist"], says: "there is no file or folder /does/not/exist" },
   ])("refuses $args in one line", async ({ args, says }) => {
     const { env } = await scene();
     const { code, err } = await runWave(["diff", ...args], env);

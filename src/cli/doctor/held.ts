@@ -15,10 +15,11 @@ interface HoldRow {
 
 const explain = (place: Place) => `wave explain ${nameForWave(place)}`;
 
-/** Undefined: somebody wanted just that. */
+/** Undefined: somebody wanted just that, or another check tells of it. */
 const holdRows: Readonly<Record<HoldReason, HoldRow | undefined>> = {
   observed: undefined,
-  invalid: { afterMs: 0, severity: problem, fix: (place) => `kubectl edit ${kubectlName(place)}` },
+  // The check of annotations names what cannot be read, on the workload or once on its Namespace.
+  invalid: undefined,
   // By itself "wave resume" would give this one the change that broke others.
   halted: {
     afterMs: 0,

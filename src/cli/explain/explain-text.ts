@@ -47,7 +47,8 @@ function styleOf(block: number, line: number, state: Explanation["state"]): Styl
   return block === 0 ? "bold" : stateStyles[state];
 }
 
-function listedReferences({ workload, references, tooLarge }: Explanation): readonly string[] {
+function listedReferences({ workload, outcome, references, tooLarge }: Explanation): readonly string[] {
+  if (tooLarge !== null && outcome === "overBudget") return ["It is too large to be listed."];
   if (tooLarge !== null) return [`It is too large to be listed: ${tooLarge}.`];
   return references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, workload.namespace);
 }

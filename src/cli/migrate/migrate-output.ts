@@ -24,7 +24,7 @@ function table({ workloads }: Migration): readonly string[] {
   const rows = workloads.map(({ namespace, kind, name, dialects, effect, reason }) => [
     namespace,
     `${kind.toLowerCase()}/${name}`,
-    dialects.join(","),
+    dialects.join(",") || "-",
     effect,
     reason,
   ]);

@@ -65,6 +65,8 @@ async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (error instanceof UsageError) throw error;
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      throw new UsageError(`there is no file or folder ${name}`);
     throw new UsageError(`${name} cannot be read: ${errorText(error)}`);
   }
 }
