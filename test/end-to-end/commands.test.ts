@@ -166,18 +166,23 @@ describeOnControlPlane("a user of the commands", (cluster) => {
   });
 
   it("is told what Kubernetes says where a quota keeps new Pods from being made", async () => {
-    await namespace.configMap("full", { a: "1" });
+    for (const name of ["full", "whole"]) await namespace.configMap(name, { a: "1" });
     await deployment("full", "full");
-    expect((await run("wait", "deploy/full")).code).toBe(0);
+    await namespace.create(workload("whole", reads("whole"), { kind: "StatefulSet" }));
+    expect((await run("wait", "deploy/full", "sts/whole")).code).toBe(0);
     await cluster.kubectl(["-n", ns, "create", "quota", "none", "--hard=pods=0"]);
-    await namespace.edit("ConfigMap", "full", { a: "2" });
+    for (const name of ["full", "whole"]) await namespace.edit("ConfigMap", name, { a: "2" });
     await until("the new Pods to be refused", async () =>
       (await list())["deployment/full"] === "rolling FailedCreate 0/2" ? true : undefined,
+    );
+    // It has no condition that tells of it, only Events.
+    await until("the StatefulSet's Pod to be refused", async () =>
+      (await list())["statefulset/whole"] === "rolling FailedCreate 0/0" ? true : undefined,
     );
     const refused = /^Kubernetes +FailedCreate: pods "full-[^"]+" is forbidden: exceeded quota: none, /m;
     expect((await run("explain", "deploy/full")).out).toMatch(refused);
     expect((await run("wait", "deploy/full", "--timeout=300ms")).err).toContain("; FailedCreate: pods ");
-    await cluster.kubectl(["-n", ns, "delete", "quota/none", "deployment/full"]);
+    await cluster.kubectl(["-n", ns, "delete", "quota/none", "deployment/full", "statefulset/whole"]);
   });
 
   it("lists what it can where it may not read Secrets", async () => {

@@ -1,3 +1,4 @@
+import { withReason } from "../cluster/kubernetes-reason.ts";
 import { type Asked, type Explanation, explainWorkload } from "../explain/explanation.ts";
 
 /** What becomes of a workload after a command has changed when it is rolled: a sentence for a person, and one for what is not known. */
@@ -5,7 +6,7 @@ export function whatComesNext(asked: Asked): string {
   return [sentence(explainWorkload(asked)), ...asked.gaps.map((gap) => `But ${gap}.`)].join("\n");
 }
 
-function sentence({ state, message, hold, reason, pods }: Explanation): string {
+function sentence({ state, message, kubernetes, hold, reason, pods }: Explanation): string {
   switch (state) {
     case "current":
       return upToDate;
@@ -20,12 +21,12 @@ function sentence({ state, message, hold, reason, pods }: Explanation): string {
     case "rolling":
       // An annotation raises the generation of a Deployment, and for a moment its status is of the one before.
       if (pods !== null && pods.current === pods.total) return upToDate;
-      return nothingMore(state, message);
+      return nothingMore(state, withReason(message ?? reason, kubernetes));
     case "failed":
     case "behind":
     case "waiting":
     case "tooLarge":
-      return nothingMore(state, message);
+      return nothingMore(state, withReason(message ?? reason, kubernetes));
   }
 }
 
@@ -36,6 +37,6 @@ function untilOf(hold: Explanation["hold"]): string {
 
 const upToDate = "It is up to date: nothing is to be rolled.";
 
-function nothingMore(state: string, message: string | null): string {
+function nothingMore(state: string, message: string): string {
   return `Nothing more is to be rolled now (${state}): ${message}.`;
 }

@@ -23,7 +23,7 @@ const telling = [
 /** An admission webhook may refuse with a page. Characters. */
 const mostShown = 400;
 
-/** What the status of a workload says, of whatever kind; null where it says nothing. StatefulSets and DaemonSets tell by Events alone. */
+/** What the status of a workload says, of whatever kind; null where it says nothing. */
 export function kubernetesReasonOf({ status }: WorkloadObject): KubernetesReason | null {
   // Custom resources have what their definition lets through.
   const conditions: unknown = status != null && "conditions" in status ? status.conditions : undefined;
@@ -32,7 +32,7 @@ export function kubernetesReasonOf({ status }: WorkloadObject): KubernetesReason
     const said = all.map(conditionOf).find((each) => each?.type === row.type && each.status === row.status);
     if (said === undefined) continue;
     const { reason, message } = said;
-    return { reason: reason || row.type, message: shortened(message) };
+    return boundedReason(reason || row.type, message);
   }
   return null;
 }
@@ -61,6 +61,8 @@ function conditionOf(each: unknown): Condition | undefined {
   return { type: text("type"), status: text("status"), reason: text("reason"), message: text("message") };
 }
 
-function shortened(text: string): string {
-  return text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`;
+/** What somebody else wrote, as far as it is shown; without its full stop, since more may follow. */
+export function boundedReason(reason: string, text: string): KubernetesReason {
+  const message = text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`;
+  return { reason, message: message.replace(/\.$/, "") };
 }

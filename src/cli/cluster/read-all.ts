@@ -10,6 +10,7 @@ import { readManyConfigs } from "./read-configs.ts";
 import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads } from "./read-workloads.ts";
+import { readRefusedPods } from "./refused-pods.ts";
 import { wavesNow } from "./waves-now.ts";
 
 /** Workloads with all that their plans hang on. */
@@ -44,9 +45,10 @@ export async function readAll(
   const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
   const used = [...new Set(found.map(({ workload }) => workload.namespace))];
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
-  const [read, pods] = await Promise.all([
+  const [read, pods, refused] = await Promise.all([
     readManyConfigs(client, objects, policy.dialects),
     inLane(used, async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const),
+    readRefusedPods(client, found),
   ]);
   const podsOf = new Map<string, ReadPods>(pods);
   const now = Date.now();
@@ -60,6 +62,7 @@ export async function readAll(
       read,
       policy,
       pods: podsOf.get(each.workload.namespace) ?? none,
+      kubernetes: refused(each),
       now,
       wave: holdOf,
       gaps: [],

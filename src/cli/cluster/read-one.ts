@@ -13,6 +13,7 @@ import { readAllConfigs, readManyConfigs } from "./read-configs.ts";
 import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads, readWorkload } from "./read-workloads.ts";
+import { readRefusedPods } from "./refused-pods.ts";
 import { wavesNow } from "./waves-now.ts";
 
 /**
@@ -35,15 +36,17 @@ export async function readOne(
   const { namesMatching, failures } = await readNames(client, [workload]);
   const policy = { ...asking, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
-  const [read, pods] = await Promise.all([
+  const [read, pods, refused] = await Promise.all([
     readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.dialects),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }, told.kinds),
+    readRefusedPods(client, [found]),
   ]);
   const stored = {
     found,
     read,
     policy,
     pods,
+    kubernetes: refused(found),
     now: Date.now(),
     wave: undefined,
     gaps: [...gapsOf(namespaces), ...failures],

@@ -69,7 +69,12 @@ export function standingOf(facts: StandingFacts): Standing {
     case "overBudget":
       return { state: "tooLarge", because: "budget", message: reason, since: undefined };
     case "ignore":
-      return { state: "ignored", because: "", message: reason, since: undefined };
+      return {
+        state: "ignored",
+        because: facts.workload.optIn.state === "unclear" ? "unclear" : "",
+        message: reason,
+        since: undefined,
+      };
     case "unknown":
       return { state: "unknown", because: facts.unread ?? "key", message: reason, since: undefined };
     default:
@@ -120,7 +125,7 @@ export function podsInWords({ current, total }: PodCount): string {
 }
 
 /** How many Pods there are to be. */
-function podsWanted({ spec, status }: WorkloadObject): number {
+export function podsWanted({ spec, status }: WorkloadObject): number {
   if (status !== undefined && "desiredNumberScheduled" in status) return status.desiredNumberScheduled;
   return spec !== undefined && "replicas" in spec ? (spec.replicas ?? 1) : 0;
 }

@@ -63,8 +63,9 @@ function foundOf(explanation: Explanation, createdAt: string | undefined, { now 
           `kubectl events ${forEvents(place)}`,
         ),
       ];
-    case "current":
     case "rolling":
+      return kubernetes === null ? [] : [warning(place, told, `kubectl describe ${kubectlName(place)}`)];
+    case "current":
     case "ignored":
     case "unknown":
       return [];

@@ -111,6 +111,47 @@ describe("wave explain of what is held", () => {
     expect(await explained("deployments/web")).toMatchObject({ state: "rolling", because: "ReplicaSetCreateError" });
   });
 
+  it("takes it from Events for kinds that have no conditions, and from none that came before the roll", async () => {
+    const { createWorkload, merge, roll, read, explained, run, namespace } = await scene();
+    await createWorkload("statefulsets/db");
+    await roll("statefulsets/db");
+    const lacking = { replicas: 1, currentRevision: "a", updateRevision: "b" };
+    await merge("statefulsets/db/status", { status: lacking });
+    const { uid } = (await read("statefulsets/db")).metadata;
+    const refused = async (name: string, message: string, at: number, of = uid) => {
+      const involvedObject = { kind: "StatefulSet", namespace, name: "db", uid: of };
+      const lastTimestamp = new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+      const event = {
+        metadata: { name },
+        involvedObject,
+        type: "Warning",
+        reason: "FailedCreate",
+        message,
+        lastTimestamp,
+      };
+      const headers = { "content-type": "application/json" };
+      const path = `${sandbox.url}/api/v1/namespaces/${namespace}/events`;
+      expect((await fetch(path, { method: "POST", headers, body: JSON.stringify(event) })).status).toBe(201);
+    };
+    await refused("before", "a quota of yesterday", Date.now() - 86_400_000);
+    await refused("of-another", "of another", Date.now() + 1_000, "another");
+    expect(await explained("statefulsets/db")).toMatchObject({ state: "rolling", kubernetes: null });
+    await refused("now", "exceeded quota: team.", Date.now() + 1_000);
+    const kubernetes = { reason: "FailedCreate", message: "exceeded quota: team" };
+    expect(await explained("statefulsets/db")).toMatchObject({ because: "FailedCreate", kubernetes });
+    expect((await run("list")).out).toMatch(/^statefulset\/db +rolling +FailedCreate /m);
+    const { findings } = JSON.parse((await run("doctor", "-o", "json")).out);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ severity: "warning", what: expect.stringMatching(/; FailedCreate: exceeded quota/) }),
+    );
+    const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/events`);
+    const end = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    expect(await explained("statefulsets/db")).toMatchObject({ state: "rolling", kubernetes: null });
+    end();
+    await merge("statefulsets/db/status", { status: { ...lacking, replicas: 2 } });
+    expect(await explained("statefulsets/db")).toMatchObject({ kubernetes: null });
+  });
+
   it("goes on without what a Namespace decides where it may not be read, and says so", async () => {
     const { explained, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
     const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;

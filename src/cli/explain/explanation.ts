@@ -14,7 +14,7 @@ import { type OptIn, recordsBeside, type Workload, type WorkloadName } from "../
 import { collectReferences, referencesOf, sourceOf } from "../../rollout/workload-references.ts";
 import { fieldOfKind } from "../../rollout/workload-row.ts";
 import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
-import { type KubernetesReason, kubernetesReasonOf } from "../cluster/kubernetes-reason.ts";
+import type { KubernetesReason } from "../cluster/kubernetes-reason.ts";
 import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
 import type { ReadConfig, ReadConfigs } from "../cluster/read-configs.ts";
@@ -56,7 +56,7 @@ export interface Explanation extends ExplainedOutcome {
   readonly because: string | null;
   /** The same in one line for a person; null where there is nothing to say. */
   readonly message: string | null;
-  /** What Kubernetes' own status says where it cannot make or replace its Pods; null where it says nothing. */
+  /** What Kubernetes itself says where it cannot make or replace its Pods; null where it says nothing. */
   readonly kubernetes: KubernetesReason | null;
   /** Since when, as far as the API tells it, RFC 3339. */
   readonly since: string | null;
@@ -97,6 +97,8 @@ export interface Asked {
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
   readonly pods: ReadPods;
+  /** What Kubernetes says of Pods that it cannot make. */
+  readonly kubernetes: KubernetesReason | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Who else goes first, where others were read. */
@@ -106,7 +108,7 @@ export interface Asked {
 }
 
 /** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
-export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: Asked): Explanation {
+export function explainWorkload({ found, read, policy, pods, kubernetes, now, wave, gaps }: Asked): Explanation {
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
@@ -128,7 +130,6 @@ export function explainWorkload({ found, read, policy, pods, now, wave, gaps }: 
   const told = explainedOutcome(plan, unread, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
   const changes = changeTimes(readable.references, read);
-  const kubernetes = kubernetesReasonOf(object);
   const { state, because, message, since } = standingOf({
     object,
     workload,

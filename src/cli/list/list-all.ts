@@ -13,6 +13,8 @@ export interface ListScope {
   readonly namespace?: string | undefined;
   /** As `kubectl -l` takes it; the API server judges it. */
   readonly labelSelector?: string | undefined;
+  /** As `kubectl --field-selector` takes it. */
+  readonly fieldSelector?: string | undefined;
   /** In which form, such as {@link onlyMetadata}; undefined: whole objects. */
   readonly accept?: string | undefined;
 }
@@ -24,7 +26,7 @@ export interface ListScope {
 export async function listAll<T extends KubeObject, K>(
   client: ApiClient,
   resource: Resource,
-  { namespace, labelSelector, accept }: ListScope,
+  { namespace, labelSelector, fieldSelector, accept }: ListScope,
   keep: (object: T) => Awaitable<K | undefined>,
 ): Promise<readonly K[]> {
   let kept: K[] = [];
@@ -33,6 +35,7 @@ export async function listAll<T extends KubeObject, K>(
     path: resourcePath(resource, { namespace }),
     what: namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`,
     labelSelector,
+    fieldSelector,
     accept,
     clock: systemClock,
     log: silentLogger,

@@ -45,6 +45,7 @@ describe("wave list", () => {
     await createWorkload("deployments/held", { annotations: { "wave.pusher.com/hold": "true" } });
     await createWorkload("deployments/waiting", { envFrom: [{ secretRef: { name: "db" } }] });
     await createWorkload("deployments/out", { annotations: { "wave.pusher.com/update-on-config-change": "false" } });
+    await createWorkload("deployments/unclear", { annotations: { "wave.pusher.com/update-on-config-change": "yes" } });
     await roll("deployments/current");
     await roll("statefulsets/behind");
     await toBe("deployments/current", "current");
@@ -58,6 +59,7 @@ describe("wave list", () => {
       ["daemonset/due", "due", "baseline", "0/1"],
       ["deployment/current", "current", "-", "2/2"],
       ["deployment/held", "held", "hold", "0/2"],
+      ["deployment/unclear", "ignored", "unclear", "-"],
       ["deployment/waiting", "waiting", "missing", "-"],
       ["statefulset/behind", "behind", "OnDelete", "0/2"],
     ]);

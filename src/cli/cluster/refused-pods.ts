@@ -1,0 +1,63 @@
+import type { Event } from "kubernetes-types/core/v1.d.ts";
+import type { KubeObject } from "../../kube/api-types.ts";
+import type { ApiClient } from "../../kube/client.ts";
+import { resources } from "../../kube/resources.ts";
+import { listAll } from "../list/list-all.ts";
+import { inLane } from "./in-lane.ts";
+import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "./kubernetes-reason.ts";
+import type { FoundWorkload } from "./read-workloads.ts";
+import { podsWanted } from "./workload-state.ts";
+
+/** What Kubernetes says of the Pods of a workload that it cannot make; null where it says nothing. */
+export type RefusedPods = (found: FoundWorkload) => KubernetesReason | null;
+
+/** As the controllers of StatefulSets and DaemonSets call it when the API server refuses a Pod. */
+const reason = "FailedCreate";
+
+/**
+ * By their conditions, and of StatefulSets and DaemonSets, which have none, by their Events: these are listed only where one lacks Pods.
+ * Never rejects: who may not list Events is told what conditions say.
+ */
+export async function readRefusedPods(client: ApiClient, found: readonly FoundWorkload[]): Promise<RefusedPods> {
+  const lacking = Map.groupBy(found.filter(lacksPods), ({ workload }) => workload.namespace);
+  const newest = await inLane([...lacking], async ([namespace, group]) => {
+    try {
+      return await newestEvents(
+        client,
+        namespace,
+        new Map(group.map(({ workload }) => [workload.uid, workload.rolledAt])),
+      );
+    } catch {
+      return new Map<string, KubernetesReason>();
+    }
+  });
+  const byUid = new Map(newest.flatMap((each) => [...each]));
+  return ({ object, workload }) => kubernetesReasonOf(object) ?? byUid.get(workload.uid) ?? null;
+}
+
+function lacksPods({ object }: FoundWorkload): boolean {
+  const { status = {} } = object;
+  if ("currentNumberScheduled" in status) return status.currentNumberScheduled < podsWanted(object);
+  return "currentRevision" in status && (status.replicas ?? 0) < podsWanted(object);
+}
+
+/** The newest for each workload since Wave last wrote it: what was refused before that is over. Seconds since the epoch. */
+async function newestEvents(
+  client: ApiClient,
+  namespace: string,
+  rolledAt: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, KubernetesReason>> {
+  const scope = { namespace, fieldSelector: `reason=${reason}` };
+  const told = await listAll<KubeObject & Event, readonly [uid: string, at: number, message: string]>(
+    client,
+    resources.events,
+    scope,
+    ({ involvedObject: { uid = "" }, lastTimestamp, eventTime, message = "" }) => {
+      const at = Date.parse(lastTimestamp ?? eventTime ?? "") / 1_000;
+      const since = rolledAt.get(uid);
+      return since !== undefined && at >= since ? [uid, at, message] : undefined;
+    },
+  );
+  const inOrder = told.toSorted(([, a], [, b]) => a - b);
+  return new Map(inOrder.map(([uid, , message]) => [uid, boundedReason(reason, message)]));
+}
