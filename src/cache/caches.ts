@@ -6,7 +6,7 @@ import { listOnce, listWatch } from "../kube/list-watch.ts";
 import { rowOf } from "../rollout/kinds/wanted-kind.ts";
 import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
 import type { FindKind, ListNamespace, Watch, Watched } from "./kind-cache.ts";
-import { withLentTemplate } from "./lent-template.ts";
+import { readWithLentTemplate } from "./lent-template.ts";
 import type { ReadTemplate } from "./lent-templates.ts";
 
 export type { Caches, CachesOptions } from "./cluster-cache.ts";
@@ -30,7 +30,7 @@ export function createCaches({ client, random = Math.random, ...options }: Clust
     const found = await findResource(client, kind, signal);
     return found?.namespaced ? rowOf(kind, found) : undefined;
   };
-  const readTemplate: ReadTemplate = (row, object, signal) =>
-    withLentTemplate(client, row, object, { timeoutMs: 10_000, signal });
+  const readTemplate: ReadTemplate = (row, name, signal) =>
+    readWithLentTemplate(client, row, name, { timeoutMs: 10_000, signal });
   return cachesOver({ watch, list, find, readTemplate }, { ...options, random, late: lastHeard.late });
 }

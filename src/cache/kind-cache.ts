@@ -5,7 +5,7 @@ import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { WorkloadRow } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { ReadTemplate } from "./lent-templates.ts";
-import { type Completing, runReflector, type Transform, takeBeside } from "./reflector.ts";
+import { type Completing, runReflector, type Transform, takeBeside, takeWhole } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";
 
 /** What a reflector watches. */
@@ -52,8 +52,8 @@ export interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOpt
   readonly namespaces: readonly string[] | undefined;
   /** See {@link runReflector}. */
   readonly transform: Transform<O, T>;
-  /** See {@link ReflectorOptions.completing}, until the signal: then it rejects. */
-  readonly completing?: ((signal: AbortSignal) => Completing<O, T>) | undefined;
+  /** See {@link ReflectorOptions.completing}. */
+  readonly completing?: Completing<O, T> | undefined;
   /** See {@link Watched.listAgain}. */
   readonly listAgain: () => boolean;
   /** See {@link Watched.mayBeAbsent}. */
@@ -115,7 +115,7 @@ export class KindCache<O extends KubeObject, T> {
     if (store === undefined) return true;
     const { resource, transform, completing, log } = this.#options;
     const listed = () => list<O>({ resource, namespace }, signal);
-    return takeBeside(namespace, listed, { kind: this.kind, store, transform, completing: completing?.(signal), log });
+    return takeBeside(namespace, listed, { kind: this.kind, store, transform, completing, log });
   }
 
   /** Whether the objects of a namespace were listed once. */
@@ -131,10 +131,10 @@ export class KindCache<O extends KubeObject, T> {
     }
   }
 
-  /** The runs of its reflectors, each of which ends with the signal. */
+  /** The runs of its reflectors and of what reads beside them, each of which ends with the signal. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
     const { resource, fieldSelector, transform, completing, listAgain, mayBeAbsent = false, log } = this.#options;
-    return Array.from(this.#stores, ([name, store]) => {
+    const reflectors = Array.from(this.#stores, ([name, store]) => {
       const namespace = name === "" ? {} : { namespace: name };
       const selector = fieldSelector === undefined ? {} : { fieldSelector };
       const events = watch<O>({ resource, ...namespace, ...selector, listAgain, mayBeAbsent }, signal);
@@ -143,7 +143,8 @@ export class KindCache<O extends KubeObject, T> {
         events,
         store,
         transform,
-        completing: completing?.(signal),
+        completing,
+        ...namespace,
         log,
         onSynced: () => {
           log.debug("list complete", { kind: this.kind, ...namespace, objects: store.size });
@@ -152,5 +153,11 @@ export class KindCache<O extends KubeObject, T> {
         onFailed: (why) => failed(name, why),
       });
     });
+    if (completing === undefined) return reflectors;
+    const put = (whole: O) => {
+      const store = this.#stores.get("") ?? this.#stores.get(whole.metadata.namespace ?? "");
+      if (store !== undefined) takeWhole(whole, { kind: this.kind, store, transform, log });
+    };
+    return [...reflectors, completing.run(put, signal)];
   }
 }

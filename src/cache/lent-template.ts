@@ -28,3 +28,23 @@ export async function withLentTemplate<O extends WorkloadObject>(
     throw error;
   }
 }
+
+/**
+ * The same of the object of a name, as it is stored now; undefined where there is none. Throws what {@link ApiClient.request} throws,
+ * besides 404.
+ */
+export async function readWithLentTemplate(
+  client: Pick<ApiClient, "request">,
+  row: WorkloadRow,
+  name: { readonly namespace: string; readonly name: string },
+  limits: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+): Promise<(KubeObject & WorkloadObject) | undefined> {
+  let object: KubeObject & WorkloadObject;
+  try {
+    object = await client.request({ method: "GET", path: resourcePath(row, name), ...limits });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+  return withLentTemplate(client, row, object, limits);
+}

@@ -9,11 +9,17 @@ import type { Store } from "./store.ts";
  */
 export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined) => T | undefined;
 
-/**
- * Reads what belongs to an object and stands elsewhere, where there is such a thing: the object with that is then held. Undefined where
- * there is nothing to read.
- */
-export type Completing<O extends KubeObject, T> = (object: O, held: T | undefined) => Promise<O> | undefined;
+/** Reads beside the watch what belongs to objects and stands elsewhere; an object with that is then held. */
+export interface Completing<O extends KubeObject, T> {
+  /** Whether something is to be read of an object, which is then done; what is held stays until then. */
+  readonly takes: (object: O, held: T | undefined) => boolean;
+  /** Forgets an object that is gone. */
+  readonly drop: (namespace: string, name: string) => void;
+  /** Forgets all of a namespace, "" for all: a list tells anew what there is. */
+  readonly dropAll: (namespace: string) => void;
+  /** Reads until the signal; `put` is told of each object that is whole. Rejects only for a bug. */
+  readonly run: (put: (whole: O) => void, signal: AbortSignal) => Promise<void>;
+}
 
 /** What a reflector joins. */
 export interface ReflectorOptions<O extends KubeObject, T> {
@@ -28,6 +34,8 @@ export interface ReflectorOptions<O extends KubeObject, T> {
   readonly transform: Transform<O, T>;
   /** Undefined: nothing stands elsewhere. */
   readonly completing?: Completing<O, T> | undefined;
+  /** Which namespace is watched; default: all. */
+  readonly namespace?: string;
   /** Called each time that a list is complete. */
   readonly onSynced?: () => void;
   /** Called each time that a list failed before anything was known, with why. */
@@ -41,10 +49,11 @@ export interface ReflectorOptions<O extends KubeObject, T> {
  * store holds of it stays.
  */
 export async function runReflector<O extends KubeObject, T>(options: ReflectorOptions<O, T>): Promise<void> {
-  const { kind, events, store, onSynced, onFailed, log } = options;
+  const { kind, events, store, completing, namespace = "", onSynced, onFailed, log } = options;
   for await (const event of events) {
     switch (event.type) {
       case "init":
+        completing?.dropAll(namespace);
         store.beginList();
         break;
       case "initDone":
@@ -55,13 +64,12 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
         onFailed?.(event.why);
         break;
       default: {
-        const name = nameOf(event.object);
-        const more = event.type === "delete" ? undefined : elsewhere(event.object, name, options);
-        const object = more === undefined ? event.object : await more;
+        const { object } = event;
         store.heard(object.metadata?.resourceVersion);
+        const name = nameOf(object);
         if (name === undefined) log.warn("ignored an object without a name", { kind });
-        else if (event.type === "delete") store.delete(name.namespace, name.name);
-        else apply(object, name, options);
+        else if (event.type === "delete") remove(name, options);
+        else take(object, name, options);
       }
     }
   }
@@ -82,9 +90,7 @@ export async function takeBeside<O extends KubeObject, T>(
     for await (const event of list()) {
       const name = event.type === "initApply" ? nameOf(event.object) : undefined;
       if (event.type !== "initApply" || name?.namespace !== namespace) continue;
-      const more = elsewhere(event.object, name, options);
-      const object = more === undefined ? event.object : await more;
-      if (beside.isNews(name.name)) apply(object, name, options);
+      if (beside.isNews(name.name)) take(event.object, name, options);
     }
   } finally {
     beside.end();
@@ -97,12 +103,31 @@ interface Name {
   readonly name: string;
 }
 
-function elsewhere<O extends KubeObject, T>(
-  object: O,
-  name: Name | undefined,
+function remove<O extends KubeObject, T>(
+  { namespace, name }: Name,
   { store, completing }: Pick<ReflectorOptions<O, T>, "store" | "completing">,
-): Promise<O> | undefined {
-  return name && completing?.(object, store.get(name.namespace, name.name));
+): void {
+  completing?.drop(namespace, name);
+  store.delete(namespace, name);
+}
+
+function take<O extends KubeObject, T>(
+  object: O,
+  name: Name,
+  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "completing" | "log">,
+): void {
+  const { store, completing } = options;
+  if (completing?.takes(object, store.get(name.namespace, name.name))) store.keep(name.namespace, name.name);
+  else apply(object, name, options);
+}
+
+/** Holds an object that was read whole, whose name is known. */
+export function takeWhole<O extends KubeObject, T>(
+  object: O,
+  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "log">,
+): void {
+  const name = nameOf(object);
+  if (name !== undefined) apply(object, name, options);
 }
 
 function apply<O extends KubeObject, T>(

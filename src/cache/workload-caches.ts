@@ -18,7 +18,7 @@ import {
 import type { Logger } from "../telemetry/log.ts";
 import { type Allotments, isLeftOut } from "./allotments.ts";
 import { KindCache } from "./kind-cache.ts";
-import { lentTemplates, type ReadTemplate } from "./lent-templates.ts";
+import { LentTemplates, type ReadTemplate } from "./lent-templates.ts";
 import type { PatternIndex } from "./pattern-index.ts";
 import type { ReferenceIndex } from "./reference-index.ts";
 import type { StoreChange } from "./store.ts";
@@ -71,7 +71,7 @@ export function workloadCaches(
         if (workload === undefined || !concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
-      completing: row.borrowing && readTemplate && lentTemplates(row, readTemplate, asking, options),
+      completing: row.borrowing && readTemplate && new LentTemplates(row, { ...options, asking, read: readTemplate }),
       same: sameWorkload,
       onChange,
       listAgain: () => allotments.hasRoomAnywhere,
