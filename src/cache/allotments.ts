@@ -97,7 +97,7 @@ function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number
 }
 
 function bytesOfWorkload(workload: Workload): number {
-  const { name, references, extras, baseline, notedClasses, disabledScheduler, policy, foreign } = workload;
+  const { name, references, extras, baseline, notedClasses, disabledScheduler, policy, foreign, lender } = workload;
   const texts = [
     name,
     ...Object.values(extras),
@@ -106,6 +106,7 @@ function bytesOfWorkload(workload: Workload): number {
     disabledScheduler,
     ...Object.values(policy),
     ...foreignTexts(foreign),
+    ...(lender === undefined ? [] : [lender.apiVersion, lender.kind, lender.name, lender.known]),
   ];
   const own = texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), cost.workload);
   return references.reduce((sum, { name: named, keys }) => {

@@ -94,6 +94,32 @@ describe("a Rollout whose template is that of a Deployment", () => {
     }
   });
 
+  it("is not taken for one whose template was read, whatever its owner writes into it", () => {
+    const forged = { generation: 7 };
+    const own = { ...borrower({}, forged), spec: { ...borrower({}, forged).spec, template: spec?.template } };
+    const workload = toWorkload(row, own as WorkloadObject, everybody);
+    expect(written(workload, "1").plan.reason).toContain("there is none of this name here");
+  });
+
+  it.each([null, 1, true, "", "Deployment", [], {}, [["apps/v1"]], { kind: { a: 1 }, name: null }, { name: ["web"] }])(
+    "has no template of which anything is read where it borrows that of %j",
+    (workloadRef) => {
+      const object = { ...borrower(), spec: { workloadRef, template: null } } as unknown as WorkloadObject;
+      const make = () => written(toWorkload(row, object, everybody), "1");
+      if (workloadRef === null) expect(make).toThrow("it has no spec.template.spec");
+      else expect(make()).toMatchObject({ adds: [], plan: { outcome: "ignore" } });
+    },
+  );
+
+  it("keeps no more of what it says of that than a name is long", () => {
+    const long = "x".repeat(1_000_000);
+    const annotations = { "rollout.argoproj.io/workload-generation": long };
+    const status = { currentPodHash: long };
+    const object = { ...borrower(annotations, { apiVersion: long, kind: long, name: long }), status };
+    const { lender } = toWorkload(row, object as unknown as WorkloadObject, everybody);
+    expect(JSON.stringify(lender).length).toBeLessThan(2_000);
+  });
+
   it("has its hash in an annotation of its own, and leaves alone what stands in the template", () => {
     const { plan, adds } = written(toWorkload(row, read(borrower()), everybody), "1");
     expect(adds.map(({ path }) => path)).toEqual([`/metadata/annotations/${configHash.replace("/", "~1")}`]);

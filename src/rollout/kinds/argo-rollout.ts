@@ -19,30 +19,45 @@ export const argoRollout: KnownKind = {
   restartAt: "/spec/restartAt",
   borrowing: {
     // https://argo-rollouts.readthedocs.io/en/stable/migrating/#reference-deployment-from-rollout
-    lenderOf: ({ metadata, spec, status }) => {
+    lenderOf: (object) => {
+      const { metadata, spec, status } = object;
       const { workloadRef } = fieldsOf(spec);
       if (workloadRef === undefined || workloadRef === null) return undefined;
-      const { apiVersion, kind, name, generation } = fieldsOf(workloadRef);
+      const { apiVersion, kind, name } = fieldsOf(workloadRef);
       // The hash of the template tells one Deployment from another of its name, which begins with generation 1 again.
       const known = `${metadata?.annotations?.[workloadGeneration] ?? ""} ${textOf(fieldsOf(status).currentPodHash)}`;
       return {
-        apiVersion: textOf(apiVersion),
-        kind: textOf(kind),
-        name: textOf(name),
-        generation: numberOf(generation),
-        known,
+        apiVersion: shortText(textOf(apiVersion)),
+        kind: shortText(textOf(kind)),
+        name: shortText(textOf(name)),
+        generation: (object as Lent)[lentGeneration],
+        known: shortText(known),
       };
     },
     withTemplate: (object, template, generation) => {
-      const spec = fieldsOf(object.spec);
-      const workloadRef = { ...fieldsOf(spec.workloadRef), generation };
-      return { ...object, spec: { ...spec, template, workloadRef } } as unknown as WorkloadObject;
+      const spec = { ...fieldsOf(object.spec), template };
+      return { ...object, spec, [lentGeneration]: generation } as unknown as WorkloadObject;
     },
   },
   completeWhen:
     "`status.phase` is Healthy, of this generation; Degraded is failed; Paused, as at a step of a canary, is under way for as long as it lasts",
   progress: progressOfRollout,
 };
+
+/** No field of any name: who may write a Rollout could have it there. */
+const lentGeneration = Symbol("the generation of the object whose pod template this is");
+
+interface Lent {
+  readonly [lentGeneration]?: number;
+}
+
+/** Longer than any name. What is longer names nothing, and would be kept for each Rollout, up to a MiB and a half. */
+const longest = 300;
+
+function shortText(text: string): string {
+  // A copy: a part of a string keeps the whole of it.
+  return text.length <= longest ? text : Buffer.from(text.slice(0, longest)).toString();
+}
 
 /** Of the lender, as far as its controller knows. */
 const workloadGeneration = "rollout.argoproj.io/workload-generation";
