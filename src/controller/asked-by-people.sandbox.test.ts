@@ -1,30 +1,18 @@
-import { describe, expect, it, onTestFinished } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
+import { describe, expect, it } from "vitest";
 import { eventually } from "../lib/test-eventually.ts";
-import { unpaced } from "../rollout/policy/pacing-flags.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
-import { soleLeadership } from "./leadership.ts";
-import { TestCluster, workload } from "./test-cluster.ts";
+import { workload } from "./test-cluster.ts";
+import { leadingCluster, plainPolicy } from "./test-leading-cluster.ts";
 
 const prefix = "wave.pusher.com/";
 const both = ["web", "other"].map((name) => ({ configMapRef: { name } }));
 
 /** A controller that leads, and a workload `web` of two ConfigMaps that has its first hash. */
 async function scene(kind: "Deployment" | "StatefulSet") {
-  const clock = new FakeClock();
-  const sandbox = await startSandbox({ controllers: false, clock });
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true, pacing: unpaced } as const;
-  const cluster = new TestCluster(sandbox.url, { policy }, clock);
-  const stop = new AbortController();
-  for (const name of ["web", "other"]) await cluster.create("ConfigMap", { metadata: { name }, data: { [name]: "1" } });
-  await cluster.create(kind, workload("web", { containers: [{ name: "main", image: "nginx", envFrom: both }] }));
-  await cluster.list();
-  const done = cluster.controller.run(soleLeadership(stop.signal));
-  onTestFinished(async () => {
-    stop.abort();
-    await done;
-    cluster.close();
-    await sandbox.close();
+  const cluster = await leadingCluster(startSandbox, plainPolicy, async (cluster) => {
+    for (const name of ["web", "other"])
+      await cluster.create("ConfigMap", { metadata: { name }, data: { [name]: "1" } });
+    await cluster.create(kind, workload("web", { containers: [{ name: "main", image: "nginx", envFrom: both }] }));
   });
   const rolls = () => cluster.events.filter(({ reason }) => reason === "ConfigChanged").length;
   const see = async () => {

@@ -1,42 +1,23 @@
-import { describe, expect, it, onTestFinished } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
+import { describe, expect, it } from "vitest";
 import { eventually } from "../lib/test-eventually.ts";
 import { dialects as everyDialect } from "../rollout/dialects/settings.ts";
-import { unpaced } from "../rollout/policy/pacing-flags.ts";
 import type { WorkloadObject } from "../rollout/workload.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
-import { soleLeadership } from "./leadership.ts";
-import { TestCluster, workload } from "./test-cluster.ts";
+import { workload } from "./test-cluster.ts";
+import { leadingCluster, plainPolicy } from "./test-leading-cluster.ts";
 
 const dialects = { understood: everyDialect, autoReloadAll: false, reloadOnCreate: true, reloadOnDelete: true };
 
 /** A controller that leads and understands all dialects, and workloads that it has seen, by their names and annotations. */
 async function scene(workloads: Readonly<Record<string, Readonly<Record<string, string>>>>) {
-  const clock = new FakeClock();
-  const sandbox = await startSandbox({ controllers: false, clock });
-  const policy = {
-    crossNamespace: "granted",
-    namespaces: undefined,
-    schedulingGate: true,
-    pacing: unpaced,
-    dialects,
-  } as const;
-  const cluster = new TestCluster(sandbox.url, { policy }, clock);
-  const stop = new AbortController();
-  for (const name of ["web", "app-1"]) await cluster.create("ConfigMap", { metadata: { name }, data: { a: "1" } });
-  const container = { name: "main", image: "nginx" };
   const names = Object.keys(workloads);
-  for (const [name, annotations] of Object.entries(workloads)) {
-    const optedOut = { "wave.pusher.com/update-on-config-change": "" };
-    await cluster.create("StatefulSet", workload(name, { containers: [container] }, { ...optedOut, ...annotations }));
-  }
-  await cluster.list();
-  const done = cluster.controller.run(soleLeadership(stop.signal));
-  onTestFinished(async () => {
-    stop.abort();
-    await done;
-    cluster.close();
-    await sandbox.close();
+  const cluster = await leadingCluster(startSandbox, { ...plainPolicy, dialects }, async (cluster) => {
+    for (const name of ["web", "app-1"]) await cluster.create("ConfigMap", { metadata: { name }, data: { a: "1" } });
+    const pod = { containers: [{ name: "main", image: "nginx" }] };
+    for (const [name, annotations] of Object.entries(workloads)) {
+      const optedOut = { "wave.pusher.com/update-on-config-change": "" };
+      await cluster.create("StatefulSet", workload(name, pod, { ...optedOut, ...annotations }));
+    }
   });
   const see = async () => {
     for (let turn = 0; turn < 5; turn++) await cluster.get("StatefulSet", "web");

@@ -1,12 +1,11 @@
-import { expect, it, onTestFinished } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
+import { expect, it } from "vitest";
 import { eventually } from "../lib/test-eventually.ts";
 import { type PacingFlags, unpaced } from "../rollout/policy/pacing-flags.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { noPolicy, type PolicyAnnotations } from "../rollout/policy/policy-annotations.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
-import { soleLeadership } from "./leadership.ts";
-import { TestCluster, workload } from "./test-cluster.ts";
+import { workload } from "./test-cluster.ts";
+import { leadingCluster, plainPolicy } from "./test-leading-cluster.ts";
 
 const flags: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
 const template = "/apis/apps/v1/namespaces/default/deployments/web";
@@ -14,27 +13,15 @@ const hashPath = "wave.pusher.com/config-hash";
 
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
 async function scene(annotations: Readonly<Record<string, string>> = {}) {
-  const clock = new FakeClock();
-  const sandbox = await startSandbox({ controllers: false, clock });
   let ofNamespace: PolicyAnnotations = noPolicy;
   const policy: Policy = {
-    crossNamespace: "granted",
-    namespaces: undefined,
-    schedulingGate: true,
+    ...plainPolicy,
     pacing: flags,
     ofNamespace: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),
   };
-  const cluster = new TestCluster(sandbox.url, { policy }, clock);
-  const stop = new AbortController();
-  await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
-  await cluster.create("Deployment", workload("web"));
-  await cluster.list();
-  const done = cluster.controller.run(soleLeadership(stop.signal));
-  onTestFinished(async () => {
-    stop.abort();
-    await done;
-    cluster.close();
-    await sandbox.close();
+  const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+    await cluster.create("Deployment", workload("web"));
   });
   const reasons = () => cluster.events.map(({ reason }) => reason);
   await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
@@ -51,7 +38,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
   /** Moves the clock on by steps, with which the caches hear of whatever became of the workload. */
   const pass = async (ms: number, stepMs = ms) => {
     for (let passed = 0; passed < ms; passed += stepMs) {
-      await clock.advance(stepMs);
+      await cluster.clock.advance(stepMs);
       for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");
       await cluster.show("Deployment", "web");
     }

@@ -1,11 +1,10 @@
-import { describe, expect, it, onTestFinished } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
+import { describe, expect, it } from "vitest";
 import { eventually } from "../lib/test-eventually.ts";
 import { type PacingFlags, unpaced } from "../rollout/policy/pacing-flags.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
-import { soleLeadership } from "./leadership.ts";
-import { TestCluster, workload } from "./test-cluster.ts";
+import { workload } from "./test-cluster.ts";
+import { leadingCluster, plainPolicy } from "./test-leading-cluster.ts";
 
 const settles: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
 /** So that no roll is in a row with the one before, and none still under way. */
@@ -13,12 +12,8 @@ const quietMs = 700_000;
 
 /** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
 async function scene(onPlan = () => {}) {
-  const clock = new FakeClock();
-  const sandbox = await startSandbox({ controllers: false, clock });
   const policy: Policy = {
-    crossNamespace: "granted",
-    namespaces: undefined,
-    schedulingGate: true,
+    ...plainPolicy,
     pacing: settles,
     // Every plan takes the keys as they are then.
     get hashKeys() {
@@ -26,17 +21,9 @@ async function scene(onPlan = () => {}) {
       return undefined;
     },
   };
-  const cluster = new TestCluster(sandbox.url, { policy }, clock);
-  const stop = new AbortController();
-  await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
-  await cluster.create("Deployment", workload("web"));
-  await cluster.list();
-  const done = cluster.controller.run(soleLeadership(stop.signal));
-  onTestFinished(async () => {
-    stop.abort();
-    await done;
-    cluster.close();
-    await sandbox.close();
+  const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+    await cluster.create("Deployment", workload("web"));
   });
   const reasons = () => cluster.events.map(({ reason }) => reason);
   await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
