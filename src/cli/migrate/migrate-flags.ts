@@ -1,8 +1,8 @@
 import { connectionFlags } from "../cluster-command.ts";
-import { bool, choice } from "../flags/flag-types.ts";
+import { bool } from "../flags/flag-types.ts";
 import { listFlags } from "../flags/list-flags.ts";
+import { tableFlag } from "../flags/output-flag.ts";
 import { toldFlags } from "../flags/told-flags.ts";
-import { programForms } from "../output/program-text.ts";
 
 /** The flags of `wave migrate`, one row a flag, in the order of `--help`. */
 export const migrateFlags = {
@@ -13,13 +13,7 @@ export const migrateFlags = {
   }),
   namespace: listFlags.namespace,
   "all-namespaces": listFlags["all-namespaces"],
-  output: choice({
-    group: listFlags.namespace.group,
-    short: "o",
-    of: ["table", ...programForms],
-    default: "table",
-    help: "A table, or for a program.",
-  }),
+  output: tableFlag("A table, or for a program."),
 
   ...connectionFlags,
   ...toldFlags,
