@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { parse } from "yaml";
 import { temporaryFiles } from "../../src/kube/test-files.ts";
+import { makeAccount } from "../control-plane/accounts.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, workload } from "./objects.ts";
@@ -186,21 +185,15 @@ describeOnControlPlane("a user of the commands", (cluster) => {
   });
 
   it("lists what it can where it may not read Secrets", async () => {
-    await cluster.kubectl(["-n", ns, "create", "serviceaccount", "reader"]);
-    const resources = "--resource=configmaps,pods,deployments.apps,statefulsets.apps,daemonsets.apps,namespaces";
-    await cluster.kubectl(["-n", ns, "create", "role", "reader", "--verb=get,list", resources]);
-    await cluster.kubectl([
-      "-n",
-      ns,
-      "create",
-      "rolebinding",
-      "reader",
-      "--role=reader",
-      `--serviceaccount=${ns}:reader`,
-    ]);
-    const token = (await cluster.kubectl(["-n", ns, "create", "token", "reader"])).trim();
-    const config = { ...parse(readFileSync(cluster.kubeconfig, "utf8")), users: [{ name: "admin", user: { token } }] };
-    const kubeconfig = join(await temporaryFiles({ kubeconfig: JSON.stringify(config) }), "kubeconfig");
+    const rule = {
+      apiGroups: ["", "apps"],
+      resources: ["configmaps", "pods", "deployments", "statefulsets", "daemonsets", "namespaces"],
+      verbs: ["get", "list"],
+    };
+    const kubeconfig = join(
+      await temporaryFiles({ kubeconfig: await makeAccount(cluster, ns, "reader", rule) }),
+      "kubeconfig",
+    );
     await namespace.secret("db", { password: "hunter2" });
     const envFrom = [{ secretRef: { name: "db" } }];
     await namespace.create(workload("secretive", { containers: [{ ...container, envFrom }] }));

@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process";
-import { delimiter, dirname } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Diagnosis } from "../../src/cli/doctor/doctor-output.ts";
+import { temporaryFiles } from "../../src/kube/test-files.ts";
 import { createAuthority } from "../../src/webhook/certificates.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
-import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.ts";
-import { type ControlPlane, controlPlaneFolder, startControlPlane } from "../control-plane/control-plane.ts";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { makeAccount } from "../control-plane/accounts.ts";
+import type { AnyObject } from "../control-plane/cluster.ts";
+import { controlPlaneFolder } from "../control-plane/control-plane.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { leadToReplica, type Release, type Replica, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
@@ -25,10 +27,8 @@ const service = `/api/v1/namespaces/${system}/services/wave-webhook`;
 const deployment = `/apis/apps/v1/namespaces/${system}/deployments/wave`;
 const mergePatch = "application/merge-patch+json";
 
-// An API server of its own: a Wave in all namespaces would roll the workloads of other suites.
-describeOnControlPlane("wave doctor", () => {
-  let plane: ControlPlane;
-  let cluster: Cluster;
+// A Wave in all namespaces would roll the workloads of other suites.
+describeOnOwnControlPlane("wave doctor", (cluster) => {
   let shop: Namespace;
   let running: Replica | undefined;
 
@@ -88,19 +88,13 @@ describeOnControlPlane("wave doctor", () => {
   };
 
   beforeAll(async () => {
-    plane = await startControlPlane();
-    cluster = connect(plane);
     shop = await makeNamespace(cluster, ns);
     await shop.configMap("page", { a: "1" });
     await shop.create(workload("web", reads("page")));
     await helm(cluster, ["install", "wave", chart, "-n", system, "--create-namespace", ...values]);
     await start();
   });
-  afterAll(async () => {
-    await stop();
-    cluster?.close();
-    await plane?.stop();
-  });
+  afterAll(() => stop());
 
   it("finds nothing where all is well, in all namespaces too", { timeout: 60_000 }, async () => {
     await healthy();
@@ -290,30 +284,12 @@ describeOnControlPlane("wave doctor", () => {
   it("says to somebody with little permission what was not checked, and checks the rest", {
     timeout: 60_000,
   }, async () => {
-    await cluster.kubectl(["-n", ns, "create", "serviceaccount", "reader"]);
-    await cluster.kubectl([
-      "-n",
-      ns,
-      "create",
-      "role",
-      "reader",
-      "--verb=get,list",
-      "--resource=configmaps,deployments.apps",
-    ]);
-    await cluster.kubectl([
-      "-n",
-      ns,
-      "create",
-      "rolebinding",
-      "reader",
-      "--role=reader",
-      `--serviceaccount=${ns}:reader`,
-    ]);
-    const token = (await cluster.kubectl(["-n", ns, "create", "token", "reader"])).trim();
-    await shell(
-      `sed 's/user: {token: .*}/user: {token: ${token}}/' ${cluster.kubeconfig} >${cluster.kubeconfig}.reader`,
+    const rule = { apiGroups: ["", "apps"], resources: ["configmaps", "deployments"], verbs: ["get", "list"] };
+    const kubeconfig = join(
+      await temporaryFiles({ kubeconfig: await makeAccount(cluster, ns, "reader", rule) }),
+      "kubeconfig",
     );
-    const { code, checks, findings } = await diagnose(`-n ${ns}`, `${cluster.kubeconfig}.reader`);
+    const { code, checks, findings } = await diagnose(`-n ${ns}`, kubeconfig);
     expect(code).toBe(3);
     expect(findings.filter(({ severity }) => severity !== "unchecked")).toEqual([]);
     expect(findings.map(({ what }) => what)).toContain(
@@ -322,7 +298,7 @@ describeOnControlPlane("wave doctor", () => {
     expect(findings.map(({ what }) => what)).toContain(
       "which Wave runs, with which flags, permissions, leader and webhook: you may not list deployments in all namespaces",
     );
-    const { out } = await shell(`wave doctor -n ${ns} >/dev/null`, `${cluster.kubeconfig}.reader`);
+    const { out } = await shell(`wave doctor -n ${ns} >/dev/null`, kubeconfig);
     expect(out).toMatch(
       /^wave doctor: access, wave, .* could not be checked in full: that takes "list statefulsets in shop", /,
     );

@@ -3,12 +3,11 @@ import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
-import { container, makeNamespace, type Namespace, type WorkloadKind, workload, workloadKinds } from "./objects.ts";
+import { container, kindNames, makeNamespace, type Namespace, workload } from "./objects.ts";
 import { getWorkload, revisionsToBe, settledRevisions, waveEvents } from "./state.ts";
 
 const ns = "hash-key";
 const name = "app";
-const kinds: readonly WorkloadKind[] = workloadKinds.map(({ kind }) => kind);
 const secretPath = `/api/v1/namespaces/${ns}/secrets/wave-hash-key`;
 
 interface StoredKeys extends AnyObject {
@@ -24,18 +23,18 @@ describeOnControlPlane("the key of hashes", (cluster) => {
   let made: readonly number[];
 
   const hashes = async () => {
-    const workloads = await Promise.all(kinds.map((kind) => getWorkload(cluster, ns, kind, name)));
+    const workloads = await Promise.all(kindNames.map((kind) => getWorkload(cluster, ns, kind, name)));
     return workloads.map(({ spec }) => spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] ?? "none");
   };
   const baselines = async () => {
-    const workloads = await Promise.all(kinds.map((kind) => getWorkload(cluster, ns, kind, name)));
+    const workloads = await Promise.all(kindNames.map((kind) => getWorkload(cluster, ns, kind, name)));
     return workloads.map(({ metadata }) => metadata.annotations?.["wave.pusher.com/config-baseline"]);
   };
   const baselinesToBe = (noted: boolean) =>
     until(`baselines to be ${noted ? "noted" : "gone"}`, async () =>
       (await baselines()).every((baseline) => (baseline !== undefined) === noted) ? true : undefined,
     );
-  const revisionsOfAll = () => Promise.all(kinds.map((kind) => settledRevisions(cluster, ns, kind, name)));
+  const revisionsOfAll = () => Promise.all(kindNames.map((kind) => settledRevisions(cluster, ns, kind, name)));
   const keys = () => cluster.api<StoredKeys>("GET", secretPath);
 
   /** Starts two replicas and resolves when the leader has planned everything and found nothing left to write. */
@@ -69,7 +68,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await until("new hashes", async () =>
       (await hashes()).every((hash, index) => hash !== before[index] && form.test(hash)) ? true : undefined,
     );
-    await Promise.all(kinds.map((kind, index) => revisionsToBe(cluster, ns, kind, name, (made[index] ?? 0) + 1)));
+    await Promise.all(kindNames.map((kind, index) => revisionsToBe(cluster, ns, kind, name, (made[index] ?? 0) + 1)));
     made = made.map((count) => count + 1);
   };
   const nothingRolled = async () => expect(await revisionsOfAll()).toEqual(made);
@@ -78,11 +77,11 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     namespace = await makeNamespace(cluster, ns);
     await namespace.configMap(name, { a: "0" });
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
-    for (const kind of kinds) await namespace.create(workload(name, podSpec, { kind }));
+    for (const kind of kindNames) await namespace.create(workload(name, podSpec, { kind }));
     account = await chartAccount(cluster, ns, `namespaces={${ns}},hashKeySecret=wave-hash-key`);
     await start();
     await stop();
-    expect(await hashes()).toEqual(kinds.map(() => expect.stringMatching(/^v2:/)));
+    expect(await hashes()).toEqual(kindNames.map(() => expect.stringMatching(/^v2:/)));
     made = await revisionsOfAll();
   });
   afterEach(stop);
@@ -95,7 +94,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     expect([first.type, Object.keys(first.data)]).toEqual(["Opaque", ["key"]]);
     const said = replicas.map(({ log }) => /hashes are made under a key.*?([0-9a-f]{8})\b/.exec(log())?.[1]);
     expect(new Set(said).size).toBe(1);
-    expect(await hashes()).toEqual(kinds.map(() => expect.stringMatching(/^v2:/)));
+    expect(await hashes()).toEqual(kindNames.map(() => expect.stringMatching(/^v2:/)));
     await nothingRolled();
     await editRollsOnce("1", new RegExp(`^v2-${said[0]}:`));
 
@@ -138,7 +137,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await baselinesToBe(true);
     await nothingRolled();
     const reasons = (await waveEvents(cluster, ns, name)).filter(({ reason }) => reason === "ConfigBaseline");
-    expect(new Set(reasons.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(kinds));
+    expect(new Set(reasons.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(kindNames));
     await editRollsOnce("5", /^v2-/);
     await baselinesToBe(false);
 

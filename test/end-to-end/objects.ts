@@ -9,6 +9,9 @@ export const workloadKinds = [
 
 export type WorkloadKind = (typeof workloadKinds)[number]["kind"];
 
+/** The names of {@link workloadKinds}. */
+export const kindNames: readonly WorkloadKind[] = workloadKinds.map(({ kind }) => kind);
+
 export interface WorkloadOptions {
   readonly kind?: WorkloadKind;
   readonly annotations?: Record<string, string>;

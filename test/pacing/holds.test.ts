@@ -3,6 +3,7 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import {
   container,
+  kindNames,
   makeNamespace,
   type Namespace,
   type WorkloadKind,
@@ -14,7 +15,6 @@ import { everythingAsked } from "./written.ts";
 
 const prefix = "wave.pusher.com/";
 const ns = "holds";
-const kinds: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
 
 describeOnControlPlane("what people hold", (cluster) => {
   let namespace: Namespace;
@@ -47,7 +47,7 @@ describeOnControlPlane("what people hold", (cluster) => {
       return events.find(({ reason, message }) => reason === "RolloutHeld" && message.includes(text));
     });
 
-  describe.for(kinds)("a %s", (kind) => {
+  describe.for(kindNames)("a %s", (kind) => {
     const name = `app-${kind.toLowerCase()}`;
     const path = workloadPath(ns, kind, name);
     const edit = (to: string) => namespace.edit("ConfigMap", name, { edit: to });
@@ -125,12 +125,12 @@ describeOnControlPlane("what people hold", (cluster) => {
     const name = "by-namespace";
     await namespace.configMap(name, { edit: "0" });
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };
-    for (const kind of kinds) {
+    for (const kind of kindNames) {
       const { metadata, ...rest } = workload(`${name}-${kind.toLowerCase()}`, podSpec, { kind });
       await namespace.create({ ...rest, metadata: { name: metadata.name } });
     }
     await say(`/api/v1/namespaces/${ns}`, { "update-on-config-change": "true" });
-    for (const kind of kinds) await newHash(cluster, ns, kind, `${name}-${kind.toLowerCase()}`);
+    for (const kind of kindNames) await newHash(cluster, ns, kind, `${name}-${kind.toLowerCase()}`);
     await say(`/api/v1/namespaces/${ns}`, { "update-on-config-change": null });
   });
 
@@ -140,11 +140,11 @@ describeOnControlPlane("what people hold", (cluster) => {
       metadata: { annotations: { [`${prefix}mode`]: "observe" } },
     });
     await observed.configMap("app", { edit: "0" });
-    for (const kind of kinds) {
+    for (const kind of kindNames) {
       const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "app" } }] }] };
       await observed.create(workload(`app-${kind.toLowerCase()}`, podSpec, { kind }));
     }
-    for (const kind of kinds) {
+    for (const kind of kindNames) {
       await until(`${kind} to be told of`, async () => {
         const events = await waveEvents(cluster, "observed", `app-${kind.toLowerCase()}`);
         return events.some(({ reason }) => reason === "RolloutHeld") ? true : undefined;
@@ -156,11 +156,11 @@ describeOnControlPlane("what people hold", (cluster) => {
   it("nothing is written by a Wave that observes", async () => {
     await wave.stop();
     const count = (await writes(ns)).length;
-    const before = await Promise.all(kinds.map((kind) => hash(kind, `app-${kind.toLowerCase()}`)));
-    for (const kind of kinds) await namespace.edit("ConfigMap", `app-${kind.toLowerCase()}`, { edit: "observed" });
+    const before = await Promise.all(kindNames.map((kind) => hash(kind, `app-${kind.toLowerCase()}`)));
+    for (const kind of kindNames) await namespace.edit("ConfigMap", `app-${kind.toLowerCase()}`, { edit: "observed" });
     wave = await startWave(["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, "--observe"], { paced: true });
-    for (const kind of kinds) await held(`app-${kind.toLowerCase()}`, "observe");
-    expect(await Promise.all(kinds.map((kind) => hash(kind, `app-${kind.toLowerCase()}`)))).toEqual(before);
+    for (const kind of kindNames) await held(`app-${kind.toLowerCase()}`, "observe");
+    expect(await Promise.all(kindNames.map((kind) => hash(kind, `app-${kind.toLowerCase()}`)))).toEqual(before);
     expect(await writes(ns)).toHaveLength(count);
   });
 

@@ -1,19 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
-import {
-  container,
-  makeNamespace,
-  type Namespace,
-  type WorkloadKind,
-  workload,
-  workloadPath,
-} from "../end-to-end/objects.ts";
+import { container, kindNames, makeNamespace, type Namespace, workload, workloadPath } from "../end-to-end/objects.ts";
 import { newHash, recordedHash } from "../end-to-end/state.ts";
 
 const prefix = "wave.pusher.com/";
 const ns = "left-out";
-const kinds: readonly WorkloadKind[] = ["Deployment", "StatefulSet", "DaemonSet"];
 
 describeOnControlPlane("what does not count", (cluster) => {
   let namespace: Namespace;
@@ -26,7 +18,7 @@ describeOnControlPlane("what does not count", (cluster) => {
     await wave?.stop();
   });
 
-  describe.for(kinds)("for a %s", (kind) => {
+  describe.for(kindNames)("for a %s", (kind) => {
     const name = `app-${kind.toLowerCase()}`;
     const path = workloadPath(ns, kind, name);
     const configMapPath = `/api/v1/namespaces/${ns}/configmaps/${name}`;

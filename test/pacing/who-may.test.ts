@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountOf } from "../control-plane/accounts.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
@@ -12,7 +13,6 @@ import {
 } from "../end-to-end/objects.ts";
 import { newHash, recordedHash, waveEvents } from "../end-to-end/state.ts";
 import { makeTenant, type Tenant } from "../hostile/tenant.ts";
-import { accountOf } from "./accounts.ts";
 
 const prefix = "wave.pusher.com/";
 const shop = "who-may-shop";

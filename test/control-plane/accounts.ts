@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { type Cluster, connect } from "../control-plane/cluster.ts";
+import { type Cluster, connect } from "./cluster.ts";
 
 /** A rule of a Role. */
 export interface Rule {
@@ -12,8 +12,8 @@ export interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** The cluster as a new service account sees it that may do so much in its namespace, and nothing elsewhere. */
-export async function accountOf(cluster: Cluster, namespace: string, name: string, rule: Rule): Promise<Cluster> {
+/** Makes a service account that may do so much in its namespace, and nothing elsewhere; resolves with its kubeconfig, as JSON. */
+export async function makeAccount(cluster: Cluster, namespace: string, name: string, rule: Rule): Promise<string> {
   const inIt = (...args: string[]) => cluster.kubectl(["-n", namespace, ...args]);
   await inIt("create", "serviceaccount", name);
   await cluster.api("POST", `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`, {
@@ -23,10 +23,15 @@ export async function accountOf(cluster: Cluster, namespace: string, name: strin
   await inIt("create", "rolebinding", name, `--role=${name}`, `--serviceaccount=${namespace}:${name}`);
   const token = (await inIt("create", "token", name)).trim();
   const admin = parse(readFileSync(cluster.kubeconfig, "utf8"));
+  return JSON.stringify({ ...admin, users: [{ name: "admin", user: { token } }] });
+}
+
+/** The cluster as such an account sees it. */
+export async function accountOf(cluster: Cluster, namespace: string, name: string, rule: Rule): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), "wave-account-"));
   try {
     const kubeconfig = join(folder, "kubeconfig");
-    await writeFile(kubeconfig, JSON.stringify({ ...admin, users: [{ name: "admin", user: { token } }] }));
+    await writeFile(kubeconfig, await makeAccount(cluster, namespace, name, rule));
     return connect({ kubeconfig, auditLog: cluster.auditLog });
   } finally {
     await rm(folder, { recursive: true });
