@@ -86,10 +86,12 @@ export class KindCache<O extends KubeObject, T> {
     this.#stores = new Map(stores);
   }
 
+  /** How many objects are kept, in all namespaces. */
   get size(): number {
     return this.#stores.values().reduce((sum, { size }) => sum + size, 0);
   }
 
+  /** What is kept of an object; undefined where it is not there, or its namespace is not watched. */
   get(namespace: string, name: string): T | undefined {
     return (this.#stores.get("") ?? this.#stores.get(namespace))?.get(namespace, name);
   }
@@ -99,10 +101,12 @@ export class KindCache<O extends KubeObject, T> {
     return (this.#stores.get("") ?? this.#stores.get(namespace))?.heardUpTo ?? 0;
   }
 
+  /** What is kept, in all namespaces. */
   values(): IteratorObject<T> {
     return this.#stores.values().flatMap((store) => store.values());
   }
 
+  /** What is kept in one namespace; nothing where it is not watched. */
   valuesIn(namespace: string): Iterable<T> {
     return (this.#stores.get("") ?? this.#stores.get(namespace))?.valuesIn(namespace) ?? [];
   }

@@ -52,6 +52,7 @@ export class NamespaceCache {
     this.#watched = new Map(namespaces.map((name) => [name, watched()]));
   }
 
+  /** How many Namespaces have something that is kept. */
   get size(): number {
     return this.#watched.values().reduce((sum, { store }) => sum + store.size, 0);
   }

@@ -52,6 +52,7 @@ export class ProviderClassCache {
     });
   }
 
+  /** The kind that is watched, for messages. */
   get kind(): string {
     return this.#statuses.kind;
   }
@@ -61,18 +62,22 @@ export class ProviderClassCache {
     return this.#statuses.size;
   }
 
+  /** What Pods tell of a class; undefined where none of them mounts it. */
   get(namespace: string, name: string): Config | undefined {
     return this.#classes.get(namespace, name);
   }
 
+  /** The classes that Pods of a namespace tell of. */
   valuesIn(namespace: string): Iterable<Config> {
     return this.#classes.valuesIn(namespace);
   }
 
+  /** See {@link KindCache.heardUpTo}. */
   heardUpTo(namespace: string): number {
     return this.#statuses.heardUpTo(namespace);
   }
 
+  /** See {@link KindCache.run}. */
   run(watch: Watch, signal: AbortSignal, listener: ListListener): Promise<void>[] {
     return this.#statuses.run(watch, signal, listener);
   }

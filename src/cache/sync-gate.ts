@@ -3,6 +3,7 @@ export class SyncGate {
   readonly #opened = Promise.withResolvers<void>();
   #isOpen = false;
 
+  /** Whether it happened. */
   get isOpen(): boolean {
     return this.#isOpen;
   }

@@ -30,6 +30,7 @@ export class WaveGroup {
     this.object = parseConfigKey(config);
   }
 
+  /** Whether too many failed with the change, as it was found last. */
   get isHalted(): boolean {
     return this.#wave?.halted ?? false;
   }

@@ -56,6 +56,7 @@ export class WavePlaces {
     return before;
   }
 
+  /** Forgets all groups. */
   clear(): void {
     this.#groups.clear();
   }

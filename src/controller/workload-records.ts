@@ -19,6 +19,7 @@ export class WorkloadRecords {
     return this.#records.get(key);
   }
 
+  /** Every record, in the order in which they were made. */
   all(): IteratorObject<WorkloadRecord> {
     return this.#records.values();
   }

@@ -7,6 +7,7 @@ export interface Delayed {
 export class DelayHeap<T extends Delayed> {
   #heap: T[] = [];
 
+  /** How many wait. */
   get size(): number {
     return this.#heap.length;
   }
@@ -16,6 +17,7 @@ export class DelayHeap<T extends Delayed> {
     return this.#heap[0];
   }
 
+  /** Adds one, in a time that grows as the logarithm of how many wait. */
   push(entry: T): void {
     let place = this.#heap.push(entry) - 1;
     while (place > 0) {

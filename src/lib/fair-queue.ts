@@ -25,10 +25,12 @@ export class FairQueue {
     this.#flowOf = flowOf;
   }
 
+  /** How many keys are in it. */
   get size(): number {
     return this.#size;
   }
 
+  /** Whether a key is in it. */
   has(key: string): boolean {
     const flow = this.#flows.get(this.#flowOf(key));
     return flow !== undefined && (flow.high.has(key) || flow.low.has(key));
@@ -83,6 +85,7 @@ export class FairQueue {
     return longest === undefined ? undefined : this.#takeFrom(longest);
   }
 
+  /** Forgets all keys. */
   clear(): void {
     this.#flows.clear();
     this.#ring.clear();

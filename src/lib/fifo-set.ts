@@ -4,6 +4,7 @@ export class FifoSet {
   /** Stands behind everything that was taken: a fresh iterator would walk over the holes that taken keys leave. */
   readonly #cursor = this.#keys.values();
 
+  /** How many keys are in it. */
   get size(): number {
     return this.#keys.size;
   }
@@ -13,6 +14,7 @@ export class FifoSet {
     this.#keys.add(key);
   }
 
+  /** Whether a key is in it. */
   has(key: string): boolean {
     return this.#keys.has(key);
   }
@@ -31,6 +33,7 @@ export class FifoSet {
     return value;
   }
 
+  /** Forgets all keys. */
   clear(): void {
     this.#keys.clear();
   }

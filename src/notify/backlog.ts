@@ -20,6 +20,7 @@ export class Backlog {
   readonly #lost = new Map<string | undefined, number>();
   #added = 0;
 
+  /** How many wait. */
   get size(): number {
     return this.#waiting.size;
   }

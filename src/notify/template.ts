@@ -20,8 +20,9 @@ export type Template = readonly (string | { readonly placeholder: Placeholder })
 /** The template where the file says none. */
 export const defaultTemplate = "{{kind}} {{namespace}}/{{name}}: {{message}}";
 
-/** Characters of a template, and of what is made of one: Slack takes 3,000 in a section. */
+/** Characters that a template may have. */
 export const longestTemplate = 500;
+/** Characters that a text made of one may have: Slack takes 3,000 in a section. */
 export const longestText = 2_500;
 
 /** Reads a template; a text is what is wrong with it, to follow the name of its field. */

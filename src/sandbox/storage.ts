@@ -54,6 +54,7 @@ export class Storage {
     return this.#forgotten;
   }
 
+  /** The object as it is stored; undefined where there is none. */
   get(resource: SandboxResource, namespace: string | undefined, name: string): ApiObject | undefined {
     return this.#table(resource).objects.get(storageKey(namespace, name));
   }

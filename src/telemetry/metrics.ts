@@ -43,6 +43,7 @@ interface Registered<T> {
 export class MetricsRegistry {
   readonly #metrics = new Map<string, Registered<unknown>>();
 
+  /** A metric that only grows: `inc` throws a RangeError for less than nothing. */
   counter<R extends MetricRow & { readonly type: "counter" }>(row: R, ofRun: OfRun<R> = {}): Counter<LabelsOf<R>> {
     return this.#once(row, ofRun, (refresh) => {
       const series = new NumberSeries(row);
@@ -54,6 +55,7 @@ export class MetricsRegistry {
     });
   }
 
+  /** A metric that is set. */
   gauge<R extends MetricRow & { readonly type: "gauge" }>(row: R, ofRun: OfRun<R> = {}): Gauge<LabelsOf<R>> {
     return this.#once(row, ofRun, (refresh) => {
       const series = new NumberSeries(row);
@@ -62,6 +64,7 @@ export class MetricsRegistry {
     });
   }
 
+  /** A metric of observed values, counted in the buckets of its row. */
   histogram<R extends MetricRow & { readonly type: "histogram" }>(
     row: R,
     ofRun: OfRun<R> = {},

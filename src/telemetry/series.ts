@@ -19,14 +19,17 @@ export class NumberSeries implements Series {
     this.#row = row;
   }
 
+  /** See {@link Series.begin}: a number begins at 0. */
   begin(labels: Labels): void {
     this.add(labels, 0);
   }
 
+  /** Sets the number of the series with these labels. */
   set(labels: Labels, value: number): void {
     this.#values.set(renderLabels(this.#row, labels), value);
   }
 
+  /** Adds to it; what is not there yet is 0. */
   add(labels: Labels, by: number): void {
     const key = renderLabels(this.#row, labels);
     this.#values.set(key, (this.#values.get(key) ?? 0) + by);
@@ -52,10 +55,12 @@ export class BucketSeries implements Series {
     this.#bounds = bounds;
   }
 
+  /** See {@link Series.begin}: nothing was observed yet. */
   begin(labels: Labels): void {
     this.#series(labels);
   }
 
+  /** Counts a value in the lowest bucket that holds it. */
   observe(labels: Labels, value: number): void {
     const series = this.#series(labels);
     const found = this.#bounds.findIndex((bound) => value <= bound);

@@ -17,6 +17,7 @@ export interface Scene {
   readonly caughtUp: () => Promise<void>;
 }
 
+/** Where the API server has its mutating webhooks. */
 export const configurations = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /** A pod spec that reads all of a ConfigMap. */

@@ -1,10 +1,13 @@
 import type { Body, Reply } from "./api.ts";
 import type { Target } from "./targets.ts";
 
-/** The content types of the four kinds of patches. */
+/** The content type of a JSON Patch (RFC 6902). */
 export const json = "application/json-patch+json";
+/** Of a merge patch (RFC 7386). */
 export const merge = "application/merge-patch+json";
+/** Of a strategic merge patch, which knows the lists of built-in kinds. */
 export const strategic = "application/strategic-merge-patch+json";
+/** Of server-side apply. */
 export const apply = "application/apply-patch+yaml";
 
 /** A container as the answers to patches show it. */

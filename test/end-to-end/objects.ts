@@ -7,11 +7,13 @@ export const workloadKinds = [
   { kind: "DaemonSet", plural: "daemonsets", spec: {} },
 ] as const;
 
+/** The name of one of them. */
 export type WorkloadKind = (typeof workloadKinds)[number]["kind"];
 
 /** The names of {@link workloadKinds}. */
 export const kindNames: readonly WorkloadKind[] = workloadKinds.map(({ kind }) => kind);
 
+/** What a test wants of a workload beyond its pod spec. */
 export interface WorkloadOptions {
   readonly kind?: WorkloadKind;
   readonly annotations?: Record<string, string>;
@@ -19,6 +21,7 @@ export interface WorkloadOptions {
   readonly spec?: Record<string, unknown>;
 }
 
+/** The annotations of who opted in. */
 export const optIn = { "wave.pusher.com/update-on-config-change": "true" };
 
 /** A container that reads nothing, to be spread and added to. */

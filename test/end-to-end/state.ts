@@ -23,6 +23,7 @@ interface EventState extends AnyObject {
 
 export type { EventState, WorkloadState };
 
+/** A workload as the API server has it. */
 export function getWorkload(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
   return cluster.api<WorkloadState>("GET", workloadPath(namespace, kind, name));
 }

@@ -20,6 +20,7 @@ const clientSide = (manager: string) => ["apply", `--field-manager=${manager}`];
 const argo = "argocd-controller";
 const [kustomize, helm] = ["kustomize-controller", "helm-controller"];
 
+/** Each tool with the command by which it applies, the program that has its rules, and which of these. */
 export const tools: readonly Tool[] = [
   { tool: "Argo CD as it is", apply: clientSide(argo), program: "argo-cd-diff", rule: "client" },
   { tool: "Argo CD, ServerSideApply=true", apply: serverSide(argo), program: "argo-cd-diff", rule: "structured" },
