@@ -34,6 +34,7 @@ describe("parseWorkloadArgument", () => {
 
   it.each([
     { words: [], says: "name a workload, such as deployment/web" },
+    { words: ["/web"], says: '"/web": say of which kind it is, such as deployment/web' },
     { words: ["web"], says: '"web": say of which kind it is, such as deployment/web' },
     { words: ["pod/web"], says: 'Wave knows no "pod" here, only a deployment, statefulset or daemonset' },
     { words: ["deployments.extensions/web"], says: 'Wave knows no "deployments.extensions" here, only a' },

@@ -88,7 +88,10 @@ export function parseArguments<K extends string, R extends Resource>(
 
 function withSlash(word: string): readonly [kind: string, name: string] {
   const slash = word.indexOf("/");
-  if (slash === -1) throw new UsageError(`${quoted(word)}: say of which kind it is, such as deployment/${word}`);
+  if (slash <= 0) {
+    const name = word.slice(slash + 1);
+    throw new UsageError(`${quoted(word)}: say of which kind it is, such as deployment/${name}`);
+  }
   return [word.slice(0, slash), word.slice(slash + 1)];
 }
 

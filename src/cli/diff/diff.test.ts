@@ -338,6 +338,7 @@ describe("wave diff", () => {
     { args: [], says: "say what to compare: -f FILE, a folder, or - for standard input" },
     { args: ["web.yaml"], says: '"web.yaml" is not a flag; write -f web.yaml' },
     { args: ["-f", "/does/not/exist"], says: "there is no file or folder /does/not/exist" },
+    { args: ["-f", "-"], says: "there is no manifest in standard input" },
   ])("refuses $args in one line", async ({ args, says }) => {
     const { env } = await scene();
     const { code, err } = await runWave(["diff", ...args], env);

@@ -1,4 +1,4 @@
-import { quoted } from "../../rollout/wording.ts";
+import { enumerated, quoted } from "../../rollout/wording.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { clusterCommand } from "../cluster-command.ts";
 import { placed } from "../command-failure.ts";
@@ -32,6 +32,8 @@ export const diff = clusterCommand({
     if (names.length === 0) throw new UsageError("say what to compare: -f FILE, a folder, or - for standard input");
     return async (cluster) => {
       const manifests = await parseManifests(await readManifestFiles([...new Set(names)], terminal.input));
+      // A tool before it in a pipe failed, and says so elsewhere.
+      if (manifests.length === 0) throw new UsageError(`there is no manifest in ${enumerated(names, 3, fileCalled)}`);
       const policy = await readRunningPolicy("diff", cluster, called, undefined);
       const place = { namespace: values.namespace ?? cluster.namespace, given: values.namespace !== undefined };
       const wanted = wantedOf(manifests, policy.kinds, place);
@@ -50,3 +52,8 @@ export const diff = clusterCommand({
     };
   },
 });
+
+/** As its mistakes are told, too. */
+function fileCalled(name: string): string {
+  return name === "-" ? "standard input" : name;
+}
