@@ -242,7 +242,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await shop.create(other);
     const web = `/apis/apps/v1/namespaces/${ns}/deployments/web`;
     await merge(web, { metadata: { annotations: { "reloader.stakater.com/auto": "true" } } });
-    const both = await found("others", /^Stakater's Reloader runs, and 1 workloads ask both it and Wave/);
+    const both = await found("others", /^Stakater's Reloader runs, and 1 workload asks both it and Wave/);
     expect(both.severity).toBe("warning");
     const args = await argsOf();
     await setArgs([...args, "--dialects=wave,stakater"]);

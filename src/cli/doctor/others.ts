@@ -41,7 +41,7 @@ function about(
   return [
     warning(
       place,
-      `${controller} runs, and ${counted(both)} workloads ask both it and Wave: each rolls them`,
+      `${controller} runs, and ${both === 1 ? "1 workload asks" : `${counted(both)} workloads ask`} both it and Wave: each rolls ${both === 1 ? "it" : "them"}`,
       "ask only one of them",
     ),
   ];

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startSandbox } from "../../sandbox/sandbox.ts";
+import { commandScene } from "../test-commands.ts";
 import { doctorScenes } from "./test-doctor.ts";
 
 const sandbox = await startSandbox();
@@ -41,6 +42,28 @@ describe("wave doctor, of a workload,", () => {
       `kubectl annotate -n elsewhere configmap/footer wave.pusher.com/shared-with=${namespace}  # once it exists`,
     );
     expect(fixOf("key")).toBe(`kubectl edit -n ${namespace} configmap/page  # add the key`);
+  });
+
+  it("shows what failed before the many that it halted", async () => {
+    const standing = await startSandbox({ controllers: false });
+    onTestFinished(() => standing.close());
+    const cluster = commandScene(standing, "halted");
+    await cluster.createNamespace("halted");
+    await cluster.createConfigMap("page", "1");
+    await cluster.createWorkload("deployments/zz", { annotations: { "wave.pusher.com/priority": "1" } });
+    await cluster.roll("deployments/zz");
+    const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" }];
+    await cluster.merge("deployments/zz/status", { status: { observedGeneration: 1_000, conditions } });
+    // Who has no Pods waits for nobody.
+    const pods = { observedGeneration: 1_000, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+    for (let at = 0; at < 22; at++) {
+      await cluster.createWorkload(`deployments/a${at}`);
+      await cluster.merge(`deployments/a${at}/status`, { status: pods });
+    }
+    await cluster.toBe("deployments/a0", "held");
+    const { out } = await cluster.run("doctor");
+    expect(out).toMatch(/PROBLEM {2}deployment\/zz in halted\n.*\n.*\n.*\n\nPROBLEM {2}deployment\/a0 /);
+    expect(out).toContain("\n3 more of workloads: -o json has all.\n");
   });
 
   it("says that Wave does not write what is due for long, not what is due since just now", async () => {

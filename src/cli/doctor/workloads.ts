@@ -28,14 +28,28 @@ export async function workloads(patient: Patient): Promise<Examined> {
   if ("unread" in all) return { found: [notRead(null, "where workloads stand", all)], fine: "" };
   const { asked, failures, gaps } = all.read;
   const found: Found[] = [...failures, ...gaps].map((line) => unchecked(null, line));
+  // Of many findings a person is shown the first: what halted others comes before all whom it halted.
+  const held: Found[] = [];
   let unknown = 0;
   for (const each of asked) {
     const explanation = explainWorkload(each);
     if (explanation.state === "unknown") unknown += 1;
-    else found.push(...foundOf(explanation, each.found.object.metadata?.creationTimestamp, patient));
+    else {
+      const list = explanation.state === "held" ? held : found;
+      list.push(...foundOf(explanation, each.found.object.metadata?.creationTimestamp, patient));
+    }
   }
-  if (unknown > 0) found.push(unchecked(null, `${counted(unknown)} workloads hang on what you may not read`));
-  return { found, fine: `${counted(asked.length)} opted in, none waits, failed or is held for long` };
+  if (unknown > 0)
+    found.push(
+      unchecked(
+        null,
+        `${unknown === 1 ? "1 workload hangs" : `${counted(unknown)} workloads hang`} on what you may not read`,
+      ),
+    );
+  return {
+    found: [...found, ...held],
+    fine: `${counted(asked.length)} opted in, none waits, failed or is held for long`,
+  };
 }
 
 function foundOf(explanation: Explanation, createdAt: string | undefined, { now }: Patient): readonly Found[] {
