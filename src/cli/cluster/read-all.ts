@@ -65,6 +65,7 @@ export async function readAll(
       kubernetes: refused(each),
       now,
       wave: holdOf,
+      others: [],
       gaps: [],
     }),
   );

@@ -8,6 +8,7 @@ import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
 import type { WorkloadArgument } from "../workload-argument.ts";
 import { tellLegacyHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
+import { othersInWave } from "./others-in-wave.ts";
 import { podSelector, readPods } from "./pods.ts";
 import { readAllConfigs, readManyConfigs } from "./read-configs.ts";
 import { readNames, withMatches } from "./read-names.ts";
@@ -49,6 +50,7 @@ export async function readOne(
     kubernetes: refused(found),
     now: Date.now(),
     wave: undefined,
+    others: [],
     gaps: [...gapsOf(namespaces), ...failures],
   };
   const asked = await tellLegacyHash(client, stored);
@@ -79,8 +81,14 @@ async function withOthers({ client }: Cluster, asked: Asked): Promise<Asked> {
     const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
     const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
     const read = await readManyConfigs(client, objects, policy.dialects);
-    const { holdOf } = wavesNow({ found, read, policy, now });
-    return { ...asked, wave: holdOf, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
+    const { holdOf, holderOf } = wavesNow({ found, read, policy, now });
+    let others: readonly string[] = [];
+    planLive(asked.found, asked.read, asked.policy, now, (workload, changed) => {
+      const group = holderOf(workload, changed);
+      others = group === undefined ? [] : othersInWave(group);
+      return undefined;
+    });
+    return { ...asked, wave: holdOf, others, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
   } catch (error) {
     return { ...asked, gaps: [...asked.gaps, othersUnknown(errorText(error))] };
   }

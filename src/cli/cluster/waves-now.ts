@@ -1,5 +1,4 @@
 import type { ConfigView } from "../../rollout/hash.ts";
-import type { Hold } from "../../rollout/pacing/hold.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import { stageOf } from "../../rollout/pacing/stage.ts";
 import { type Wave, type WaveGroup, type WaveMember, waveOf } from "../../rollout/pacing/waves.ts";
@@ -26,6 +25,8 @@ export interface WaveFacts {
 export interface Waves {
   /** For the moments of plans. */
   readonly holdOf: NonNullable<Moment["wave"]>;
+  /** The change that holds a workload for which these objects changed; undefined where none does. */
+  readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => WaveGroup | undefined;
   /** Those of a namespace that a change of an object concerns. */
   readonly groupOf: (object: ConfigName, namespace: string) => WaveGroup;
 }
@@ -47,7 +48,19 @@ export function wavesNow(facts: WaveFacts): Waves {
     waves.set(key, wave);
     return wave;
   };
-  return { holdOf: (workload, changed) => firstHold(workload, changed, waveFor), groupOf };
+  const holding = (workload: Workload, changed: readonly ConfigName[]) =>
+    changed.find((object) => !waveFor(object, workload.namespace).go.has(workloadKey(workload)));
+  return {
+    holdOf: (workload, changed) => {
+      const object = holding(workload, changed);
+      return object && waveFor(object, workload.namespace).hold;
+    },
+    holderOf: (workload, changed) => {
+      const object = holding(workload, changed);
+      return object && groupOf(object, workload.namespace);
+    },
+    groupOf,
+  };
 }
 
 /** A change of one object, for the workloads of one namespace. */
@@ -112,19 +125,6 @@ function memberOf(
     now,
   );
   return stage === undefined ? [] : [{ key: workloadKey(workload), priority: priority.value, stage }];
-}
-
-function firstHold(
-  workload: Workload,
-  changed: readonly ConfigName[],
-  waveFor: (object: ConfigName, namespace: string) => Wave,
-): Hold | undefined {
-  const key = workloadKey(workload);
-  for (const object of changed) {
-    const wave = waveFor(object, workload.namespace);
-    if (!wave.go.has(key)) return wave.hold;
-  }
-  return undefined;
 }
 
 function changedAtOf(object: ConfigName, read: ReadConfigs): number | undefined {

@@ -152,6 +152,20 @@ describe("wave explain of what is held", () => {
     expect(await explained("statefulsets/db")).toMatchObject({ kubernetes: null });
   });
 
+  it("names whom it waits for, and what failed before it", async () => {
+    const { text, createWorkload, merge, roll } = await scene();
+    await createWorkload("deployments/canary", { annotations: { "wave.pusher.com/priority": "1" } });
+    await roll("deployments/canary");
+    const pods = { observedGeneration: 1_000, replicas: 2, updatedReplicas: 2, availableReplicas: 1 };
+    for (const name of ["web", "canary"]) await merge(`deployments/${name}/status`, { status: pods });
+    expect(await text()).toMatch(/^Note\n {2}ConfigMap "page" is being rolled out in deployment\/canary$/m);
+    const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" }];
+    await merge("deployments/canary/status", { status: { conditions } });
+    const halted = await text();
+    expect(halted).toMatch(/^Now +Wave holds back its first hash: halted$/m);
+    expect(halted).toMatch(/^ {2}ConfigMap "page" failed in deployment\/canary$/m);
+  });
+
   it("goes on without what a Namespace decides where it may not be read, and says so", async () => {
     const { explained, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
     const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;

@@ -29,6 +29,7 @@ function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = 
     now: 0,
     wave: undefined,
     kubernetes: null,
+    others: [],
     gaps: [],
   });
 }
@@ -43,6 +44,7 @@ function explainedForeign(wanted: Wanted) {
     now: 0,
     wave: undefined,
     kubernetes: null,
+    others: [],
     gaps: [],
   });
 }

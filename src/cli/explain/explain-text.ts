@@ -5,7 +5,8 @@ import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { stateStyles } from "../output/state-style.ts";
 import { tableLines } from "../output/table.ts";
-import type { ExplainedReference, Explanation } from "./explanation.ts";
+import type { ExplainedReference } from "./explained-reference.ts";
+import type { Explanation } from "./explanation.ts";
 
 /** How many keys a cell of the table names; JSON has all. */
 const shownKeys = 4;

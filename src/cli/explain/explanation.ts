@@ -1,15 +1,15 @@
 import { describeExcess } from "../../rollout/budgets.ts";
-import { type Counted, countedReferences, type LeftOut } from "../../rollout/counted-references.ts";
+import { type Counted, countedReferences } from "../../rollout/counted-references.ts";
 import { askedOf, askersOf } from "../../rollout/dialects/asked.ts";
-import { type Asker, askersFor } from "../../rollout/dialects/askers.ts";
+import { askersFor } from "../../rollout/dialects/askers.ts";
 import type { Dialect } from "../../rollout/dialects/settings.ts";
 import { describeObject } from "../../rollout/messages.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import type { Missing, RolloutPlan, Warning } from "../../rollout/plan.ts";
 import { readRecorded } from "../../rollout/recorded.ts";
-import { type ConfigName, configKey, type Reference } from "../../rollout/references.ts";
+import { type ConfigName, configKey } from "../../rollout/references.ts";
 import { isGated } from "../../rollout/scheduling-gate.ts";
-import { type Lookup, missingFrom } from "../../rollout/view.ts";
+import { missingFrom } from "../../rollout/view.ts";
 import { type OptIn, recordsBeside, type Workload, type WorkloadName } from "../../rollout/workload.ts";
 import { collectReferences, referencesOf, sourceOf } from "../../rollout/workload-references.ts";
 import { fieldOfKind } from "../../rollout/workload-row.ts";
@@ -17,26 +17,14 @@ import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts"
 import type { KubernetesReason } from "../cluster/kubernetes-reason.ts";
 import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
-import type { ReadConfig, ReadConfigs } from "../cluster/read-configs.ts";
+import type { ReadConfigs } from "../cluster/read-configs.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { standingOf, type WorkloadState } from "../cluster/workload-state.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
 import { type HashForm, hashFormOf } from "./explain-keys.ts";
 import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
+import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
 import { workloadNotes } from "./workload-notes.ts";
-
-/** One way in which the Pods of a workload read an object, and what is there. */
-export interface ExplainedReference extends Reference {
-  /**
-   * "refused": of another namespace, and not granted; "ignored": itself says that it does not count; "excluded": the workload
-   * or its Namespace says so; "unmarked": it searches for what is marked, and this is not; "unselected": flags leave it out. Else as {@link ReadConfig}.
-   */
-  readonly state: ReadConfig["state"] | "refused" | LeftOut;
-  /** Which dialects lead to it, and by what; none where the workload has not opted in. */
-  readonly askedBy: readonly Asker[];
-  /** Which of its named keys the object lacks. */
-  readonly absentKeys: readonly string[];
-}
 
 /** An object without which nobody can say what Wave does. */
 export interface UnreadObject extends ConfigName {
@@ -103,12 +91,24 @@ export interface Asked {
   readonly now: number;
   /** Who else goes first, where others were read. */
   readonly wave: Moment["wave"];
+  /** Who these are, and where, a line each. */
+  readonly others: readonly string[];
   /** What else could not be read and may matter, a line each. */
   readonly gaps: readonly string[];
 }
 
 /** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
-export function explainWorkload({ found, read, policy, pods, kubernetes, now, wave, gaps }: Asked): Explanation {
+export function explainWorkload({
+  found,
+  read,
+  policy,
+  pods,
+  kubernetes,
+  now,
+  wave,
+  others,
+  gaps,
+}: Asked): Explanation {
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
@@ -163,7 +163,7 @@ export function explainWorkload({ found, read, policy, pods, kubernetes, now, wa
       const key = configKey(reference);
       const state = counted.refused.has(key) ? "refused" : leftOut.get(key);
       return {
-        ...explained(reference, state ?? read.get(key)?.state ?? "absent", lookup),
+        ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
         askedBy: askersFor(reference, source, asked, policy.dialects),
       };
     }),
@@ -172,7 +172,7 @@ export function explainWorkload({ found, read, policy, pods, kubernetes, now, wa
     missing: missingFrom(counted.references, counted.lookup),
     unread,
     warnings: plan.warnings,
-    notes: [...workloadNotes(object, workload), ...gaps],
+    notes: [...workloadNotes(object, workload), ...others, ...gaps],
   };
 }
 
@@ -205,15 +205,4 @@ function unreadObjects({ references }: Workload, read: ReadConfigs): readonly Un
     const found = read.get(key);
     return isUnread(found) ? [{ kind, namespace, name, error: found.error }] : [];
   });
-}
-
-function explained(
-  reference: Reference,
-  state: ExplainedReference["state"],
-  lookup: Lookup,
-): Omit<ExplainedReference, "askedBy"> {
-  const { kind, namespace, name, path, reads, keys, optional } = reference;
-  const lacking = state === "present" ? missingFrom([{ ...reference, optional: false }], lookup) : [];
-  const absentKeys = lacking.flatMap(({ key }) => key ?? []);
-  return { kind, namespace, name, path, reads, keys, optional, state, absentKeys };
 }
