@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fencesOf } from "./fences.ts";
-import { codeIn, commandErrors, eventReasons, isSaid, logLines, rowsOf } from "./told.ts";
+import { codeIn, commandErrors, eventReasons, eventTexts, isSaid, logLines, rowsOf } from "./told.ts";
 
 describe("docs/events.md", () => {
   const rows = rowsOf("docs/events.md").filter(([first]) => codeIn(first).length > 0);
@@ -13,6 +13,20 @@ describe("docs/events.md", () => {
 
   it("has texts as Wave says them", () => {
     for (const text of rows.flatMap(([, text]) => codeIn(text))) expect(isSaid(text), text).toBe(true);
+  });
+
+  it("has every text that an Event has as a whole, if perhaps shorter", () => {
+    const shown = rows.flatMap(([reason, text]) =>
+      codeIn(reason).flatMap((named) => codeIn(text).map((code) => `${named}: ${code}`)),
+    );
+    const patterns = shown.map((line) => new RegExp(`^${line.split("…").map(RegExp.escape).join(".*")}$`, "s"));
+    const texts = eventTexts().filter(({ text }) => /\w{3,} \w{2,}/.test(text));
+    expect(texts.length).toBeGreaterThan(10);
+    for (const { reason, text } of texts.filter(({ reason }) => reason !== "ConfigurationMissing"))
+      expect(
+        patterns.some((pattern) => pattern.test(`${reason}: ${text}`)),
+        `${reason}: ${text}`,
+      ).toBe(true);
   });
 });
 

@@ -24,6 +24,19 @@ export function eventReasons(): ReadonlySet<string> {
   return new Set([...said.matchAll(/\breason: "([A-Z]\w+)"/g)].map(([, reason]) => reason ?? ""));
 }
 
+/**
+ * The texts of Events where the sources have one beside its reason, or as the `message` before it: what is different each
+ * time is `…`.
+ */
+export function eventTexts(): readonly { readonly reason: string; readonly text: string }[] {
+  const beside = said.matchAll(/\breason: "([A-Z]\w+)",\s*message:\s*(?=["`])/g);
+  const before = said.matchAll(/\bconst message = (?=["`])(?=[^;]*;[^=]{0,60}?\breason: "([A-Z]\w+)", message\b)/g);
+  return [...beside, ...before].map(({ 0: made, 1: reason = "", index }) => ({
+    reason,
+    text: literalAt(index + made.length),
+  }));
+}
+
 /** What the log is told by `warn` or `error`, where that is one text: what is different each time is `…`. */
 export function logLines(): readonly string[] {
   return [...said.matchAll(/\blog\.(?:warn|error)\(\s*(?:"([^"]+)"|`([^`]+)`)/g)]
