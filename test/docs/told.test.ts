@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fencesOf } from "./fences.ts";
+import { fencesOf, root } from "./fences.ts";
 import { codeIn, commandErrors, eventReasons, eventTexts, isSaid, logLines, rowsOf } from "./told.ts";
 
 describe("docs/events.md", () => {
@@ -59,6 +61,16 @@ describe("docs/troubleshooting.md", () => {
 });
 
 describe("docs/alerts.md", () => {
+  it("has every alert in its overview, with its severity", () => {
+    const rules = readFileSync(join(root, "deploy/chart/files/alerts.yaml"), "utf8");
+    const alerts = [...rules.matchAll(/- alert: (\w+)[\s\S]*?severity: (\w+)/g)].map(([, name, severity]) => [
+      name,
+      severity,
+    ]);
+    const rows = rowsOf("docs/alerts.md").slice(1);
+    expect(rows.map(([name, severity]) => [name?.match(/\w+/)?.[0], severity])).toEqual(alerts);
+  });
+
   it("looks in the log for what Wave says", () => {
     const looked = fencesOf("docs/alerts.md").flatMap(({ text }) => [...text.matchAll(/\| grep "([^"]+)"/g)]);
     expect(looked.length).toBeGreaterThan(3);
