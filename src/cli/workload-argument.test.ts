@@ -60,20 +60,6 @@ describe("parseArguments", () => {
   });
 
   it.each([
-    { word: "rollouts.argoproj.io/web", kind: "rollouts.argoproj.io" },
-    { word: "ro/web", kind: "rollouts.argoproj.io" },
-    { word: "CloneSet/web", kind: "clonesets.apps.kruise.io" },
-    { word: "statefulsets.apps.kruise.io/web", kind: "statefulsets.apps.kruise.io" },
-    { word: "widgets.example.com/web", kind: "widgets.example.com" },
-  ])("reads $word, of which the cluster tells more", ({ word, kind }) => {
-    const argument = parseWorkloadArgument([word]);
-    expect(argument).toMatchObject({ kind, name: "web" });
-    expect(() => asFound(argument, { kinds: builtInKinds })).toThrow(`Wave rolls no ${kind} here`);
-    const row = { ...argument.resource, apiVersion: "found/v1" };
-    expect(asFound(argument, { kinds: [row] }).resource).toBe(row);
-  });
-
-  it.each([
     { words: [], says: "name an object, such as deployment/web" },
     { words: ["deploy/web", "api"], says: '"api": say of which kind it is, such as deployment/api' },
     { words: ["secret"], says: "name one Secret, such as secret/web" },
