@@ -1,6 +1,7 @@
 import type { Event } from "kubernetes-types/core/v1.d.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
+import { ApiError, ConnectionError } from "../../kube/errors.ts";
 import { resources } from "../../kube/resources.ts";
 import { listAll } from "../list/list-all.ts";
 import { inLane } from "./in-lane.ts";
@@ -16,7 +17,7 @@ const reason = "FailedCreate";
 
 /**
  * By their conditions, and of StatefulSets and DaemonSets, which have none, by their Events: these are listed only where one lacks Pods.
- * Never rejects: who may not list Events is told what conditions say.
+ * Who may not list Events is told what conditions say.
  */
 export async function readRefusedPods(client: ApiClient, found: readonly FoundWorkload[]): Promise<RefusedPods> {
   const lacking = Map.groupBy(found.filter(lacksPods), ({ workload }) => workload.namespace);
@@ -27,8 +28,9 @@ export async function readRefusedPods(client: ApiClient, found: readonly FoundWo
         namespace,
         new Map(group.map(({ workload }) => [workload.uid, workload.rolledAt])),
       );
-    } catch {
-      return new Map<string, KubernetesReason>();
+    } catch (error) {
+      if (error instanceof ApiError || error instanceof ConnectionError) return new Map<string, KubernetesReason>();
+      throw error;
     }
   });
   const byUid = new Map(newest.flatMap((each) => [...each]));
