@@ -76,17 +76,12 @@ export class Watchman {
     const { maxConcurrent, firstWave, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
     const { now } = this.#world;
     const editedAt = this.#editedAt.get(configKey(object)) ?? 0;
-    const others = this.#world.actors.filter((other) => {
+    const known = this.#world.actors.filter((other) => other !== actor).map((other) => this.#asKnown(other, object));
+    const others = known.filter((other) => {
       const { policy, namespace } = other.stored;
       // Who was not there cannot know that the hash was taken away of one whose Pods are complete.
       const sees = other.rollout?.byWave ? !isOf(object, this.#world.changedFor(other)) : this.#forgot;
-      return (
-        other !== actor &&
-        policy.waves !== "off" &&
-        sees &&
-        namespace === actor.stored.namespace &&
-        reads(other, object)
-      );
+      return policy.waves !== "off" && sees && namespace === actor.stored.namespace && reads(other, object);
     });
     const since = others.flatMap((other) => {
       const { rollout } = other;
@@ -96,9 +91,7 @@ export class Watchman {
     const passed = since.filter(
       ({ at, other: { shape }, bad }) => !bad && now >= at + shape.pods * shape.podMs + soakMs - 1_000,
     );
-    const rolled = since.filter(({ at, again, byWave, changed }) => {
-      return byWave && !again && !sameSecond(at, editedAt) && (at < now || isOf(object, changed));
-    });
+    const rolled = since.filter(({ at, again, byWave }) => byWave && !again && !sameSecond(at, editedAt));
     const unfinished = rolled.filter(({ other }) => this.#standsSince(other) !== undefined);
     const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs - 1_000);
     const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
@@ -106,6 +99,13 @@ export class Watchman {
     const isFirst = rolled.length - excused.length < firstWave;
     demand(isFirst || passed.length >= firstWave, "is of the first wave, or that is past", actor);
     demand(failed.length - excused.length < haltAfterFailures, "is not halted", actor);
+  }
+
+  /** As it was known when it was decided who rolls at this moment, if it does for something else. */
+  #asKnown(other: Actor, object: ConfigName): Actor {
+    const { rollout } = other;
+    if (!rollout?.byWave || rollout.at < this.#world.now || isOf(object, rollout.changed)) return other;
+    return { ...other, rollout: rollout.before };
   }
 
   /** Since when no Pod of an unfinished rollout became available; undefined where it is finished. */

@@ -29,6 +29,8 @@ export interface Rollout {
   readonly values: readonly (string | undefined)[];
   readonly at: number;
   readonly bad: boolean;
+  /** The one before it. */
+  readonly before: Rollout | undefined;
 }
 
 /** A workload as it is stored, and what becomes of its Pods. */
@@ -103,6 +105,7 @@ export class World {
     const again = actor.written === hash;
     actor.written = hash;
     actor.rollout = {
+      before: actor.rollout,
       byWave: true,
       again,
       changed: this.changedFor(actor),
@@ -120,7 +123,8 @@ export class World {
 
   /** Somebody takes away the hash that Wave wrote, and the Pods are replaced for it. */
   undo(actor: Actor): void {
-    actor.rollout = { byWave: false, again: false, changed: [], values: [], at: this.now, bad: false };
+    const before = actor.rollout;
+    actor.rollout = { before, byWave: false, again: false, changed: [], values: [], at: this.now, bad: false };
     actor.stored = { ...actor.stored, recordedHash: `v2:${"0".repeat(64)}`, editedBy: "helm" };
   }
 
