@@ -1,10 +1,11 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { findResource } from "../kube/discovery.ts";
 import { createLastHeard } from "../kube/last-heard.ts";
 import { listOnce, listWatch } from "../kube/list-watch.ts";
-import { rowOf } from "../rollout/kinds/wanted-kind.ts";
+import { sleep } from "../lib/clock.ts";
+import type { WorkloadKind, WorkloadRow } from "../rollout/workload.ts";
 import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
+import { findKind } from "./find-kind.ts";
 import type { FindKind, ListNamespace, Watch, Watched } from "./kind-cache.ts";
 import { readWithLentTemplate } from "./lent-template.ts";
 import type { ReadTemplate } from "./lent-templates.ts";
@@ -26,9 +27,12 @@ export function createCaches({ client, random = Math.random, ...options }: Clust
     return listWatch<O>({ client, ...what, clock, log, metrics, random, heard, signal });
   };
   const list: ListNamespace = (what, signal) => listOnce({ client, ...what, clock, log, metrics, random, signal });
+  const found = new Map<WorkloadKind, WorkloadRow | undefined>();
   const find: FindKind = async (kind, signal) => {
-    const found = await findResource(client, kind, signal);
-    return found?.namespaced ? rowOf(kind, found) : undefined;
+    const pause = () => sleep(clock, 1_000, signal);
+    const row = await findKind(client, kind, { before: found.get(kind.id), pause, signal });
+    found.set(kind.id, row);
+    return row;
   };
   const readTemplate: ReadTemplate = (row, name, signal) =>
     readWithLentTemplate(client, row, name, { timeoutMs: 10_000, signal });

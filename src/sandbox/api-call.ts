@@ -82,7 +82,7 @@ export async function answerCall(
 }
 
 function isOfWidgets(path: string): boolean {
-  return `${path}/`.startsWith(`/apis/${resources.widgets.group}/`);
+  return `${path}/`.replace(/^\/openapi\/v3/, "").startsWith(`/apis/${resources.widgets.group}/`);
 }
 
 /** What is answered where something was thrown. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "./json.ts";
-import { builtInResources } from "./resources.ts";
+import { builtInResources, resources } from "./resources.ts";
 
 /** Paths of groups as the index of OpenAPI documents names them: `api/v1`, `apis/apps/v1`. */
 function groupPath(group: string): string {
@@ -9,7 +9,7 @@ function groupPath(group: string): string {
 /**
  * The OpenAPI v3 documents, as far as kubectl reads them before it writes: which kinds exist, and that the server validates
  * fields and knows dry runs itself. https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3
- * They hold no schemas. Undefined where the path is none of them.
+ * They hold no schemas, but that of a custom resource as far as Wave reads it. Undefined where the path is none of them.
  */
 export function openApiDocument(path: string): JsonObject | undefined {
   if (path === "/openapi/v3") {
@@ -17,6 +17,7 @@ export function openApiDocument(path: string): JsonObject | undefined {
     const paths = groups.map((group) => [groupPath(group), { serverRelativeURL: `/openapi/v3/${groupPath(group)}` }]);
     return { paths: Object.fromEntries(paths) };
   }
+  if (path === `/openapi/v3/${groupPath(resources.widgets.group)}`) return widgetDocument;
   const rows = builtInResources.filter(({ group }) => path === `/openapi/v3/${groupPath(group)}`);
   if (rows.length === 0) return undefined;
   const info = { title: "Kubernetes", version: "v1.36.0" };
@@ -36,3 +37,27 @@ export function openApiDocument(path: string): JsonObject | undefined {
   });
   return { openapi: "3.0.0", info, paths: Object.fromEntries(paths), components: { schemas: {} } };
 }
+
+const { group, version, kind } = resources.widgets;
+const counts = ["observedGeneration", "replicas", "updatedReplicas", "availableReplicas"];
+
+/** Of a custom resource: what its status may have. */
+const widgetDocument: JsonObject = {
+  openapi: "3.0.0",
+  info: { title: "Kubernetes CRD Swagger", version: "v0.1.0" },
+  paths: {},
+  components: {
+    schemas: {
+      [`com.${group.split(".")[0]}.${version}.${kind}`]: {
+        type: "object",
+        properties: {
+          status: {
+            type: "object",
+            properties: Object.fromEntries(counts.map((name) => [name, { type: "integer" }])),
+          },
+        },
+        "x-kubernetes-group-version-kind": [{ group, version, kind }],
+      },
+    },
+  },
+};

@@ -73,6 +73,8 @@ describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) 
       await namespace.configMap(looked, { a: "1" });
       await make(cluster, kind, ns, looked);
       const first = await nextHash(cluster, kind, ns, looked);
+      await play(cluster, kind, ns, looked, 0);
+      expect(await command("list")).toMatch(new RegExp(`${kind.id}/${looked} +rolling`));
       await play(cluster, kind, ns, looked, 1);
       expect(await command("explain", `${kind.id}/${looked}`)).toContain(
         `${kind.template}.spec.containers[0].envFrom[0]`,

@@ -74,7 +74,11 @@ export const playedKinds: readonly PlayedKind[] = [
     file: "widgets.yaml",
     template: "podTemplate",
     spec: { replicas },
-    status: (observedGeneration, available) => ({ observedGeneration, updatedReplicas: 1, readyReplicas: available }),
+    // As many controllers in Go do it: what is 0 is left out.
+    status: (observedGeneration, available) => ({
+      observedGeneration,
+      ...(available === 1 && { updatedReplicas: 1, readyReplicas: 1 }),
+    }),
   },
 ];
 

@@ -1,6 +1,6 @@
+import { findKind } from "../../cache/find-kind.ts";
 import type { ApiClient } from "../../kube/client.ts";
-import { findResource } from "../../kube/discovery.ts";
-import { rowOf, type WantedKind } from "../../rollout/kinds/wanted-kind.ts";
+import type { WantedKind } from "../../rollout/kinds/wanted-kind.ts";
 import { builtInKinds } from "../../rollout/kinds.ts";
 import type { WorkloadKind, WorkloadRow } from "../../rollout/workload.ts";
 import { CommandFailure } from "../command-failure.ts";
@@ -11,8 +11,8 @@ export async function kindsThere(
   wanted: readonly WantedKind[],
 ): Promise<readonly WorkloadRow[]> {
   const others = wanted.map(async (kind) => {
-    const found = await findResource(client, kind);
-    return found?.namespaced ? [rowOf(kind, found)] : [];
+    const found = await findKind(client, kind);
+    return found === undefined ? [] : [found];
   });
   return [...builtInKinds, ...(await Promise.all(others)).flat()];
 }

@@ -1,6 +1,6 @@
 import { isDnsLabel, isDnsSubdomain } from "../dns-name.ts";
 import type { WorkloadKind, WorkloadRow } from "../workload-row.ts";
-import { anyKind } from "./any-kind.ts";
+import { anyKind, kindOf } from "./any-kind.ts";
 import type { KnownKind } from "./known-kind.ts";
 import { knownKinds } from "./known-kinds.ts";
 
@@ -60,11 +60,16 @@ export interface ServedResource {
   /** "group/version". */
   readonly apiVersion: string;
   readonly kind: string;
+  /** Which fields the status of its objects may have, where that is known. */
+  readonly statusFields?: ReadonlySet<string> | undefined;
 }
 
 /** The row of a kind that is there. */
-export function rowOf({ id, plural, template }: WantedKind, { apiVersion, kind }: ServedResource): WorkloadRow {
-  const known: KnownKind = knownKinds[id] ?? anyKind;
+export function rowOf(
+  { id, plural, template }: WantedKind,
+  { apiVersion, kind, statusFields }: ServedResource,
+): WorkloadRow {
+  const known: KnownKind = knownKinds[id] ?? kindOf(statusFields);
   const found = { ...known, id, apiVersion, kind, plural, namespaced: true } as const;
   return { ...found, isValidated: false, annotationsRaiseGeneration: false, template };
 }
