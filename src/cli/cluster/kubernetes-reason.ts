@@ -1,3 +1,4 @@
+import { fieldsOf } from "../../rollout/kinds/counted.ts";
 import type { WorkloadObject } from "../../rollout/workload.ts";
 
 /** What Kubernetes itself says of a workload whose Pods it cannot make or replace. */
@@ -24,12 +25,10 @@ const telling = [
 const mostShown = 400;
 
 /** What the status of a workload says, of whatever kind; null where it says nothing. */
-export function kubernetesReasonOf({ status }: WorkloadObject): KubernetesReason | null {
-  // Custom resources have what their definition lets through.
-  const conditions: unknown = status != null && "conditions" in status ? status.conditions : undefined;
-  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+export function kubernetesReasonOf(object: WorkloadObject): KubernetesReason | null {
+  const all = conditionsOf(object);
   for (const row of telling) {
-    const said = all.map(conditionOf).find((each) => each?.type === row.type && each.status === row.status);
+    const said = all.find(({ type, status }) => type === row.type && status === row.status);
     if (said === undefined) continue;
     const { reason, message } = said;
     return boundedReason(reason || row.type, message);
@@ -52,13 +51,19 @@ export function wordOf(kubernetes: KubernetesReason | null): string | undefined 
   return kubernetes === null || kubernetes.reason === "ProgressDeadlineExceeded" ? undefined : kubernetes.reason;
 }
 
-type Condition = Readonly<Record<"type" | "status" | "reason" | "message", string>>;
+/** A condition of a workload; "" where it does not say. */
+export type Condition = Readonly<Record<"type" | "status" | "reason" | "message" | "lastUpdateTime", string>>;
 
-function conditionOf(each: unknown): Condition | undefined {
-  if (typeof each !== "object" || each === null) return undefined;
-  const fields: Readonly<Record<string, unknown>> = { ...each };
-  const text = (name: string) => (typeof fields[name] === "string" ? fields[name] : "");
-  return { type: text("type"), status: text("status"), reason: text("reason"), message: text("message") };
+/** The conditions of a workload of any kind: custom resources have in their status what their definition lets through. */
+export function conditionsOf({ status }: WorkloadObject): readonly Condition[] {
+  const { conditions } = fieldsOf(status);
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  return all.map((each) => {
+    const fields = fieldsOf(each);
+    const text = (name: keyof Condition) => (typeof fields[name] === "string" ? fields[name] : "");
+    const [type, status] = [text("type"), text("status")];
+    return { type, status, reason: text("reason"), message: text("message"), lastUpdateTime: text("lastUpdateTime") };
+  });
 }
 
 /** What somebody else wrote, as far as it is shown; without its full stop, since more may follow. */

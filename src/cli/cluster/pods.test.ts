@@ -78,4 +78,11 @@ describe("the Pods of a workload", () => {
       }),
     ).toBe("app=web,tier=front,a in (1,2),b notin (3),c,!d");
   });
+
+  it.each([undefined, "text", { matchLabels: "x", matchExpressions: 3 }, { matchExpressions: [null, { key: 1 }] }])(
+    "is nothing of %j, which a custom resource may have",
+    (selector) => {
+      expect(podSelector(selector)).toBe("");
+    },
+  );
 });

@@ -3,6 +3,7 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
 import { configHash } from "../../rollout/annotations.ts";
+import { fieldsOf } from "../../rollout/kinds/counted.ts";
 import { builtInKinds } from "../../rollout/kinds.ts";
 import { type WorkloadName, type WorkloadRow, workloadKey } from "../../rollout/workload.ts";
 import { isOfKind } from "../../rollout/workload-row.ts";
@@ -66,32 +67,34 @@ export function countPods(hashes: PodHashes, isCurrent: (hash: string | undefine
   return { total, current };
 }
 
-/** The selector of a workload's own Pods, as `kubectl -l` writes it. */
-export function podSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
-  const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
-  const expressions = matchExpressions.map(({ key, operator, values = [] }) => {
-    switch (operator) {
-      case "In":
-        return `${key} in (${values.join(",")})`;
-      case "NotIn":
-        return `${key} notin (${values.join(",")})`;
-      case "Exists":
-        return key;
-      default:
-        return `!${key}`;
-    }
-  });
-  return [...equal, ...expressions].join(",");
+/**
+ * The selector of a workload's own Pods, as `kubectl -l` writes it. What of a custom resource is none is left out: more Pods match then,
+ * of which their owners tell whose they are.
+ */
+export function podSelector(selector: unknown): string {
+  const { matchLabels, matchExpressions } = fieldsOf(selector);
+  const equal = Object.entries(fieldsOf(matchLabels)).filter(([, value]) => typeof value === "string");
+  const expressions: readonly unknown[] = Array.isArray(matchExpressions) ? matchExpressions : [];
+  return [...equal.map(([key, value]) => `${key}=${value}`), ...expressions.flatMap(requirementOf)].join(",");
 }
 
 /** As in apps/v1 (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/). */
-interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
+function requirementOf(expression: unknown): readonly string[] {
+  const { key, operator, values } = fieldsOf(expression);
+  if (typeof key !== "string") return [];
+  const listed = `(${(Array.isArray(values) ? values : []).join(",")})`;
+  switch (operator) {
+    case "In":
+      return [`${key} in ${listed}`];
+    case "NotIn":
+      return [`${key} notin ${listed}`];
+    case "Exists":
+      return [key];
+    case "DoesNotExist":
+      return [`!${key}`];
+    default:
+      return [];
+  }
 }
 
 /**

@@ -39,7 +39,7 @@ export async function readOne(
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
     readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.dialects),
-    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector ?? {}) }, told.kinds),
+    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, told.kinds),
     readRefusedPods(client, [found]),
   ]);
   const stored = {

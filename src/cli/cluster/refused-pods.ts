@@ -3,6 +3,7 @@ import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { ApiError, ConnectionError } from "../../kube/errors.ts";
 import { resources } from "../../kube/resources.ts";
+import { fieldsOf, numberOf } from "../../rollout/kinds/counted.ts";
 import { listAll } from "../list/list-all.ts";
 import { inLane } from "./in-lane.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "./kubernetes-reason.ts";
@@ -38,9 +39,9 @@ export async function readRefusedPods(client: ApiClient, found: readonly FoundWo
 }
 
 function lacksPods({ object }: FoundWorkload): boolean {
-  const { status = {} } = object;
-  if ("currentNumberScheduled" in status) return status.currentNumberScheduled < podsWanted(object);
-  return "currentRevision" in status && (status.replicas ?? 0) < podsWanted(object);
+  const { currentNumberScheduled, currentRevision, replicas } = fieldsOf(object.status);
+  const there = currentRevision === undefined ? currentNumberScheduled : (replicas ?? 0);
+  return (numberOf(there) ?? Number.POSITIVE_INFINITY) < podsWanted(object);
 }
 
 /** The newest for each workload since Wave last wrote it: what was refused before that is over. Seconds since the epoch. */

@@ -1,8 +1,8 @@
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import { fieldsOf, numberOf } from "../../rollout/kinds/counted.ts";
 import type { Hold } from "../../rollout/pacing/hold.ts";
 import type { PacingFlags } from "../../rollout/policy/pacing-flags.ts";
 import { recordsBeside, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
-import { type KubernetesReason, wordOf } from "./kubernetes-reason.ts";
+import { conditionsOf, type KubernetesReason, wordOf } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
 
 /** What a workload is, for a person: the states of `wave list`, in the order of its help. */
@@ -126,8 +126,8 @@ export function podsInWords({ current, total }: PodCount): string {
 
 /** How many Pods there are to be. */
 export function podsWanted({ spec, status }: WorkloadObject): number {
-  if (status !== undefined && "desiredNumberScheduled" in status) return status.desiredNumberScheduled;
-  return spec !== undefined && "replicas" in spec ? (spec.replicas ?? 1) : 0;
+  const [asked, told] = [fieldsOf(spec), fieldsOf(status)];
+  return numberOf(told.desiredNumberScheduled) ?? ("replicas" in asked ? (numberOf(asked.replicas) ?? 1) : 0);
 }
 
 /** Of a StatefulSet, and of the kinds of OpenKruise. */
@@ -155,8 +155,7 @@ function whatHoldsPods({ spec }: WorkloadObject): readonly [word: string, why: s
 }
 
 /** Since when the rollout of a workload stands where it does, as its status tells; milliseconds since the epoch. */
-export function standsSince({ status }: WorkloadObject, { rolledAt }: Workload): number {
-  const conditions: Deployment["status"] = status !== undefined && "conditions" in status ? status : {};
-  const progressing = conditions.conditions?.find(({ type }) => type === "Progressing")?.lastUpdateTime;
+export function standsSince(object: WorkloadObject, { rolledAt }: Pick<Workload, "rolledAt">): number {
+  const progressing = conditionsOf(object).find(({ type }) => type === "Progressing")?.lastUpdateTime;
   return Math.max(rolledAt * 1000, Date.parse(progressing ?? "") || 0);
 }

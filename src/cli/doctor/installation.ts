@@ -66,7 +66,7 @@ async function replicasOf({ cluster }: Patient, wave: RunningWave): Promise<Exam
   const { readyReplicas: ready = 0 } = wave.object.status ?? {};
   const fine = `${nameOf(wave)}, ${ready} of ${replicas} ready`;
   if (ready >= replicas) return { found: [], fine };
-  const scope = { namespace: wave.namespace, labelSelector: podSelector(selector ?? {}) };
+  const scope = { namespace: wave.namespace, labelSelector: podSelector(selector) };
   const pods = await reading(`list pods in ${wave.namespace}`, () =>
     listAll<KubeObject & Pod, string>(cluster.client, resources.pods, scope, whyNotReady),
   );

@@ -1,3 +1,4 @@
+import { fieldsOf, numberOf } from "../../rollout/kinds/counted.ts";
 import { hasGate, isGated } from "../../rollout/scheduling-gate.ts";
 import type { Workload, WorkloadObject } from "../../rollout/workload.ts";
 
@@ -16,10 +17,10 @@ function rolloutNotes({ spec }: WorkloadObject): readonly string[] {
     notes.push("it is paused: Kubernetes replaces its Pods when it is resumed");
   if ("replicas" in spec && spec.replicas === 0)
     notes.push("it is scaled to zero: there are no Pods to replace until it is scaled up");
-  if (!("updateStrategy" in spec)) return notes;
-  const { type, rollingUpdate } = spec.updateStrategy ?? {};
+  const { updateStrategy } = fieldsOf(spec);
+  const { type, rollingUpdate } = fieldsOf(updateStrategy);
   if (type === "OnDelete") notes.push("its update strategy is OnDelete: Kubernetes replaces a Pod when it is deleted");
-  const partition = rollingUpdate !== undefined && "partition" in rollingUpdate ? (rollingUpdate.partition ?? 0) : 0;
+  const partition = numberOf(fieldsOf(rollingUpdate).partition) ?? 0;
   if (partition > 0) notes.push(`its partition is ${partition}: Kubernetes does not replace the Pods of lower ordinal`);
   return notes;
 }
