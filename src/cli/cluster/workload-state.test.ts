@@ -1,7 +1,59 @@
 import { describe, expect, it } from "vitest";
-import type { WorkloadObject } from "../../rollout/workload.ts";
+import { readWantedKind, rowOf } from "../../rollout/kinds/wanted-kind.ts";
+import { defaultFlags, noon } from "../../rollout/pacing/test-due.ts";
+import { workloadObject } from "../../rollout/test-objects.ts";
+import { toWorkload, type WorkloadObject } from "../../rollout/workload.ts";
 import { kubernetesReasonOf } from "./kubernetes-reason.ts";
-import { podsWanted, standsSince } from "./workload-state.ts";
+import type { PodCount } from "./pods.ts";
+import { podsWanted, standingOf, standsSince } from "./workload-state.ts";
+
+/** Where an object of a kind stands that Wave wrote a day ago, of whose Pods so many are current. */
+function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], podCount: PodCount) {
+  const named = readWantedKind(kind);
+  if (named === undefined) throw new Error(`${kind} cannot be named`);
+  const row = rowOf(named, { apiVersion: `${named.group}/v1`, kind: "Any" });
+  const written = { manager: "wave", operation: "Update", time: new Date(noon - 86_400_000).toISOString() };
+  const object = workloadObject({ ...wanted, metadata: { managedFields: [written] } });
+  return standingOf({
+    ...{ object, workload: toWorkload(row, object), outcome: "unchanged", reason: "", hold: undefined, podCount },
+    ...{ unread: undefined, kubernetes: null, changedAt: undefined, flags: defaultFlags, now: noon },
+    pods: { state: "read", of: () => new Map() },
+  });
+}
+
+describe("where a Rollout stands", () => {
+  const at = (phase: string, podCount: PodCount) =>
+    standing("rollouts.argoproj.io", { spec: { replicas: 2 }, status: { observedGeneration: "3", phase } }, podCount);
+
+  it("is that it is current as soon as it is healthy, though Pods of before are kept for a while", () => {
+    expect(at("Healthy", { current: 2, total: 4 }).state).toBe("current");
+    expect(at("Healthy", { current: 1, total: 4 }).state).toBe("behind");
+  });
+
+  it("is that it is rolled for as long as it waits at a step", () => {
+    expect(at("Paused", { current: 1, total: 2 }).state).toBe("rolling");
+  });
+
+  it("is that it failed where its status says so", () => {
+    const failed = at("Degraded", { current: 0, total: 2 });
+    expect(failed).toMatchObject({ state: "failed", because: "Degraded" });
+    expect(failed.message).toBe("its status says Degraded: 0 of 2 Pods run with the current configuration");
+  });
+});
+
+describe("where a CloneSet stands", () => {
+  const at = (updateStrategy: object, updatedReplicas: number) => {
+    const status = { observedGeneration: 3, replicas: 3, availableReplicas: 3, updatedReplicas };
+    const spec = { replicas: 3, updateStrategy };
+    return standing("clonesets.apps.kruise.io", { spec, status }, { current: updatedReplicas, total: 3 });
+  };
+
+  it("tells what keeps its Pods as they are", () => {
+    expect(at({ partition: "99%" }, 1)).toMatchObject({ state: "behind", because: "partition" });
+    expect(at({ paused: true, partition: 0 }, 0)).toMatchObject({ state: "behind", because: "paused" });
+    expect(at({ partition: 0 }, 3)).toMatchObject({ state: "current" });
+  });
+});
 
 describe("what is told of a custom resource whose definition lets anything through", () => {
   it.each(["text", null, 3, [], { conditions: {} }, { conditions: [null, "text", { type: 1 }] }])(
