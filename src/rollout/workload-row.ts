@@ -46,6 +46,8 @@ export interface WorkloadRow {
   readonly restartAt?: string | undefined;
   /** Where its objects may have the pod template of another object. */
   readonly borrowing?: Borrowing | undefined;
+  /** Says in one line why no container would read anew what changes, and what to do; undefined where containers are started again. */
+  readonly keepsContainers?: ((object: WorkloadObject) => string | undefined) | undefined;
   /** How far the rollout of an object is, as its status says it; `lender` is whose pod template it has. */
   readonly progress: (object: WorkloadObject, lender?: Lender) => Progress;
 }

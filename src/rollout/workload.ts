@@ -189,13 +189,19 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, lender: 
     disabledScheduler: kept(annotations[schedulingDisabled]),
     leftPaused: row.id === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
     oldFinalizer: hasOldFinalizer(metadata),
-    mistakes: tooLong ? [] : mistakesOf(source, asked),
+    mistakes: tooLong ? [] : [...mistakesOf(source, asked), ...(references.length > 0 ? keepingOf(row, object) : [])],
     policy: policyAnnotationsOf(annotations, "workload"),
     progress: row.progress(object, lender),
     rolledAt: byWaveAt,
     streak: kept(annotations[rollStreak]),
     editedBy,
   };
+}
+
+/** That what it reads would not be read anew. */
+function keepingOf({ keepsContainers }: WorkloadRow, object: WorkloadObject): readonly Warning[] {
+  const message = keepsContainers?.(object);
+  return message === undefined ? [] : [{ reason: "InvalidAnnotation", message }];
 }
 
 /** With a pod template that reads nothing. */

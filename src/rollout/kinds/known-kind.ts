@@ -4,7 +4,15 @@ import type { WorkloadRow } from "../workload-row.ts";
 export interface KnownKind
   extends Pick<
     WorkloadRow,
-    "template" | "shortNames" | "leavesHeldPods" | "podsBy" | "rolledBy" | "restartAt" | "borrowing" | "progress"
+    | "template"
+    | "shortNames"
+    | "leavesHeldPods"
+    | "podsBy"
+    | "rolledBy"
+    | "restartAt"
+    | "borrowing"
+    | "keepsContainers"
+    | "progress"
   > {
   /** By what its progress is told, as docs/kinds.md says it. */
   readonly completeWhen: string;

@@ -1,3 +1,4 @@
+import { configHash } from "../annotations.ts";
 import type { Progress } from "../pacing/progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 import { fieldsOf, isObserved, numberOf, progressByCounts } from "./counted.ts";
@@ -11,6 +12,7 @@ export const cloneSet: KnownKind = {
   podsBy: "",
   completeWhen:
     "of this generation, all Pods but those of `updateStrategy.partition` (a number or a percentage, which is rounded up, but not to all) are updated, all are available, and there are no more of them",
+  keepsContainers: (object) => keptInPlace(object, fieldsOf(fieldsOf(object.spec).updateStrategy).type),
   progress: (object) => {
     const { paused, partition } = fieldsOf(fieldsOf(object.spec).updateStrategy);
     return paused === true ? { state: "idle" } : progressOf(object, partition);
@@ -25,6 +27,10 @@ export const advancedStatefulSet: KnownKind = {
   podsBy: "",
   completeWhen:
     "as of a CloneSet, with `updateStrategy.rollingUpdate.partition`; with OnDelete no Pod is replaced at all",
+  keepsContainers: (object) => {
+    const { rollingUpdate } = fieldsOf(fieldsOf(object.spec).updateStrategy);
+    return keptInPlace(object, fieldsOf(rollingUpdate).podUpdatePolicy);
+  },
   progress: (object) => {
     const { type, rollingUpdate } = fieldsOf(fieldsOf(object.spec).updateStrategy);
     const { paused, partition } = fieldsOf(rollingUpdate);
@@ -57,3 +63,17 @@ function keptBy(partition: unknown, replicas: number): number {
   const kept = Math.ceil((Number(percent) * replicas) / 100);
   return kept >= replicas && partition !== "100%" && replicas > 1 ? replicas - 1 : kept;
 }
+
+/**
+ * An update in place changes the annotations of running Pods and restarts no container, but those whose environment has one of the
+ * annotations that changed (https://openkruise.io/docs/core-concepts/inplace-update).
+ */
+function keptInPlace({ spec }: WorkloadObject, policy: unknown): string | undefined {
+  if (policy !== "InPlaceIfPossible" && policy !== "InPlaceOnly") return undefined;
+  const { containers = [], initContainers = [] } = spec?.template?.spec ?? {};
+  const sources = [...containers, ...initContainers].flatMap(({ env }) => env ?? []);
+  if (sources.some(({ valueFrom }) => valueFrom?.fieldRef?.fieldPath === hashPath)) return undefined;
+  return `with ${policy} no container reads its configuration anew: use ReCreate, or read ${hashPath} into the environment by a fieldRef`;
+}
+
+const hashPath = `metadata.annotations['${configHash}']`;
