@@ -1,9 +1,16 @@
 import type { KubeObject } from "../../kube/api-types.ts";
+import { updateOnConfigChange } from "../../rollout/annotations.ts";
 import { oldFinalizerWarning } from "../../rollout/old-finalizer.ts";
 import { planRollout } from "../../rollout/plan.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { isGated } from "../../rollout/scheduling-gate.ts";
-import { type Workload, type WorkloadObject, type WorkloadRow, workloadIfAny } from "../../rollout/workload.ts";
+import {
+  MalformedWorkload,
+  toWorkload,
+  type Workload,
+  type WorkloadObject,
+  type WorkloadRow,
+} from "../../rollout/workload.ts";
 import { sourceOf } from "../../rollout/workload-references.ts";
 import { standardForm } from "../../rollout/workload-row.ts";
 import { type Found, kubectlName, type Place, problem, warning } from "./finding.ts";
@@ -29,8 +36,10 @@ const nothing: Noted = { mistakes: [], leftovers: [], askOthers: [] };
 
 /** What is written on a workload. `policy` knows what Namespaces decide, or else nothing is said of gates that are left. */
 export function notedOnWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): Noted {
-  const workload = workloadIfAny(row, object, policy);
-  if (workload === undefined) return nothing;
+  const read = readWorkload(row, object, policy);
+  if ("malformed" in read)
+    return asksWave(object) ? { ...nothing, mistakes: [malformed(row, object, read.malformed)] } : nothing;
+  const { workload } = read;
   const standard = standardForm(row, object);
   const place: Place = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
   const noted = {
@@ -39,6 +48,27 @@ export function notedOnWorkload(row: WorkloadRow, object: WorkloadObject, policy
     askOthers: asksBeside(workload, standard),
   };
   return Object.values(noted).every((each) => each.length === 0) ? nothing : noted;
+}
+
+type ReadWorkload = { readonly workload: Workload } | { readonly malformed: string };
+
+function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): ReadWorkload {
+  try {
+    return { workload: toWorkload(row, object, policy) };
+  } catch (error) {
+    if (error instanceof MalformedWorkload) return { malformed: error.message };
+    throw error;
+  }
+}
+
+/** What is malformed and asks for nothing is nobody's business here. */
+function asksWave({ metadata }: WorkloadObject): boolean {
+  return metadata?.annotations?.[updateOnConfigChange] === "true";
+}
+
+function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: string): Found {
+  const place: Place = { kind: id, namespace: metadata?.namespace ?? null, name: metadata?.name ?? "" };
+  return problem(place, `${what}; it is not rolled`, `kubectl edit ${kubectlName(place)}`);
 }
 
 /** What is written on a Namespace, or on a ConfigMap or Secret, of which the metadata is enough. */
