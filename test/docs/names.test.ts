@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chartValues } from "../../deploy/values/chart-values.ts";
 import { runWave } from "../../src/cli/test-terminal.ts";
@@ -7,12 +7,12 @@ import { catalogue } from "../../src/telemetry/catalogue.ts";
 import { root } from "./fences.ts";
 import { codeIn, isSaid } from "./told.ts";
 
-const pages = [...globSync("docs/*.md", { cwd: root }), "README.md"];
+const pages = [...globSync("docs/*.md", { cwd: root }), "README.md", "CONTRIBUTING.md"];
 const codes = pages.flatMap((page) =>
   codeIn(readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "")).map((code) => ({ page, code })),
 );
 
-/** Flags of kubectl's, helm's, drivers' and Reloader's own that pages speak of. */
+/** Flags of kubectl's, helm's, drivers', tests' and Reloader's own that pages speak of. */
 const flagsOfOthers = [
   "--auto-annotation",
   "--cascade",
@@ -26,6 +26,7 @@ const flagsOfOthers = [
   "--set",
   "--show-managed-fields",
   "--skip-tests",
+  "--workloads",
 ];
 
 async function flagsOfWave(): Promise<ReadonlySet<string>> {
@@ -38,6 +39,26 @@ async function flagsOfWave(): Promise<ReadonlySet<string>> {
 }
 
 describe("what pages name is there:", () => {
+  it("commands", async () => {
+    const { out } = await runWave(["help"]);
+    const commands = [...out.matchAll(/^ {2}([a-z]+) +/gm)].map(([, name]) => name);
+    const scripts = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts);
+    for (const { page, code } of codes) {
+      for (const [, name] of code.matchAll(/(?:^|kubectl |bin\/|\| )wave ([a-z]+)/g))
+        expect([...commands, "help"], `${page}: ${code}`).toContain(name);
+      for (const [, name] of code.matchAll(/npm run ([a-z:-]+)/g)) expect(scripts, `${page}: ${code}`).toContain(name);
+    }
+  });
+
+  it("files and folders, but what is made", () => {
+    for (const { page, code } of codes) {
+      if (code !== "site/dist" && /^(src|test|bench|deploy|docs|site|bin|examples)\/[\w./-]*$/.test(code))
+        expect(existsSync(join(root, code)) || existsSync(join(root, dirname(page), code)), `${page}: ${code}`).toBe(
+          true,
+        );
+    }
+  });
+
   it("flags", async () => {
     const known = await flagsOfWave();
     for (const { page, code } of codes) {
