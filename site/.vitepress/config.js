@@ -13,6 +13,13 @@ function titleOf(path) {
 
 const decisions = readdirSync(join(root, "docs/adr")).map((name) => `docs/adr/${name}`);
 
+const wide = [
+  ...["annotations", "comparison", "dialects", "errors", "flags", "metrics", "permissions", "security"].map(
+    (name) => `docs/${name}.md`,
+  ),
+  "deploy/chart/README.md",
+];
+
 /** Where a page is on the site, by its path in the repository. */
 function address(path) {
   return `/${path.replace(/\.md$/, "")}`;
@@ -46,9 +53,9 @@ export default {
   outDir: "./dist",
   cleanUrls: true,
   rewrites: { "docs/index.md": "index.md" },
-  // Its one table is wider than what is read well, and has no outline that it would need.
+  // Their tables need the room that their outline would take.
   transformPageData: ({ relativePath, frontmatter }) =>
-    relativePath === "docs/comparison.md" ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
+    wide.includes(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
   // No font and no script of another host: it works on a machine without a network.
   head: [["link", { rel: "icon", href: "/wave.svg", type: "image/svg+xml" }]],
   markdown: {

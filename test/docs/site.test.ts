@@ -52,7 +52,7 @@ describe("the site of the docs", () => {
       expect(text.toLowerCase(), word).toContain(word);
   });
 
-  it("finds a page in a browser, in the dark and on a telephone, and nothing is wider than the screen", {
+  it("finds a page in a browser, in the dark and on a telephone, nothing is wider than the screen, tables of reference least of all", {
     timeout: 300_000,
   }, async (context) => {
     await using browser = await openSite(folder);
@@ -66,8 +66,13 @@ describe("the site of the docs", () => {
       const wide = await browser.evaluate("document.documentElement.scrollWidth");
       expect(wide, address).toBeLessThanOrEqual(390);
     }
-    await browser.open("/");
     await browser.size(1280, 900);
+    for (const name of ["annotations", "comparison", "errors", "events", "flags", "metrics"]) {
+      await browser.open(`/docs/${name}`);
+      const tables = "[...document.querySelectorAll('.vp-doc table')]";
+      expect(await browser.evaluate(`${tables}.every((one) => one.scrollWidth <= one.clientWidth)`), name).toBe(true);
+    }
+    await browser.open("/");
     const found = await browser.search("partition");
     expect(found).toContain("/docs/rollouts");
     expect(browser.problems()).toEqual([]);
