@@ -2,7 +2,7 @@ import type { ObjectEvent } from "../kube/event-recorder.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import type { Held, RolloutPlan } from "../rollout/plan.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";
-import type { Workload } from "../rollout/workload.ts";
+import { recordsBeside, type Workload } from "../rollout/workload.ts";
 import type { ToldPlan } from "./outcome.ts";
 
 /** An Event without the object that it is about. */
@@ -50,7 +50,8 @@ export function writtenAnnouncement(before: Workload, plan: ToldPlan, waitedFor:
     const message = `takes its Pods to see the current configuration, and replaces none: ${plan.reason}`;
     return { type: "Normal", reason: "ConfigBaseline", message };
   }
-  const message = `added the hash of its configuration to the pod template: ${waited}${plan.reason}`;
+  const place = recordsBeside(before) ? "its annotations" : "the pod template";
+  const message = `added the hash of its configuration to ${place}: ${waited}${plan.reason}`;
   return { type: "Normal", reason: "ConfigHashAdded", message };
 }
 
