@@ -50,8 +50,10 @@ export function writtenAnnouncement(before: Workload, plan: ToldPlan, waitedFor:
     const message = `takes its Pods to see the current configuration, and replaces none: ${plan.reason}`;
     return { type: "Normal", reason: "ConfigBaseline", message };
   }
-  const place = recordsBeside(before) ? "its annotations" : "the pod template";
-  const message = `added the hash of its configuration to ${place}: ${waited}${plan.reason}`;
+  const why = waited + plan.reason;
+  const message = recordsBeside(before)
+    ? `added the hash of its configuration to its annotations: ${why}`
+    : `added the hash of its configuration to the pod template: ${why}`;
   return { type: "Normal", reason: "ConfigHashAdded", message };
 }
 
