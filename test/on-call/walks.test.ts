@@ -3,9 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { helm } from "../admission/admitted.ts";
-import { type Cluster, connect } from "../control-plane/cluster.ts";
-import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { leadToReplica, type Release, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
@@ -25,13 +23,12 @@ const release: Release = {
   values: ["--set", ["webhooks.enabled=true", ...shortTerms, ...paced].join()],
 };
 
-// An API server of its own: it is broken, and a Wave in all namespaces would roll the workloads of other suites.
-describeOnControlPlane("somebody on call, by the commands of the page,", () => {
-  let plane: ControlPlane;
+// It is broken, and a Wave in all namespaces would roll the workloads of other suites.
+describeOnOwnControlPlane("somebody on call, by the commands of the page,", (cluster) => {
   let place: Place;
   let scene: Scene;
 
-  const series = async (cluster: Cluster, { by }: Night) =>
+  const series = async ({ by }: Night) =>
     by === undefined ? place.replica.metrics() : await cluster.kubectl(["get", "--raw", "/metrics"]);
   const isHealthy = async () => {
     const told = await new Promise<string>((resolve) => {
@@ -43,21 +40,17 @@ describeOnControlPlane("somebody on call, by the commands of the page,", () => {
   };
 
   beforeAll(async () => {
-    plane = await startControlPlane();
-    const cluster = connect(plane);
     const { name, namespace, values } = release;
     await helm(cluster, ["install", name, chart, "-n", namespace, "--create-namespace", ...values]);
     const replica = await startReplica(cluster, release);
     await leadToReplica(cluster, release, replica);
     place = { cluster, release, replica };
-    scene = new Scene(page, plane.kubeconfig);
+    scene = new Scene(page, cluster.kubeconfig);
     await scene.begin();
   }, 120_000);
   afterAll(async () => {
     await scene?.end();
     await place?.replica.stop("SIGKILL");
-    place?.cluster.close();
-    await plane?.stop();
   });
 
   it("has a walk for each night, from an alert that goes by its series", () => {
@@ -74,13 +67,10 @@ describeOnControlPlane("somebody on call, by the commands of the page,", () => {
 
   it.for(walks)("ends it in a minute: $title", { timeout: 180_000 }, async (walk: Walk) => {
     const night = nights[walk.title] ?? expect.fail("no such night");
-    const { cluster } = place;
-    expect(await series(cluster, night)).not.toMatch(night.series);
+    expect(await series(night)).not.toMatch(night.series);
     const answer = await night.breaks(place);
     try {
-      await until("the alert's series", async () =>
-        night.series.test(await series(cluster, night)) ? true : undefined,
-      );
+      await until("the alert's series", async () => (night.series.test(await series(night)) ? true : undefined));
     } catch (error) {
       // The API server is not left standing still.
       if (night.answersBefore !== undefined) await answer().catch(() => {});
@@ -98,7 +88,7 @@ describeOnControlPlane("somebody on call, by the commands of the page,", () => {
     // What the API server has let through it goes on counting.
     if (night.by === undefined)
       await until("the series to be as before", async () =>
-        night.series.test(await series(cluster, night)) ? undefined : true,
+        night.series.test(await series(night)) ? undefined : true,
       );
     await until("the doctor to find nothing", isHealthy);
   });
