@@ -6,7 +6,7 @@ import { podStatus } from "../rollout/provider-classes/test-pod-status.ts";
 import type { Workload } from "../rollout/workload.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
-import { cachesOver } from "./cluster-cache.ts";
+import { type CachesOptions, cachesOver } from "./cluster-cache.ts";
 import { FakeWatch } from "./fake-watch.ts";
 import type { Watch } from "./kind-cache.ts";
 import type { StoreChange } from "./store.ts";
@@ -14,7 +14,10 @@ import type { StoreChange } from "./store.ts";
 const started: AbortController[] = [];
 const kinds = ["configmaps", "secrets", "deployments", "statefulsets", "daemonsets"];
 
-function start(namespaces?: readonly string[], { listsNamespaces = true, providerClasses = false } = {}) {
+function start(
+  namespaces?: readonly string[],
+  { listsNamespaces = true, ...options }: { listsNamespaces?: boolean } & Partial<CachesOptions> = {},
+) {
   const fake = new FakeWatch({ listsNamespaces });
   const lines: { level: string; message: string; fields: LogFields }[] = [];
   const at =
@@ -30,7 +33,7 @@ function start(namespaces?: readonly string[], { listsNamespaces = true, provide
   const clock = new FakeClock();
   const caches = cachesOver(fake, {
     namespaces,
-    providerClasses,
+    ...options,
     clock,
     log,
     metrics,
@@ -283,8 +286,8 @@ describe("the caches", () => {
       deployment(name, [], { ...optIn, "wave.pusher.com/extra-configmaps": `${namespace}/c` });
 
     /** "one" is served; in "two" everything but Secrets was listed. */
-    async function startWithoutSecretsOfTwo() {
-      const started = start(["one", "two"]);
+    async function startWithoutSecretsOfTwo(options?: Partial<CachesOptions>) {
+      const started = start(["one", "two"], options);
       const { fake } = started;
       const list = (kind: string, namespace: string, ...objects: unknown[]) =>
         fake.feed(`${kind}/${namespace}`).list(...objects);
@@ -308,6 +311,15 @@ describe("the caches", () => {
       expect(caches.workload("Deployment/two/hidden")).toBeUndefined();
       expect(caches.workload("Deployment/one/theirs")).toBeUndefined();
       expect(metrics.render()).toContain("wave_cache_unserved_namespaces 1\n");
+    });
+
+    it("what reads in it is decided about where no reference into another namespace counts", async () => {
+      const { fake, caches, workloadChanges } = await startWithoutSecretsOfTwo({ crossNamespace: "none" });
+      await fake.feed("secrets/two").push({ type: "initFailed", why: "no" });
+      expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine", "theirs"]);
+      workloadChanges.length = 0;
+      await fake.feed("secrets/two").list();
+      expect(workloadChanges.map(({ key }) => key)).toEqual(["Deployment/two/hidden"]);
     });
 
     it("it is told like something new when it can be listed", async () => {

@@ -3,7 +3,7 @@ import type { DialectSettings, NamesMatching } from "../rollout/dialects/setting
 import type { Config } from "../rollout/digest.ts";
 import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { NamespacePolicy } from "../rollout/policy/policy.ts";
+import type { NamespacePolicy, Policy } from "../rollout/policy/policy.ts";
 import { type ConfigKind, parseConfigKey } from "../rollout/references.ts";
 import { parseWorkloadKey, type Workload, type WorkloadRow, workloadKey } from "../rollout/workload.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -67,6 +67,8 @@ export interface Caches {
 export interface CachesOptions {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
+  /** Which references into other namespaces count. "none": what such a namespace has is waited for by nobody elsewhere. Default: some. */
+  readonly crossNamespace?: Policy["crossNamespace"] | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
   readonly dialects?: DialectSettings | undefined;
   /** Kinds of workload besides the built-in ones, wherever they are there. */
@@ -150,16 +152,15 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
 
   const allWorkloads = () => workloads.values().flatMap((kind) => kind.values());
 
-  const mayDecide = ({ namespace, references }: Workload) =>
-    served.all || !(served.waitsFor(namespace) || references.some((reference) => served.waitsFor(reference.namespace)));
+  const readsWhere = ({ namespace, references }: Workload, is: (namespace: string) => boolean) =>
+    is(namespace) || (options.crossNamespace !== "none" && references.some((reference) => is(reference.namespace)));
+  const mayDecide = (workload: Workload) => served.all || !readsWhere(workload, (each) => served.waitsFor(each));
 
   /** What nobody could decide about until now is told like something new. */
   const announceServed = (namespace: string) => {
     log.info("everything of a namespace is known now", { namespace });
     for (const workload of allWorkloads()) {
-      const concerned =
-        workload.namespace === namespace || workload.references.some((reference) => reference.namespace === namespace);
-      if (!concerned || !mayDecide(workload)) continue;
+      if (!readsWhere(workload, (each) => each === namespace) || !mayDecide(workload)) continue;
       options.onWorkloadChange({ key: workloadKey(workload), before: undefined, after: workload, initial: true });
     }
   };

@@ -109,6 +109,7 @@ function assembleController(
   const caches: Caches = createCaches({
     ...connected,
     namespaces,
+    crossNamespace: decision.policy.crossNamespace,
     dialects: decision.policy.dialects,
     workloadKinds,
     providerClasses: decision.policy.providerClasses,

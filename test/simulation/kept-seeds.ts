@@ -21,4 +21,5 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 900526, name: "others in the place of one of the first wave that somebody has changed" },
   { seed: 2089154319, name: "a very first Lease that is made late" },
   { seed: 5300949, name: "a held Pod that its Deployment keeps while the new one crashes" },
+  { seed: 1000000367, name: "a reference that does not count, into a namespace that cannot be listed" },
 ];
