@@ -6,27 +6,51 @@ import { kinds } from "../rollout/kinds.ts";
 import { canLend } from "../rollout/lender.ts";
 import type { WorkloadObject, WorkloadRow } from "../rollout/workload.ts";
 
+type Limits = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
+
+/** The object whose pod template another one borrows, as it is stored now. */
+export type StoredLender = KubeObject & WorkloadObject;
+
+/** Undefined where there is none, or none is borrowed. Throws what {@link ApiClient.request} throws, besides 404. */
+export async function readLender(
+  client: Pick<ApiClient, "request">,
+  { borrowing }: Pick<WorkloadRow, "borrowing">,
+  object: WorkloadObject,
+  limits: Limits = {},
+): Promise<StoredLender | undefined> {
+  const lender = borrowing?.lenderOf(object);
+  const namespace = object.metadata?.namespace;
+  if (lender === undefined || namespace === undefined || !canLend(lender)) return undefined;
+  const path = resourcePath(kinds.Deployment, { namespace, name: lender.name });
+  try {
+    return await client.request<StoredLender>({ method: "GET", path, ...limits });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** An object with the pod template of `lender`; the object as it is where there is no lender. */
+export function withTemplateOf<O extends WorkloadObject>(
+  { borrowing }: Pick<WorkloadRow, "borrowing">,
+  object: O,
+  lender: StoredLender | undefined,
+): O {
+  if (borrowing === undefined || lender === undefined) return object;
+  return borrowing.withTemplate(object, lender.spec?.template, lender.metadata.generation ?? 0) as O;
+}
+
 /**
  * An object with the pod template that its Pods have: where that is another object's, it is read as it is stored now. The object as it
  * is where there is no such other object. Throws what {@link ApiClient.request} throws, besides 404.
  */
 export async function withLentTemplate<O extends WorkloadObject>(
   client: Pick<ApiClient, "request">,
-  { borrowing }: Pick<WorkloadRow, "borrowing">,
+  row: Pick<WorkloadRow, "borrowing">,
   object: O,
-  limits: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+  limits: Limits = {},
 ): Promise<O> {
-  const lender = borrowing?.lenderOf(object);
-  const namespace = object.metadata?.namespace;
-  if (borrowing === undefined || lender === undefined || namespace === undefined || !canLend(lender)) return object;
-  const path = resourcePath(kinds.Deployment, { namespace, name: lender.name });
-  try {
-    const { metadata, spec } = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, ...limits });
-    return borrowing.withTemplate(object, spec?.template, metadata.generation ?? 0) as O;
-  } catch (error) {
-    if (isNotFound(error)) return object;
-    throw error;
-  }
+  return withTemplateOf(row, object, await readLender(client, row, object, limits));
 }
 
 /**
@@ -37,7 +61,7 @@ export async function readWithLentTemplate(
   client: Pick<ApiClient, "request">,
   row: WorkloadRow,
   name: { readonly namespace: string; readonly name: string },
-  limits: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  limits: Limits,
 ): Promise<(KubeObject & WorkloadObject) | undefined> {
   let object: KubeObject & WorkloadObject;
   try {

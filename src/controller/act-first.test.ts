@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ApiRequest } from "../kube/api-request.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
+import { everybody } from "../rollout/dialects/test-dialects.ts";
 import { readWantedKind, rowOf } from "../rollout/kinds/wanted-kind.ts";
-import { readsAll, workloadObject } from "../rollout/test-objects.ts";
+import { lookupOf, readsAll, workloadObject } from "../rollout/test-objects.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
 import { actFirst } from "./act-first.ts";
 
@@ -31,7 +32,7 @@ async function run(read: WorkloadObject, stored = read, answer: () => unknown = 
   const patch = [{ op: "test", path: "/metadata/generation", value: workload.generation }] as const;
   const never = new AbortController().signal;
   const leadership = { abort: never, valid: () => true };
-  return { made, result: await actFirst(client, workload, "v2:hash", patch, leadership, {}) };
+  return { made, result: await actFirst(client, workload, "v2:hash", patch, leadership, everybody, lookupOf()) };
 }
 
 const failing = (status: number, reason: string) => (): never => {
@@ -97,40 +98,73 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
   const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "lent" };
   const borrower = { ...workloadObject(), spec: { workloadRef } } as unknown as WorkloadObject;
 
-  /** Rolls a Rollout that was planned as reading one ConfigMap, and whose Deployment reads another by now, or is gone. */
-  async function roll(planned: string, stored: string | undefined, answer: () => unknown = () => ({})) {
+  const lent = (config: string, more: Parameters<typeof workloadObject>[0] = {}) =>
+    workloadObject({
+      ...more,
+      metadata: { name: "lent", uid: "of the Deployment", resourceVersion: "77" },
+      pod: readsAll("ConfigMap", config),
+      annotations: { "wave.pusher.com/update-on-config-change": "false", ...more.annotations },
+    });
+
+  /** Rolls a Rollout that was planned as reading one ConfigMap, of a Deployment that is by now as given, or gone. */
+  async function roll(planned: string, stored: WorkloadObject | undefined, answer?: () => unknown) {
     const sent: ApiRequest[] = [];
-    const lent = (config: string) => workloadObject({ metadata: { name: "lent" }, pod: readsAll("ConfigMap", config) });
     const client = {
       request: async <T>(request: ApiRequest): Promise<T> => {
         if (request.method === "GET" && request.path.includes("/rollouts/")) return borrower as T;
         if (request.method === "GET" && stored === undefined) return failing(404, "NotFound")();
-        if (request.method === "GET") return lent(stored ?? "") as T;
+        if (request.method === "GET") return stored as T;
         sent.push(request);
-        return answer() as T;
+        return (answer === undefined ? request.body : answer()) as T;
       },
     };
     const whole = borrowing.borrowing?.withTemplate(borrower, lent(planned).spec?.template, 3) ?? borrower;
     const leadership = { abort: new AbortController().signal, valid: () => true };
-    const result = await actFirst(client, toWorkload(borrowing, whole), "v2:hash", [], leadership, {});
-    return { sent, result };
+    const workload = toWorkload(borrowing, whole);
+    return { sent, result: await actFirst(client, workload, "v2:hash", [], leadership, everybody, lookupOf()) };
   }
+  const written = ({ sent }: { readonly sent: readonly ApiRequest[] }) =>
+    sent.map(({ body }) => (body as WorkloadObject).spec?.template?.metadata?.annotations);
 
-  it("gets the hash, which changes nothing where it is there already", async () => {
-    const { sent, result } = await roll("page", "page");
+  it("gets the hash, as long as it is the Deployment that was read", async () => {
+    const { sent, result } = await roll("page", lent("page"));
     expect(result).toBeUndefined();
     expect(sent).toMatchObject([
       {
         method: "PATCH",
         path: "/apis/apps/v1/namespaces/default/deployments/lent",
         contentType: "application/merge-patch+json",
-        body: { spec: { template: { metadata: { annotations: { "wave.pusher.com/config-hash": "v2:hash" } } } } },
+        body: {
+          metadata: { uid: "of the Deployment", resourceVersion: "77" },
+          spec: { template: { metadata: { annotations: { "wave.pusher.com/config-hash": "v2:hash" } } } },
+        },
       },
     ]);
+    const changed = await roll("page", lent("page"), failing(409, "Conflict"));
+    expect(changed.result).toMatchObject({ type: "stale" });
+  });
+
+  it("is not written where the hash is there already", async () => {
+    const templateAnnotations = { "wave.pusher.com/config-hash": "v2:hash" };
+    expect(await roll("page", lent("page", { templateAnnotations }))).toEqual({ sent: [], result: undefined });
+  });
+
+  it("gets it beside that of a Deployment that has opted in for other objects, and in the place of its own else", async () => {
+    const annotations = { "wave.pusher.com/update-on-config-change": "true" };
+    const same = await roll("page", lent("page", { annotations }));
+    expect(written(same)).toEqual([{ "wave.pusher.com/config-hash": "v2:hash" }]);
+    const more = { ...annotations, "wave.pusher.com/extra-configmaps": "more" };
+    const other = await roll("page", lent("page", { annotations: more }));
+    expect(written(other)).toEqual([{ "wave.pusher.com/borrower-hash": "v2:hash" }]);
+  });
+
+  it("is not taken for written where something took the hash off at once", async () => {
+    const { result } = await roll("page", lent("page"), () => lent("page"));
+    expect(result).toMatchObject({ type: "refused", message: expect.stringContaining('Deployment "lent"') });
   });
 
   it("is not written where it reads something else by now: that is planned anew", async () => {
-    const { sent, result } = await roll("page", "other");
+    const { sent, result } = await roll("page", lent("other"));
     expect(sent).toEqual([]);
     expect(result).toMatchObject({ type: "stale", newest: { references: [{ name: "other" }] } });
   });
@@ -139,7 +173,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
     const { sent, result } = await roll("page", undefined);
     expect(sent).toEqual([]);
     expect(result).toMatchObject({ type: "refused", message: expect.stringContaining('"Deployment" "lent"') });
-    expect((await roll("page", "page", failing(404, "NotFound"))).result).toMatchObject({ type: "stale" });
+    expect((await roll("page", lent("page"), failing(404, "NotFound"))).result).toMatchObject({ type: "stale" });
   });
 
   it("is said to be what may not be written", async () => {
@@ -147,7 +181,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
       const serverMessage = 'deployments.apps "lent" is forbidden: User "wave" cannot patch resource "deployments"';
       throw new ApiError({ request: "patch", status: 403, reason: "Forbidden", serverMessage });
     };
-    const { result } = await roll("page", "page", denied);
+    const { result } = await roll("page", lent("page"), denied);
     expect(result).toMatchObject({
       type: "refused",
       message: expect.stringContaining("on deployments.apps in namespace"),

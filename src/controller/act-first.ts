@@ -1,19 +1,18 @@
-import { withLentTemplate } from "../cache/lent-template.ts";
+import { readLender, withTemplateOf } from "../cache/lent-template.ts";
 import { workloadPath } from "../cache/workload-resource.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isAlreadyExists, isNotFound } from "../kube/errors.ts";
-import { resourcePath } from "../kube/resources.ts";
-import { configHash } from "../rollout/annotations.ts";
-import type { Asking } from "../rollout/dialects/asked.ts";
-import { fieldManager } from "../rollout/field-managers.ts";
+import { isAlreadyExists } from "../kube/errors.ts";
 import { kinds } from "../rollout/kinds.ts";
 import { unreadTemplate } from "../rollout/lender.ts";
 import { type CronJobObject, manualRun } from "../rollout/manual-run.ts";
 import type { JsonPatch } from "../rollout/patch.ts";
+import type { Policy } from "../rollout/policy/policy.ts";
 import { sameJson } from "../rollout/same-json.ts";
-import { type Lender, toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import type { Lookup } from "../rollout/view.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
 import type { Leadership } from "./leadership.ts";
+import { rollLender } from "./roll-lender.ts";
 import { passesTests, type WriteResult } from "./workload-writer.ts";
 import { writeFailure } from "./write-failure.ts";
 
@@ -32,21 +31,23 @@ export async function actFirst(
   hash: string,
   patch: JsonPatch,
   { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
-  asking: Asking,
+  policy: Policy,
+  lookup: Lookup,
 ): Promise<Failure | undefined> {
   try {
     const path = workloadPath(workload);
     const read = await client.request<Stored>({ method: "GET", path, signal });
-    const object = await withLentTemplate(client, workload.row, read, { signal });
-    const newest = toWorkload(workload.row, object, asking);
+    const lender = await readLender(client, workload.row, read, { signal });
+    const object = withTemplateOf(workload.row, read, lender);
+    const newest = toWorkload(workload.row, object, policy);
     if (!passesTests(patch, object)) return { type: "stale", newest };
     const unread = unreadTemplate(newest);
     // It may come back, of which nobody hears.
     if (unread !== undefined) return { type: "refused", message: unread.message };
     if (!sameJson(newest.references, workload.references)) return { type: "stale", newest };
     const limits = { signal, mayBeSent };
-    if (newest.lender === undefined) return await runOnce(client, object, newest, hash, limits);
-    return await rollLender(client, newest, newest.lender, hash, limits);
+    if (lender === undefined) return await runOnce(client, object, newest, hash, limits);
+    return await rollLender(client, { borrower: newest, lender, hash, policy, lookup }, limits);
   } catch (error) {
     signal.throwIfAborted();
     const written = workload.lender === undefined ? workload : { ...workload, row: kinds.Deployment };
@@ -78,25 +79,5 @@ async function runOnce(
     if (body !== undefined) await client.request({ method: "POST", path, body, ...limits });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-  }
-}
-
-/** Writes the hash into the pod template that a workload borrows, of which its controller then makes its Pods. */
-async function rollLender(
-  client: Client,
-  workload: Workload,
-  { name }: Lender,
-  hash: string,
-  limits: Limits,
-): Promise<Failure | undefined> {
-  const path = resourcePath(kinds.Deployment, { namespace: workload.namespace, name });
-  const contentType = "application/merge-patch+json";
-  const body = { spec: { template: { metadata: { annotations: { [configHash]: hash } } } } };
-  try {
-    await client.request({ method: "PATCH", path, query: { fieldManager }, contentType, body, ...limits });
-    return undefined;
-  } catch (error) {
-    if (isNotFound(error)) return { type: "stale", newest: workload };
-    throw error;
   }
 }

@@ -1,3 +1,4 @@
+import type { Caches } from "../cache/caches.ts";
 import type { ApiClient } from "../kube/client.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { JsonPatch } from "../rollout/patch.ts";
@@ -14,6 +15,7 @@ import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 export interface CarryOutOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: Policy;
+  readonly caches: Pick<Caches, "lookup">;
   readonly clock: Clock;
   readonly leadership: Pick<Leadership, "abort" | "valid">;
 }
@@ -26,7 +28,7 @@ export async function carryOut(
   workload: Workload,
   plan: RolloutPlan,
   patch: JsonPatch,
-  { client, policy, clock, leadership }: CarryOutOptions,
+  { client, policy, caches, clock, leadership }: CarryOutOptions,
 ): Promise<WriteResult | { readonly type: "stopped" }> {
   const { rolledBy } = workload;
   try {
@@ -34,7 +36,7 @@ export async function carryOut(
       return await makeAgain(client, workload, patch, leadership, clock, policy);
     }
     if ((rolledBy === "run" || rolledBy === "lender") && plan.outcome === "roll") {
-      const failure = await actFirst(client, workload, plan.hash, patch, leadership, policy);
+      const failure = await actFirst(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
       if (failure !== undefined) return failure;
     }
     return await writeWorkload(client, workload, patch, leadership, policy);

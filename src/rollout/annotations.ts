@@ -7,6 +7,12 @@ export const updateOnConfigChange = "wave.pusher.com/update-on-config-change";
 /** On a pod template, written by Wave: the hash of the configuration that its Pods see. */
 export const configHash = "wave.pusher.com/config-hash";
 
+/**
+ * On a pod template, written by Wave: the hash of the workload that borrows it, where that of the template's own workload is
+ * another and stands beside it.
+ */
+export const borrowerHash = "wave.pusher.com/borrower-hash";
+
 /** On a workload: ConfigMaps that it reads by other ways than its pod template, `name` or `namespace/name`, by commas. */
 export const extraConfigMaps = "wave.pusher.com/extra-configmaps";
 

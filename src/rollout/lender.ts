@@ -1,5 +1,11 @@
+import { borrowerHash } from "./annotations.ts";
+import { countedReferences } from "./counted-references.ts";
 import { isDnsSubdomain } from "./dns-name.ts";
 import { kinds } from "./kinds.ts";
+import { isIn } from "./opt-in.ts";
+import type { Policy } from "./policy/policy.ts";
+import { sameJson } from "./same-json.ts";
+import type { Lookup } from "./view.ts";
 import type { Warning } from "./warning.ts";
 import { quoted } from "./wording.ts";
 import type { Lender, Workload } from "./workload.ts";
@@ -16,4 +22,14 @@ export function unreadTemplate({ lender }: Pick<Workload, "lender">): Warning | 
   const what = `${quoted(lender.kind)} ${quoted(lender.name)}`;
   const why = canLend(lender) ? "and there is none of this name here" : "and Wave reads only those of Deployments";
   return { reason: "InvalidAnnotation", message: `is not rolled: its pod template is that of ${what}, ${why}` };
+}
+
+/**
+ * The annotation of a lender's pod template that has the hash of a borrower: its own where it is to have none or the same, so that one
+ * edit is one change of the template. Else one beside it, or each would write its own over the other's.
+ */
+export function borrowerAnnotation(lender: Workload, borrower: Workload, lookup: Lookup, policy: Policy): string {
+  const counted = (workload: Workload) => countedReferences(workload, lookup, policy).references;
+  const isOthers = isIn(lender, policy) && !sameJson(counted(lender), counted(borrower));
+  return isOthers ? borrowerHash : lender.hashAnnotation;
 }

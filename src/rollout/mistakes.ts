@@ -1,4 +1,4 @@
-import { annotationPrefix, configHash, writtenByWave } from "./annotations.ts";
+import { annotationPrefix, borrowerHash, configHash, writtenByWave } from "./annotations.ts";
 import { editDistance } from "./edit-distance.ts";
 import { policyAnnotationsOf } from "./policy/policy-annotations.ts";
 import { type Place, policyAnnotations, policyRows, readValue } from "./policy/policy-rows.ts";
@@ -17,7 +17,7 @@ const shownNames = 3;
 export function annotationMistakes(onWorkload: Annotations, onTemplate: Annotations): readonly Warning[] {
   // The hash on the workload itself does nothing, but it is no mistake that a person made.
   const unknown = waveNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
-  const misplaced = waveNames(onTemplate).filter((name) => name !== configHash);
+  const misplaced = waveNames(onTemplate).filter((name) => name !== configHash && name !== borrowerHash);
   return [
     ...unreadable(onWorkload),
     ...firstFew(unknown, mistakeOnWorkload, "annotations of Wave are not known on a workload"),

@@ -2,7 +2,7 @@ import type { Pod } from "kubernetes-types/core/v1.d.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
-import { configHash } from "../../rollout/annotations.ts";
+import { borrowerHash, configHash } from "../../rollout/annotations.ts";
 import { fieldsOf } from "../../rollout/kinds/counted.ts";
 import { builtInKinds } from "../../rollout/kinds.ts";
 import { type WorkloadName, type WorkloadRow, workloadKey } from "../../rollout/workload.ts";
@@ -37,7 +37,9 @@ export async function readPods(
       scope,
       (pod) => {
         const owner = ownerOf(pod, kinds);
-        return owner && isThere(pod) ? [workloadKey(owner), pod.metadata.annotations?.[configHash]] : undefined;
+        const { annotations } = pod.metadata;
+        const hash = annotations?.[borrowerHash] ?? annotations?.[configHash];
+        return owner && isThere(pod) ? [workloadKey(owner), hash] : undefined;
       },
     );
     for (const [key, hash] of running) {
