@@ -3,6 +3,7 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
 import { everybody } from "../rollout/dialects/test-dialects.ts";
 import { readWantedKind, rowOf } from "../rollout/kinds/wanted-kind.ts";
+import { beingRolled } from "../rollout/lender.ts";
 import { lookupOf, readsAll, workloadObject } from "../rollout/test-objects.ts";
 import { toWorkload, type WorkloadObject } from "../rollout/workload.ts";
 import { actFirst } from "./act-first.ts";
@@ -109,9 +110,13 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
   /** Rolls a Rollout that was planned as reading one ConfigMap, of a Deployment that is by now as given, or gone. */
   async function roll(planned: string, stored: WorkloadObject | undefined, answer?: () => unknown) {
     const sent: ApiRequest[] = [];
+    const noted: unknown[] = [];
     const client = {
       request: async <T>(request: ApiRequest): Promise<T> => {
-        if (request.method === "GET" && request.path.includes("/rollouts/")) return borrower as T;
+        if (request.path.includes("/rollouts/")) {
+          if (request.method === "PATCH") noted.push(request.body);
+          return borrower as T;
+        }
         if (request.method === "GET" && stored === undefined) return failing(404, "NotFound")();
         if (request.method === "GET") return stored as T;
         sent.push(request);
@@ -121,14 +126,26 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
     const whole = borrowing.borrowing?.withTemplate(borrower, lent(planned).spec?.template, 3) ?? borrower;
     const leadership = { abort: new AbortController().signal, valid: () => true };
     const workload = toWorkload(borrowing, whole);
-    return { sent, result: await actFirst(client, workload, "v2:hash", [], leadership, everybody, lookupOf()) };
+    const patch = [
+      { op: "test", path: "/metadata/uid", value: workload.uid },
+      { op: "add", path: "/metadata/annotations/recorded", value: "v2:hash" },
+    ] as const;
+    const result = await actFirst(client, workload, "v2:hash", patch, leadership, everybody, lookupOf());
+    return { sent, noted, result };
   }
   const written = ({ sent }: { readonly sent: readonly ApiRequest[] }) =>
     sent.map(({ body }) => (body as WorkloadObject).spec?.template?.metadata?.annotations);
 
   it("gets the hash, as long as it is the Deployment that was read", async () => {
-    const { sent, result } = await roll("page", lent("page"));
+    const { sent, noted, result } = await roll("page", lent("page"));
     expect(result).toBeUndefined();
+    // Who crashes after this finds a roll due, whatever is edited until then.
+    expect(noted).toEqual([
+      [
+        { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },
+        { op: "add", path: "/metadata/annotations/wave.pusher.com~1config-hash", value: beingRolled },
+      ],
+    ]);
     expect(sent).toMatchObject([
       {
         method: "PATCH",
@@ -146,7 +163,11 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
 
   it("is not written where the hash is there already", async () => {
     const templateAnnotations = { "wave.pusher.com/config-hash": "v2:hash" };
-    expect(await roll("page", lent("page", { templateAnnotations }))).toEqual({ sent: [], result: undefined });
+    expect(await roll("page", lent("page", { templateAnnotations }))).toEqual({
+      sent: [],
+      noted: [],
+      result: undefined,
+    });
   });
 
   it("gets it beside that of a Deployment that has opted in for other objects, and in the place of its own else", async () => {

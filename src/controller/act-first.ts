@@ -30,10 +30,11 @@ export async function actFirst(
   workload: Workload,
   hash: string,
   patch: JsonPatch,
-  { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
+  leadership: Pick<Leadership, "abort" | "valid">,
   policy: Policy,
   lookup: Lookup,
 ): Promise<Failure | undefined> {
+  const { abort: signal, valid: mayBeSent } = leadership;
   try {
     const path = workloadPath(workload);
     const read = await client.request<Stored>({ method: "GET", path, signal });
@@ -45,9 +46,8 @@ export async function actFirst(
     // It may come back, of which nobody hears.
     if (unread !== undefined) return { type: "refused", message: unread.message };
     if (!sameJson(newest.references, workload.references)) return { type: "stale", newest };
-    const limits = { signal, mayBeSent };
-    if (lender === undefined) return await runOnce(client, object, newest, hash, limits);
-    return await rollLender(client, { borrower: newest, lender, hash, policy, lookup }, limits);
+    if (lender === undefined) return await runOnce(client, object, newest, hash, { signal, mayBeSent });
+    return await rollLender(client, { borrower: newest, lender, hash, patch, policy, lookup }, leadership);
   } catch (error) {
     signal.throwIfAborted();
     const written = workload.lender === undefined ? workload : { ...workload, row: kinds.Deployment };

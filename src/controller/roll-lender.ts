@@ -3,12 +3,18 @@ import type { ApiClient } from "../kube/client.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
 import { resourcePath } from "../kube/resources.ts";
 import { fieldManager } from "../rollout/field-managers.ts";
+import { annotationPath, type JsonPatch } from "../rollout/json-patch.ts";
 import { kinds } from "../rollout/kinds.ts";
-import { borrowerAnnotation } from "../rollout/lender.ts";
+import { beingRolled, borrowerAnnotation } from "../rollout/lender.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import type { Lookup } from "../rollout/view.ts";
 import { toWorkload, type Workload } from "../rollout/workload.ts";
-import type { WriteResult } from "./workload-writer.ts";
+import type { Leadership } from "./leadership.ts";
+import { type WriteResult, writeWorkload } from "./workload-writer.ts";
+
+type Failure = Exclude<WriteResult, { readonly type: "written" }>;
+type Client = Pick<ApiClient, "request">;
+type InTerm = Pick<Leadership, "abort" | "valid">;
 
 /** What is to be rolled by the pod template of another object. */
 export interface Borrowed {
@@ -16,6 +22,8 @@ export interface Borrowed {
   /** As it was read, and as the hash was planned from. */
   readonly lender: StoredLender;
   readonly hash: string;
+  /** What records the hash, with the tests that the borrower is as it was planned. */
+  readonly patch: JsonPatch;
   readonly policy: Policy;
   readonly lookup: Lookup;
 }
@@ -25,20 +33,24 @@ export interface Borrowed {
  * there by now, else why not. Nothing is written where the lender changed since it was read. Throws what {@link ApiClient.request} throws.
  */
 export async function rollLender(
-  client: Pick<ApiClient, "request">,
-  { borrower, lender, hash, policy, lookup }: Borrowed,
-  limits: { readonly signal: AbortSignal; readonly mayBeSent: () => boolean },
-): Promise<Exclude<WriteResult, { readonly type: "written" }> | undefined> {
+  client: Client,
+  { borrower, lender, hash, patch, policy, lookup }: Borrowed,
+  leadership: InTerm,
+): Promise<Failure | undefined> {
   const { namespace } = borrower;
   const { name, uid, resourceVersion } = lender.metadata;
   const annotation = borrowerAnnotation(toWorkload(kinds.Deployment, lender, policy), borrower, lookup, policy);
   if (inTemplate(lender, annotation) === hash) return undefined;
+  const failure = await noteThatRolled(client, borrower, patch, leadership, policy);
+  if (failure !== undefined) return failure;
   const path = resourcePath(kinds.Deployment, { namespace, name });
   const template = { metadata: { annotations: { [annotation]: hash } } };
   const body = { metadata: { uid, resourceVersion }, spec: { template } };
   const contentType = "application/merge-patch+json";
+  const { abort: signal, valid: mayBeSent } = leadership;
   try {
     const query = { fieldManager };
+    const limits = { signal, mayBeSent };
     const after = await client.request<StoredLender>({ method: "PATCH", path, query, contentType, body, ...limits });
     if (inTemplate(after, annotation) === hash) return undefined;
     const message = `something took the annotation ${annotation} off the pod template of Deployment "${name}" as it was written: keep webhooks from that`;
@@ -47,6 +59,28 @@ export async function rollLender(
     if (isNotFound(error) || isConflict(error)) return { type: "stale", newest: borrower };
     throw error;
   }
+}
+
+/** Records {@link beingRolled} where it is not recorded yet. */
+async function noteThatRolled(
+  client: Client,
+  borrower: Workload,
+  patch: JsonPatch,
+  leadership: InTerm,
+  policy: Policy,
+): Promise<Failure | undefined> {
+  if (borrower.recordedHash === beingRolled) return undefined;
+  const path = `/metadata/annotations/${annotationPath(borrower.hashAnnotation)}`;
+  const tests = patch.filter(({ op }) => op === "test");
+  const noted = await writeWorkload(
+    client,
+    borrower,
+    [...tests, { op: "add", path, value: beingRolled }],
+    leadership,
+    policy,
+  );
+  if (noted.type === "written") return undefined;
+  return noted.type === "unavailable" ? { ...noted, uncertain: false } : noted;
 }
 
 function inTemplate({ spec }: StoredLender, annotation: string): string | undefined {

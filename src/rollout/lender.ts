@@ -11,6 +11,12 @@ import { quoted } from "./wording.ts";
 import type { Lender, Workload } from "./workload.ts";
 import { isOfKind } from "./workload-row.ts";
 
+/**
+ * What stands for the recorded hash of a borrower while its lender is written, and equals that of no configuration: whoever crashes in
+ * between finds a roll due, also where what was edited is by then as it was before.
+ */
+export const beingRolled = `v2:${"0".repeat(64)}`;
+
 /** Whether a pod template can be borrowed of an object of this kind and name: Wave reads those of Deployments. */
 export function canLend(lender: Lender): boolean {
   return isOfKind(lender, kinds.Deployment) && isDnsSubdomain(lender.name);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isMadeOf, withProgressOf } from "../cached-workload.ts";
 import { everybody } from "../dialects/test-dialects.ts";
+import { beingRolled } from "../lender.ts";
 import { patchFor } from "../patch.ts";
 import { planRollout } from "../plan.ts";
 import { invalidScheduler } from "../scheduling-gate.ts";
@@ -129,6 +130,11 @@ describe("a Rollout whose template is that of a Deployment", () => {
     expect(written(recorded, "1").plan.outcome).toBe("unchanged");
     const rolled = written(recorded, "2");
     expect([rolled.plan.outcome, rolled.adds.map(({ path }) => path)]).toEqual(["roll", adds.map(({ path }) => path)]);
+  });
+
+  it("is to be rolled after a crash in between, also where what was edited is as it was before", () => {
+    const workload = toWorkload(row, read(borrower({ [configHash]: beingRolled })), everybody);
+    for (const value of ["1", "2"]) expect(written(workload, value).plan.outcome).toBe("roll");
   });
 
   it("is restarted where its annotation asks for it", () => {
