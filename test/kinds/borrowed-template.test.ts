@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { AnyObject } from "../control-plane/cluster.ts";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";
 import { type ChartAccount, chartAccount } from "../deploy/chart-account.ts";
 import { container, makeNamespace, type Namespace, optIn } from "../end-to-end/objects.ts";
 import { waveEvents } from "../end-to-end/state.ts";
-import { define, type PlayedKind, pathOf, playedKinds, undefine } from "./kinds.ts";
+import { define, type PlayedKind, pathOf, playedKinds } from "./kinds.ts";
 
 const ns = "kinds-borrowed";
 /** What is recorded while the Deployment is written. */
@@ -16,7 +16,7 @@ const configHash = "wave.pusher.com/config-hash";
 const run = promisify(execFile);
 
 /** The test plays the controller of Argo Rollouts: it notes which generation of the Deployment it has rolled out. */
-describeOnControlPlane("a Rollout with the pod template of a Deployment", (cluster) => {
+describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cluster) => {
   const rollouts = playedKinds.find(({ plural }) => plural === "rollouts") as PlayedKind;
   const deployments = `/apis/apps/v1/namespaces/${ns}/deployments`;
   let namespace: Namespace;
@@ -33,7 +33,6 @@ describeOnControlPlane("a Rollout with the pod template of a Deployment", (clust
   });
   afterAll(async () => {
     await wave?.stop();
-    await undefine(cluster, rollouts);
     await account?.remove();
   });
 

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
 import { startScene } from "../admission/admitted.ts";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";
 import { chartAccount } from "../deploy/chart-account.ts";
 import { makeNamespace, type Namespace } from "../end-to-end/objects.ts";
@@ -25,7 +25,7 @@ import {
 const ns = "kinds";
 const run = promisify(execFile);
 
-describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) => {
+describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluster) => {
   let namespace: Namespace;
   let wave: WaveProcess;
 
@@ -38,7 +38,6 @@ describeOnControlPlane("kinds of workload besides the built-in ones", (cluster) 
   });
   afterAll(async () => {
     await wave?.stop();
-    for (const kind of playedKinds) await undefine(cluster, kind);
   });
 
   describe.for(playedKinds)("$id", (kind) => {

@@ -1,26 +1,15 @@
 import { expect, it } from "vitest";
-import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until } from "../control-plane/wave-process.ts";
 import { makeNamespace } from "../end-to-end/objects.ts";
 import { waveEvents } from "../end-to-end/state.ts";
-import {
-  define,
-  hashOf,
-  make,
-  nextHash,
-  type PlayedKind,
-  pathOf,
-  play,
-  playedKinds,
-  undefine,
-  writesOf,
-} from "./kinds.ts";
+import { define, hashOf, make, nextHash, type PlayedKind, pathOf, play, playedKinds, writesOf } from "./kinds.ts";
 
 const ns = "kinds-waves";
 const names = ["a", "b", "c", "d", "e", "f"];
 const rollout = playedKinds.find(({ plural }) => plural === "rollouts") as PlayedKind;
 
-describeOnControlPlane("waves of a kind besides the built-in ones", (cluster) => {
+describeOnOwnControlPlane("waves of a kind besides the built-in ones", (cluster) => {
   it("go on as its statuses say, and a bad edit hits the first and no other", { timeout: 120_000 }, async () => {
     const namespace = await makeNamespace(cluster, ns);
     await define(cluster, rollout);
@@ -100,7 +89,6 @@ describeOnControlPlane("waves of a kind besides the built-in ones", (cluster) =>
         expect([name, await writesOf(cluster, rollout, ns, name)]).toEqual([name, name === canary ? 4 : 3]);
     } finally {
       await wave.stop();
-      await undefine(cluster, rollout);
     }
   });
 });
