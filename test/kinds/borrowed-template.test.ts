@@ -1,6 +1,10 @@
 import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { makeAccount } from "../control-plane/accounts.ts";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";
@@ -162,6 +166,22 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     await rollOut("late");
     const second = await next("late", first);
     expect(await inTemplate("late")).toBe(second);
+  });
+
+  it("is left out of lists, which say so, where the Deployment may not be read, and others are not", async () => {
+    const rule = { apiGroups: ["argoproj.io"], resources: ["rollouts"], verbs: ["get", "list"] };
+    const folder = await mkdtemp(join(tmpdir(), "wave-reader-"));
+    try {
+      const kubeconfig = join(folder, "kubeconfig");
+      await writeFile(kubeconfig, await makeAccount(cluster, ns, "reader", rule));
+      const args = ["list", "-n", ns, `--workload-kinds=${rollouts.flag}`, `--kubeconfig=${kubeconfig}`];
+      const { stderr } = await run(wavePath, args).catch((error: { readonly stderr: string }) => error);
+      expect(stderr).toMatch(
+        /pod templates that are borrowed could not be read: rollouts.argoproj.io\/kinds-borrowed\/.* and 1 more/,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("needs no permission that the chart does not give", () => {

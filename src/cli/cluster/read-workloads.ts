@@ -4,7 +4,8 @@ import type { ApiClient } from "../../kube/client.ts";
 import { isNotFound } from "../../kube/errors.ts";
 import { resourcePath } from "../../kube/resources.ts";
 import type { Asking } from "../../rollout/dialects/asked.ts";
-import { toWorkload, type Workload, type WorkloadObject, workloadIfAny } from "../../rollout/workload.ts";
+import { enumerated } from "../../rollout/wording.ts";
+import { toWorkload, type Workload, type WorkloadObject, workloadIfAny, workloadKey } from "../../rollout/workload.ts";
 import { standardForm } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import type { Cluster } from "../cluster-command.ts";
@@ -50,15 +51,20 @@ export async function listWorkloads(
   asking: Asking & Pick<KnownPolicy, "kinds">,
 ): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
+  const unread: string[] = [];
   const lists = asking.kinds.map(async (row) => {
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
         const workload = workloadIfAny(row, object, asking);
         if (workload === undefined || workload.optIn.state === "out") return undefined;
         if (workload.lender === undefined) return { object: standardForm(row, object), workload };
-        return withLentTemplate(client, row, object).then((whole) => {
-          return { object: standardForm(row, whole), workload: toWorkload(row, whole, asking) };
-        });
+        return withLentTemplate(client, row, object).then(
+          (whole) => ({ object: standardForm(row, whole), workload: toWorkload(row, whole, asking) }),
+          (error: unknown) => {
+            unread.push(`${workloadKey(workload)}: ${errorText(error)}`);
+            return undefined;
+          },
+        );
       });
     } catch (error) {
       failures.push(error);
@@ -67,5 +73,9 @@ export async function listWorkloads(
   });
   const found = (await Promise.all(lists)).flat();
   if (failures.length === asking.kinds.length) throw failures[0];
-  return { found, failures: failures.map(errorText) };
+  const borrowers =
+    unread.length === 0
+      ? []
+      : [`pod templates that are borrowed could not be read: ${enumerated(unread, 2, (one) => one)}`];
+  return { found, failures: [...failures.map(errorText), ...borrowers] };
 }
