@@ -1,8 +1,8 @@
 import { writeQuotes } from "./quoted.ts";
 import { reporter } from "./report.ts";
 
-/** Each part measures, says what it finds as it goes and gives the lines for docs/performance.md. */
-const parts: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+/** Each part measures, says what it finds as it goes and gives the lines for docs/performance.md; undefined: what is there stays. */
+const parts: Readonly<Record<string, () => Promise<readonly string[] | undefined>>> = {
   cost: async () => (await import("./cost-report.ts")).reportCost(say),
   memory: async () => (await import("./memory-report.ts")).reportMemory(say),
   latency: async () => (await import("./write-report.ts")).reportLatency(say),
@@ -29,6 +29,7 @@ const report = reporter();
 for (const [name, measure] of Object.entries(parts)) {
   if (named.length > 0 && !named.includes(name)) continue;
   say(`\n${name}`);
-  report(name, await measure());
+  const lines = await measure();
+  if (lines !== undefined) report(name, lines);
 }
 writeQuotes();

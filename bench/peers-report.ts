@@ -2,8 +2,9 @@ import { measurePeers } from "./peers.ts";
 import { table } from "./report.ts";
 
 /** Wave beside other controllers, each alone with the same objects. */
-export async function reportPeers(say: (line: string) => void): Promise<readonly string[]> {
+export async function reportPeers(say: (line: string) => void): Promise<readonly string[] | undefined> {
   const figures = await measurePeers(say);
+  if (figures === undefined) return undefined;
   const rows = figures.map(({ name, oneEdit, fanOut, resident, peak, rolls }) => [
     name,
     oneEdit.toFixed(1),
