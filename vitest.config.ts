@@ -7,6 +7,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
+          setupFiles: "test/properties-setup.ts",
           // As long as a busy machine needs.
           testTimeout: 60_000,
         },

@@ -11,6 +11,7 @@ import { helm } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave } from "../control-plane/wave-process.ts";
+import { playedSeed } from "../played-seed.ts";
 import { dice, type Edit, edits, firstShop } from "./diff-shop.ts";
 import { container, makeNamespace, workload } from "./objects.ts";
 
@@ -106,7 +107,7 @@ describeOnOwnControlPlane("wave diff", (cluster) => {
     const shop = shopIn(cluster, namespace, apply);
     // What Helm said in stringData before it never removes, and nobody can tell afterwards how it was said.
     const possible = edits.filter(({ name }) => namespace !== "diff-helm" || name !== "a Secret in base64");
-    const seed = Number(process.env.WAVE_DIFF_SEED ?? Math.floor(Math.random() * 1e9));
+    const seed = playedSeed();
     const roll = dice(seed);
     let objects = firstShop();
     await shop.apply(await shop.write(objects));

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { makeNamespace } from "../end-to-end/objects.ts";
+import { playedSeed } from "../played-seed.ts";
 import { faults, seeded, wreakHavoc } from "./chaos.ts";
 import { makeEditor } from "./editor.ts";
 import { startFleet } from "./fleet.ts";
@@ -9,11 +10,11 @@ import { judge, readTimedAuditLog } from "./judge.ts";
 
 /**
  * A short run with short timings by default. WAVE_CHAOS_SECONDS=300 makes it as long as that with the default timings
- * (15, 10 and 2 s), WAVE_CHAOS_SEED repeats the choices of an earlier run.
+ * (15, 10 and 2 s).
  */
 const seconds = Number(process.env.WAVE_CHAOS_SECONDS ?? 0);
 const timings = seconds > 0 ? { lease: 15, renew: 10, retry: 2 } : { lease: 5, renew: 3, retry: 1 };
-const seed = Number(process.env.WAVE_CHAOS_SEED ?? Date.now() % 1_000_000);
+const seed = playedSeed();
 const ns = "high-availability";
 
 describeOnControlPlane("three replicas whose leader is stopped, killed, suspended and cut off", (cluster) => {
@@ -22,7 +23,7 @@ describeOnControlPlane("three replicas whose leader is stopped, killed, suspende
   it(
     "never have two writers, lose nothing, and roll each change exactly once",
     async () => {
-      say(`WAVE_CHAOS_SEED=${seed}`);
+      say(`WAVE_SEED=${seed}`);
       const random = seeded(seed);
       const namespace = await makeNamespace(cluster, ns);
       const editor = await makeEditor(cluster, namespace, 3, random);

@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { playedSeed } from "./played-seed.ts";
+
+/** What a property draws without a seed of its own. */
+function drawn(): number[] {
+  const seen: number[] = [];
+  fc.assert(fc.property(fc.integer(), (number) => void seen.push(number)));
+  return seen;
+}
+
+describe("the seed of a run", () => {
+  it("follows from the code, so that whoever plays it again draws the same", () => {
+    vi.stubEnv("WAVE_SEED", undefined);
+    expect(playedSeed()).toBe(playedSeed());
+    vi.unstubAllEnvs();
+    expect(drawn()).toEqual(drawn());
+  });
+
+  it("is another where WAVE_SEED says so", () => {
+    expect(playedSeed("42")).toBe(42);
+    expect(playedSeed("random")).not.toBe(playedSeed("random"));
+    for (const asked of ["", "-1", "1.5", "2147483648", "anything"]) {
+      expect(() => playedSeed(asked), asked).toThrow("from 0 to 2147483647");
+    }
+  });
+
+  it("is set wherever properties are: in tests of units, which import fast-check themselves", () => {
+    const files = globSync("{src,test,bench,deploy}/**/*.ts").filter((file) =>
+      /["'`]fast-check/.test(readFileSync(file, "utf8")),
+    );
+    const reached = files.filter(
+      (file) =>
+        /^(src|test\/simulation)\/.*\.test\.ts$|^test\/[^/]+\.test\.ts$/.test(file) &&
+        readFileSync(file, "utf8").includes('from "fast-check"'),
+    );
+    expect(files.filter((file) => !reached.includes(file))).toEqual(["test/properties-setup.ts"]);
+  });
+});
