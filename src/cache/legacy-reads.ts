@@ -1,6 +1,5 @@
-import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
+import { readIfThere } from "../kube/read-if-there.ts";
 import { resourcePath } from "../kube/resources.ts";
 import { objectsGranted } from "../rollout/cross-namespace.ts";
 import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
@@ -9,11 +8,10 @@ import { legacyDigest } from "../rollout/legacy/legacy-hash.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { configKey, type StoredName } from "../rollout/references.ts";
-import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { standardForm } from "../rollout/workload-row.ts";
-import { withLentTemplate } from "./lent-template.ts";
+import { readWithLentTemplate } from "./lent-template.ts";
 import { configResources, lookupLive, readConfig } from "./live-configs.ts";
-import { workloadPath } from "./workload-resource.ts";
 
 /** A workload as it is stored, what it reads, and what another controller would record for the very same. */
 export interface LegacyRead {
@@ -42,18 +40,8 @@ export async function readLegacy(
   const { client, policy, cached, signal } = options;
   const found = new Map<string, Config | undefined>();
 
-  async function get<T>(path: string): Promise<T | undefined> {
-    try {
-      return await client.request<T>({ method: "GET", path, timeoutMs, signal });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-
-  const read = await get<KubeObject & WorkloadObject>(workloadPath(before));
-  if (read === undefined) return undefined;
-  const object = await withLentTemplate(client, before.row, read, { timeoutMs, signal });
+  const object = await readWithLentTemplate(client, before.row, before, { timeoutMs, signal });
+  if (object === undefined) return undefined;
   const workload = toWorkload(before.row, object, policy);
   const granted = new Map(objectsGranted(workload, cached, policy).map((each) => [configKey(each), each]));
 
@@ -61,7 +49,11 @@ export async function readLegacy(
     const key = configKey({ kind, namespace, name });
     const isOwn = namespace === workload.namespace && isDnsSubdomain(name);
     if (!isOwn && !granted.has(key)) return undefined;
-    const config = await get<ConfigObject>(resourcePath(configResources[kind], { namespace, name }));
+    const config = await readIfThere<ConfigObject>(client, {
+      path: resourcePath(configResources[kind], { namespace, name }),
+      timeoutMs,
+      signal,
+    });
     found.set(key, config && toConfig(kind, config, policy.dialects));
     return config;
   }

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
+import { readIfThere } from "../kube/read-if-there.ts";
 import { resourcePath } from "../kube/resources.ts";
 import { kinds } from "../rollout/kinds.ts";
 import { canLend } from "../rollout/lender.ts";
@@ -22,12 +22,7 @@ export async function readLender(
   const namespace = object.metadata?.namespace;
   if (lender === undefined || namespace === undefined || !canLend(lender)) return undefined;
   const path = resourcePath(kinds.Deployment, { namespace, name: lender.name });
-  try {
-    return await client.request<StoredLender>({ method: "GET", path, ...limits });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return readIfThere<StoredLender>(client, { path, ...limits });
 }
 
 /** An object with the pod template of `lender`; the object as it is where there is no lender. */
@@ -63,12 +58,6 @@ export async function readWithLentTemplate(
   name: { readonly namespace: string; readonly name: string },
   limits: Limits,
 ): Promise<(KubeObject & WorkloadObject) | undefined> {
-  let object: KubeObject & WorkloadObject;
-  try {
-    object = await client.request({ method: "GET", path: resourcePath(row, name), ...limits });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-  return withLentTemplate(client, row, object, limits);
+  const object = await readIfThere<KubeObject & WorkloadObject>(client, { path: resourcePath(row, name), ...limits });
+  return object && withLentTemplate(client, row, object, limits);
 }

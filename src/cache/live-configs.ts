@@ -1,5 +1,5 @@
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
+import { readIfThere } from "../kube/read-if-there.ts";
 import { type Resource, resourcePath, resources } from "../kube/resources.ts";
 import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../rollout/digest.ts";
@@ -37,10 +37,6 @@ export async function readConfig(
 ): Promise<Config | undefined> {
   const path = resourcePath(configResources[kind], { namespace, name });
   const limits = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) };
-  try {
-    return toConfig(kind, await client.request<ConfigObject>({ method: "GET", path, ...limits }), dialects);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  const object = await readIfThere<ConfigObject>(client, { path, ...limits });
+  return object && toConfig(kind, object, dialects);
 }

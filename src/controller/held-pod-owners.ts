@@ -3,7 +3,7 @@ import type { Caches } from "../cache/caches.ts";
 import { workloadPath } from "../cache/workload-resource.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
+import { readIfThere } from "../kube/read-if-there.ts";
 import { isDnsSubdomain } from "../rollout/dns-name.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { policyAnnotationsOf } from "../rollout/policy/policy-annotations.ts";
@@ -40,10 +40,7 @@ export function createHeldPodOwners(
   signal: AbortSignal,
 ): HeldPodOwners {
   const read = (owner: Parameters<typeof workloadPath>[0]): Promise<Owner | undefined> =>
-    client.request<Owner>({ method: "GET", path: workloadPath(owner), signal }).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+    readIfThere<Owner>(client, { path: workloadPath(owner), signal });
 
   return {
     ofOnePage: () => {

@@ -1,17 +1,15 @@
 import { type LegacyRead, readLegacy } from "../cache/legacy-reads.ts";
-import { withLentTemplate } from "../cache/lent-template.ts";
+import { readWithLentTemplate } from "../cache/lent-template.ts";
 import { lookupLive, readConfig } from "../cache/live-configs.ts";
 import { sharedReads } from "../cache/shared-reads.ts";
-import { workloadPath } from "../cache/workload-resource.ts";
-import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isForbidden, isNotFound } from "../kube/errors.ts";
+import { isForbidden } from "../kube/errors.ts";
 import { objectsGranted } from "../rollout/cross-namespace.ts";
 import type { Config } from "../rollout/digest.ts";
 import type { Lookup } from "../rollout/plan.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
 import { type ConfigName, configKey, parseStoredKey } from "../rollout/references.ts";
-import { toWorkload, type Workload, type WorkloadObject } from "../rollout/workload.ts";
+import { toWorkload, type Workload } from "../rollout/workload.ts";
 import { resourceName } from "../rollout/workload-row.ts";
 import { type WriteFailure, writeFailure } from "./write-failure.ts";
 
@@ -62,15 +60,8 @@ export function createLiveReads(options: {
       return configs.every((config) => config !== undefined);
     },
     workload: async (before) => {
-      try {
-        const path = workloadPath(before);
-        const read = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, timeoutMs, signal });
-        const object = await withLentTemplate(client, before.row, read, { timeoutMs, signal });
-        return toWorkload(before.row, object, policy);
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
+      const object = await readWithLentTemplate(client, before.row, before, { timeoutMs, signal });
+      return object && toWorkload(before.row, object, policy);
     },
     legacy: (before) => readLegacy(before, options),
   };

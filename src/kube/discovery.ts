@@ -1,5 +1,5 @@
 import type { ApiClient } from "./client.ts";
-import { isNotFound } from "./errors.ts";
+import { readIfThere } from "./read-if-there.ts";
 
 /** Which resource is asked for. */
 export interface ResourceName {
@@ -36,14 +36,7 @@ export async function findResource(
   { group, version, plural }: ResourceName,
   signal?: AbortSignal,
 ): Promise<ServedResource | undefined> {
-  const read = async <T>(path: string): Promise<T | undefined> => {
-    try {
-      return await client.request<T>({ method: "GET", path, ...(signal && { signal }) });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  };
+  const read = <T>(path: string) => readIfThere<T>(client, { path, ...(signal && { signal }) });
   const versions = version === undefined ? versionsOf(await read<ApiGroup>(`/apis/${group}`)) : [version];
   for (const each of versions) {
     const list = await read<ApiResourceList>(`/apis/${group}/${each}`);

@@ -1,7 +1,7 @@
 import type { Secret } from "kubernetes-types/core/v1.d.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
+import { readIfThere } from "../kube/read-if-there.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { type HashKey, type HashKeys, hashKey, hashKeyBytes } from "../rollout/hash-key.ts";
 
@@ -59,12 +59,7 @@ export function hashKeySecret(client: Pick<ApiClient, "request">, { namespace, n
   return {
     where,
     async read(signal) {
-      const secret = await client
-        .request<StoredSecret>({ method: "GET", path, signal, timeoutMs })
-        .catch((error: unknown) => {
-          if (isNotFound(error)) return undefined;
-          throw error;
-        });
+      const secret = await readIfThere<StoredSecret>(client, { path, signal, timeoutMs });
       return secret && { keys: decode(secret, where), rotate: asksForRotation(secret), secret };
     },
     async create(keys, signal) {

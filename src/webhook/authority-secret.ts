@@ -1,7 +1,7 @@
 import type { Secret } from "kubernetes-types/core/v1.d.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
+import { readIfThere } from "../kube/read-if-there.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { type Authority, trustedBy } from "./authority.ts";
 import { isToken } from "./path-token.ts";
@@ -48,10 +48,7 @@ export function authoritySecret(client: ApiClient, { namespace, name }: SecretNa
   const where = `Secret "${name}" in namespace "${namespace}"`;
   return {
     async read(signal) {
-      const secret = await client.request<StoredSecret>({ method: "GET", path, signal }).catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      const secret = await readIfThere<StoredSecret>(client, { path, signal });
       return secret && { authority: decode(secret, where), secret };
     },
     async write(before, authority, signal) {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
+import { readIfThere } from "../kube/read-if-there.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
 import type { Policy } from "../rollout/policy/policy.ts";
@@ -145,10 +146,7 @@ function changesOf({ clientConfig }: MutatingWebhook, index: number, { trusted =
 const pathOf = (name?: string) => resourcePath(resources.mutatingWebhookConfigurations, { name });
 
 function get(client: ApiClient, path: string, signal: AbortSignal): Promise<StoredConfiguration | undefined> {
-  return client.request<StoredConfiguration>({ method: "GET", path, signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
+  return readIfThere<StoredConfiguration>(client, { path, signal });
 }
 
 function encode(bundle: readonly Certificate[]): string {

@@ -1,4 +1,4 @@
-import { isNotFound } from "../../kube/errors.ts";
+import { readIfThere } from "../../kube/read-if-there.ts";
 import { type Resource, resourcePath } from "../../kube/resources.ts";
 import { type Read, reading } from "../cluster/reading.ts";
 import type { Place } from "./finding.ts";
@@ -8,12 +8,7 @@ import type { Patient } from "./patient.ts";
 export function readOne<T>({ cluster }: Patient, resource: Resource, where: Place): Promise<Read<T | undefined>> {
   const { namespace, name } = where;
   const path = resourcePath(resource, namespace === null ? { name } : { namespace, name });
-  return reading(permissionToGet(resource, where), () =>
-    cluster.client.request<T>({ method: "GET", path }).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }),
-  );
+  return reading(permissionToGet(resource, where), () => readIfThere<T>(cluster.client, { path }));
 }
 
 /** What it takes to read an object: `get leases/wave in wave-system`. */

@@ -3,7 +3,7 @@ import { configResources } from "../../cache/live-configs.ts";
 import { workloadPath } from "../../cache/workload-resource.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
-import { isNotFound } from "../../kube/errors.ts";
+import { readIfThere } from "../../kube/read-if-there.ts";
 import { resourcePath, resources } from "../../kube/resources.ts";
 import { ownershipManager } from "../../rollout/field-managers.ts";
 import type { JsonPatch, JsonPatchOperation } from "../../rollout/json-patch.ts";
@@ -89,13 +89,8 @@ function listPatch(
   return [test, after.length === 0 ? { op: "remove", path } : { op: "add", path, value: after }];
 }
 
-async function read(path: string, { client, leadership }: WriteOptions): Promise<KubeObject | undefined> {
-  try {
-    return await client.request<KubeObject>({ method: "GET", path, accept: onlyMetadata, signal: leadership.abort });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+function read(path: string, { client, leadership }: WriteOptions): Promise<KubeObject | undefined> {
+  return readIfThere<KubeObject>(client, { path, accept: onlyMetadata, signal: leadership.abort });
 }
 
 async function patch(
