@@ -38,6 +38,8 @@ interface Change {
   readonly since: number;
   /** When it came to its first state that does, without another in between. */
   readonly shownSince: number;
+  /** Whether it is its absence that shows it. */
+  readonly isGone: boolean;
 }
 
 /**
@@ -155,7 +157,7 @@ class WaveJudge {
     );
     if (was === undefined || is === undefined || was === "too many" || is === "too many") return [];
     const termFrom = this.#termFrom(sentAt, replica);
-    return named.flatMap(({ key, partOf }) => {
+    const changes = named.flatMap(({ key, partOf }) => {
       const versions = this.#timeline.versions(key);
       const [old, now] = [versions[was.get(key) ?? 0], versions[is.get(key) ?? 0]];
       if (partOf(old?.object).bytes.equals(partOf(now?.object).bytes)) return [];
@@ -165,8 +167,13 @@ class WaveJudge {
       const [shownSince = Number.NEGATIVE_INFINITY, since = Number.NEGATIVE_INFINITY] = [versions[first], now].map(
         (version) => this.#times.get(version?.rv ?? -1),
       );
-      return shownSince > termFrom ? [{ key, since, shownSince }] : [];
+      return shownSince > termFrom ? [{ key, since, shownSince, isGone: now?.object === undefined }] : [];
     });
+    // The API dates nothing that is gone: who does not know what the last hash was made from takes what changed for the cause.
+    const isKnown = this.#begun.some(
+      (one) => one.uid === before.metadata.uid && one.replica === replica && one.at > termFrom,
+    );
+    return isKnown ? changes : changes.filter(({ isGone }) => !isGone);
   }
 
   /** When the term began in which a process wrote: one that has not renewed the Lease in time begins another. */

@@ -22,4 +22,8 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 2089154319, name: "a very first Lease that is made late" },
   { seed: 5300949, name: "a held Pod that its Deployment keeps while the new one crashes" },
   { seed: 1000000367, name: "a reference that does not count, into a namespace that cannot be listed" },
+  {
+    seed: 1564688559,
+    name: "an object that is gone, and another that changed, before anybody knew what a hash was made from",
+  },
 ];

@@ -28,8 +28,9 @@ export function isRoll(workload: Workload, decision: DueDecision): boolean {
 }
 
 /**
- * The objects that a workload reads and for whose changes it is due; that it reads one no longer is a change of its own. Where nobody
- * roll, as the API tells it; where none did, those that are not there, because one of them may have been.
+ * The objects that a workload reads and for whose changes it is due; that it has stopped reading one is a change of its own.
+ * Where nobody knows what its hash was made from, those that have changed since its last roll, as the API tells it; where
+ * none has, those that are not there, because one of them may have been.
  */
 export function changedObjects({ workload, decision, lookup, policy }: Due): readonly ConfigName[] {
   if (decision.outcome === "roll" && decision.changed !== undefined) {
