@@ -42,7 +42,11 @@ export async function readAll(
     listed.map(({ workload }) => workload),
   );
   const policy = { ...asking, namesMatching: names.namesMatching };
-  const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
+  const found = listed.map((each) => ({
+    ...each,
+    workload: withMatches(each.workload, policy),
+    unnamed: names.unreadFor(each.workload),
+  }));
   const used = [...new Set(found.map(({ workload }) => workload.namespace))];
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods, refused] = await Promise.all([
@@ -59,6 +63,7 @@ export async function readAll(
   const told = await inLane(asked, (each) =>
     tellLegacyHash(client, {
       found: each,
+      unnamed: each.unnamed,
       read,
       policy,
       pods: podsOf.get(each.workload.namespace) ?? none,

@@ -15,8 +15,13 @@ import { readProviderClasses } from "./read-provider-classes.ts";
 export type ReadConfig =
   | { readonly state: "present"; readonly config: Config }
   | { readonly state: "absent" }
-  /** "forbidden": this user may not read it; "unreadable": it could not be read, or is malformed. */
-  | { readonly state: "forbidden" | "unreadable"; readonly error: string };
+  | UnreadConfig;
+
+/** "forbidden": this user may not read it; "unreadable": it could not be read, or is malformed. */
+export interface UnreadConfig {
+  readonly state: "forbidden" | "unreadable";
+  readonly error: string;
+}
 
 /** What was read, by the key that `configKey` gives. */
 export type ReadConfigs = ReadonlyMap<string, ReadConfig>;
@@ -82,7 +87,7 @@ async function listGroup(
     const absent = group.map((object) => [configKey(object), { state: "absent" }] as const);
     return new Map([...absent, ...(await listAll(client, configResources[kind], { namespace }, keep))]);
   } catch (error) {
-    return new Map(group.map((object) => [configKey(object), failed(error)]));
+    return new Map(group.map((object) => [configKey(object), unreadBy(error)]));
   }
 }
 
@@ -93,7 +98,7 @@ async function readClasses(client: ApiClient, classes: readonly ConfigName[]): P
     const present = new Map(known.map((config) => [configKey(config), { state: "present", config } as const]));
     return new Map(classes.map(configKey).map((key) => [key, present.get(key) ?? { state: "absent" }]));
   } catch (error) {
-    return new Map(classes.map((object) => [configKey(object), failed(error)]));
+    return new Map(classes.map((object) => [configKey(object), unreadBy(error)]));
   }
 }
 
@@ -108,7 +113,7 @@ async function readOne(
     const config = await readConfig(client, object, undefined, undefined, dialects);
     return config === undefined ? { state: "absent" } : { state: "present", config };
   } catch (error) {
-    return failed(error);
+    return unreadBy(error);
   }
 }
 
@@ -116,10 +121,11 @@ function present(kind: StoredName["kind"], object: ConfigObject, dialects: Diale
   try {
     return { state: "present", config: toConfig(kind, object, dialects) };
   } catch (error) {
-    return failed(error);
+    return unreadBy(error);
   }
 }
 
-function failed(error: unknown): ReadConfig {
+/** What an error says to somebody who asked for configuration. */
+export function unreadBy(error: unknown): UnreadConfig {
   return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
 }

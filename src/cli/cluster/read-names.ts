@@ -7,15 +7,17 @@ import { matchedReferences } from "../../rollout/matched-references.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import type { ConfigKind } from "../../rollout/references.ts";
 import type { Workload } from "../../rollout/workload.ts";
-import { errorText } from "../../telemetry/error-text.ts";
 import { listAll } from "../list/list-all.ts";
 import { inLane } from "./in-lane.ts";
+import { type UnreadConfig, unreadBy } from "./read-configs.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 
 /** What regular expressions match in the namespaces of some workloads, and why that is not known of others. */
 export interface ReadNames {
   readonly namesMatching: NonNullable<Policy["namesMatching"]>;
   readonly failures: readonly string[];
+  /** Why it is not known what the regular expressions of a workload name; undefined where it is. */
+  readonly unreadFor: (workload: Workload) => UnreadConfig | undefined;
 }
 
 /** Lists the names that the regular expressions of workloads may match: none where they have none. Never rejects. */
@@ -25,16 +27,19 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
     for (const { kind } of foreign?.patterns ?? []) wanted.set(`${kind}/${namespace}`, { kind, namespace });
   }
   const names = new Map<string, readonly string[]>();
-  const failures: string[] = [];
+  const failures = new Map<string, UnreadConfig>();
   await inLane([...wanted], async ([id, { kind, namespace }]) => {
     try {
       names.set(id, await namesOf(client, kind, namespace));
     } catch (error) {
-      failures.push(`what regular expressions name is not known here: ${errorText(error)}`);
+      const { state, error: why } = unreadBy(error);
+      failures.set(id, { state, error: `what regular expressions name is not known here: ${why}` });
     }
   });
   return {
-    failures,
+    failures: [...failures.values()].map(({ error }) => error),
+    unreadFor: ({ namespace, foreign }) =>
+      foreign?.patterns.map(({ kind }) => failures.get(`${kind}/${namespace}`)).find((why) => why !== undefined),
     namesMatching: (namespace, patterns) =>
       patterns.map(({ kind, source }) => {
         const pattern = readNamePattern(source);

@@ -34,7 +34,7 @@ export async function readOne(
   ]);
   const asking = { ...told, ofNamespace: namespaces.of };
   const workload = toWorkload(argument.resource, object, asking);
-  const { namesMatching, failures } = await readNames(client, [workload]);
+  const { namesMatching, failures, unreadFor } = await readNames(client, [workload]);
   const policy = { ...asking, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
@@ -44,6 +44,7 @@ export async function readOne(
   ]);
   const stored = {
     found,
+    unnamed: unreadFor(workload),
     read,
     policy,
     pods,

@@ -30,6 +30,7 @@ function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = 
     wave: undefined,
     kubernetes: null,
     others: [],
+    unnamed: undefined,
     gaps: [],
   });
 }
@@ -45,6 +46,7 @@ function explainedForeign(wanted: Wanted) {
     wave: undefined,
     kubernetes: null,
     others: [],
+    unnamed: undefined,
     gaps: [],
   });
 }

@@ -27,7 +27,7 @@ export interface ExplainedOutcome {
  */
 export function explainedOutcome(
   plan: RolloutPlan,
-  unread: readonly ConfigName[],
+  { unread, unnamed }: { readonly unread: readonly ConfigName[]; readonly unnamed: string | undefined },
   workload: Workload,
   keys: ReadHashKeys,
 ): ExplainedOutcome {
@@ -39,6 +39,7 @@ export function explainedOutcome(
     const objects = describeMissing(unread, workload.namespace);
     return { ...nothing, outcome: "unknown", reason: `could not read ${objects}` };
   }
+  if (unnamed !== undefined) return { ...nothing, outcome: "unknown", reason: unnamed };
   const decided = outcome === "held" ? plan.due : plan;
   const known = keys.state === "read";
   if (decided.outcome === "adopt" && decided.because === "key" && !known)

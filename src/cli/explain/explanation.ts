@@ -17,7 +17,7 @@ import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts"
 import type { KubernetesReason } from "../cluster/kubernetes-reason.ts";
 import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
-import type { ReadConfigs } from "../cluster/read-configs.ts";
+import type { ReadConfigs, UnreadConfig } from "../cluster/read-configs.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { standingOf, type WorkloadState } from "../cluster/workload-state.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
@@ -82,6 +82,8 @@ export function withAllReferences(
 /** What an explanation is made from. */
 export interface Asked {
   readonly found: FoundWorkload;
+  /** Why it is not known what its regular expressions name; undefined where it is. */
+  readonly unnamed: UnreadConfig | undefined;
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
   readonly pods: ReadPods;
@@ -100,6 +102,7 @@ export interface Asked {
 /** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
 export function explainWorkload({
   found,
+  unnamed,
   read,
   policy,
   pods,
@@ -127,7 +130,7 @@ export function explainWorkload({
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
     (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
   );
-  const told = explainedOutcome(plan, unread, workload, keys);
+  const told = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
   const changes = changeTimes(readable.references, read);
   const { state, because, message, since } = standingOf({
@@ -135,7 +138,7 @@ export function explainWorkload({
     workload,
     ...told,
     hold: plan.outcome === "held" ? plan.hold : undefined,
-    unread: unread[0] && read.get(configKey(unread[0]))?.state,
+    unread: unread[0] ? read.get(configKey(unread[0]))?.state : unnamed?.state,
     pods,
     podCount,
     kubernetes,

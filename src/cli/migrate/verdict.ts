@@ -33,13 +33,14 @@ export interface Verdict {
 }
 
 /** What Wave would do with a workload that it sees for the first time, whatever may hold that for a while. */
-export function verdictOn({ found, read, policy, gaps }: Asked): Verdict {
+export function verdictOn({ found, unnamed, read, policy, gaps }: Asked): Verdict {
   const { object, workload } = found;
   const { kind, namespace, name } = workload;
   const readable = { ...workload, references: readableReferences(workload.references, read) };
   const plan = planRollout(readable, lookupIn(read), policyOf(policy));
   const unread = workload.references.filter((reference) => isUnread(read.get(configKey(reference))));
-  const unknown = unread.length > 0 ? `could not read ${describeMissing(unread, namespace)}` : gaps[0];
+  const unknown =
+    unread.length > 0 ? `could not read ${describeMissing(unread, namespace)}` : (unnamed?.error ?? gaps[0]);
   const told =
     unknown === undefined
       ? { effect: effectOf(plan), reason: plan.reason }
