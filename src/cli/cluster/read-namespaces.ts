@@ -1,39 +1,63 @@
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
-import { isNotFound } from "../../kube/errors.ts";
+import { isForbidden, isNotFound } from "../../kube/errors.ts";
 import { resourcePath, resources } from "../../kube/resources.ts";
 import type { DialectSettings } from "../../rollout/dialects/settings.ts";
 import { toNamespacePolicy } from "../../rollout/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../rollout/policy/policy.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { listAll } from "../list/list-all.ts";
+import { inLane } from "./in-lane.ts";
 
 /** What Namespaces decide for the workloads in them. */
 export interface ReadNamespaces {
   readonly of: (namespace: string) => NamespacePolicy | undefined;
   /** Why that could not be read, in one line: nothing that they decide is known then. */
   readonly unread: string | undefined;
+  /** Why nothing is known of others than those that were named. */
+  readonly othersUnread?: string;
 }
 
-/** Reads one Namespace, or all of them. Never rejects. */
+/** Reads one Namespace, or all of them. Never rejects. Where they may not be listed, those of these names are all the same. */
 export async function readNamespaces(
   client: ApiClient,
   namespace: string | undefined,
   dialects?: DialectSettings,
+  names: readonly string[] = [],
 ): Promise<ReadNamespaces> {
   try {
     const read = namespace === undefined ? await readAll(client) : await readOne(client, namespace);
-    const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object, dialects)]));
-    return { of: (name) => byName.get(name), unread: undefined };
+    return known(read, dialects);
+  } catch (error) {
+    if (names.length === 0 || !isForbidden(error)) return { of: () => undefined, unread: errorText(error) };
+    const some = await readNamed(client, names, dialects);
+    return { ...some, othersUnread: errorText(error) };
+  }
+}
+
+async function readNamed(
+  client: ApiClient,
+  names: readonly string[],
+  dialects: DialectSettings | undefined,
+): Promise<ReadNamespaces> {
+  try {
+    const read = await inLane(names, (name) => readOne(client, name));
+    return known(read.flat(), dialects);
   } catch (error) {
     return { of: () => undefined, unread: errorText(error) };
   }
 }
 
+function known(read: readonly KubeObject[], dialects: DialectSettings | undefined): ReadNamespaces {
+  const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object, dialects)]));
+  return { of: (name) => byName.get(name), unread: undefined };
+}
+
 /** What that means, for a person: a line, or none. */
-export function gapsOf({ unread }: ReadNamespaces): readonly string[] {
-  if (unread === undefined) return [];
-  return [`what Namespaces decide is not known here and may hold it or opt others in: ${unread}`];
+export function gapsOf({ unread, othersUnread }: ReadNamespaces, others = false): readonly string[] {
+  const why = unread ?? (others ? othersUnread : undefined);
+  if (why === undefined) return [];
+  return [`what Namespaces decide is not known here and may hold it or opt others in: ${why}`];
 }
 
 function readAll(client: ApiClient): Promise<readonly KubeObject[]> {

@@ -37,10 +37,12 @@ export interface BothStates {
  * are.
  */
 export async function readBothStates(client: ApiClient, told: KnownPolicy, overlay: Overlay): Promise<BothStates> {
-  const namespaces = await readNamespaces(client, undefined, told.dialects);
+  const own = namespacesOf(overlay);
+  const namespaces = await readNamespaces(client, undefined, told.dialects, own);
   const ofNamespace = (name: string) => overlay.namespaces.get(name) ?? namespaces.of(name);
   const asking = { before: { ...told, ofNamespace: namespaces.of }, after: { ...told, ofNamespace } };
-  const listed = await listPairs(client, told.kinds, asking, overlay, namespacesOf(overlay));
+  const reaches = reachesOthers(overlay, told);
+  const listed = await listPairs(client, told.kinds, asking, overlay, own);
   const names = await readNames(client, listed.pairs.flatMap(workloadsOf));
   const before = { ...asking.before, namesMatching: names.namesMatching };
   const after = { ...asking.after, namesMatching: withAdded(overlay, names.namesMatching) };
@@ -65,7 +67,7 @@ export async function readBothStates(client: ApiClient, told: KnownPolicy, overl
     concerned: new Set(concerned.map(keyOf)),
     before: { overlaid: known, read: withOverlay("before"), policy: before },
     after: { overlaid: known, read: withOverlay("after"), policy: after },
-    gaps: [...overlay.gaps, ...gapsOf(namespaces), ...listed.gaps, ...names.failures],
+    gaps: [...overlay.gaps, ...gapsOf(namespaces, reaches), ...(reaches ? listed.gaps : []), ...names.failures],
     unlisted: listed.unlisted,
   };
 }
@@ -77,6 +79,14 @@ function concernedBy({ configs, namespaces }: Overlay): (pair: Pair) => boolean 
     pair.wanted !== undefined ||
     namespaces.has(pair.after.workload.namespace) ||
     workloadsOf(pair).some(({ references }) => references.some((reference) => changed.has(configKey(reference))));
+}
+
+/** Whether anybody in another namespace than those of the manifests may read what they change. */
+function reachesOthers({ configs }: Overlay, { crossNamespace }: KnownPolicy): boolean {
+  if (crossNamespace !== "granted") return crossNamespace === "any" && configs.length > 0;
+  return configs
+    .flatMap(({ before, after }) => [before, after])
+    .some((read) => read.state !== "absent" && (read.state !== "present" || read.config.sharedWith !== undefined));
 }
 
 function namespacesOf({ configs, workloads, namespaces }: Overlay): readonly string[] {

@@ -245,6 +245,21 @@ describe("wave diff", () => {
     expect(out).toContain("Note: deployments in ");
   });
 
+  it("of one namespace alone it is sure, unless others may read what is shared", async () => {
+    const { createConfigMap, createCurrent, run } = await scene();
+    await createConfigMap("page", "1");
+    await createCurrent("deployments/web");
+    const elsewhere = /^\/(apis\/[^/]+\/v1\/[a-z]+|api\/v1\/namespaces)(\?|$)/;
+    const match = ({ path }: { readonly path: string }) => elsewhere.test(path);
+    const remove = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const alone = await run([configMap("page", { key: "1" })]);
+    const shared = await run([configMap("page", { key: "1" }, { annotations: { [sharedWith]: "elsewhere" } })]);
+    remove();
+    expect(alone).toEqual({ code: 0, out: "No workload would roll.\n", err: "" });
+    expect(shared.code).toBe(3);
+    expect(shared.err).toContain("deployments of other namespaces are not known here, and may read what is shared: ");
+  });
+
   it("tells what changes for hashes under a key that it may not read, as far as that can be told", async () => {
     const { createConfigMap, createCurrent, merge, run } = await scene();
     await createConfigMap("page", "1");
