@@ -3,9 +3,16 @@ import { MalformedWorkload } from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
-/** What a command was asked for cannot be had: one line for a person, no stack; the answer is no. */
+/** What a command was asked for cannot be had: one line for a person, no stack. */
 export class CommandFailure extends Error {
   override readonly name = "CommandFailure";
+  /** The answer is no, or what it hangs on could not be looked at. */
+  readonly code: ExitCode;
+
+  constructor(message: string, code: typeof exitCodes.no | typeof exitCodes.cluster = exitCodes.no) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** Which cluster is meant, for messages. */
@@ -37,7 +44,8 @@ export function toldFailure(error: unknown, place: ClusterPlace | undefined): To
 
 /** The exit code of an error, or of what caused it. */
 function codeOf(error: unknown): ExitCode | undefined {
-  if (error instanceof CommandFailure || error instanceof MalformedWorkload) return exitCodes.no;
+  if (error instanceof CommandFailure) return error.code;
+  if (error instanceof MalformedWorkload) return exitCodes.no;
   if (error instanceof ClusterConfigError) return exitCodes.mistake;
   if (error instanceof ConnectionError) return exitCodes.cluster;
   // 400 is about what was asked, such as labels that cannot be read.

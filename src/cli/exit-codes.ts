@@ -9,7 +9,7 @@ export const exitCodes = {
   no: 1,
   /** The caller's mistake: flags, arguments, a file, the kubeconfig. */
   mistake: 2,
-  /** The cluster could not be asked: it is unreachable, refuses, or does not answer in time. */
+  /** The cluster could not be asked, or not about all that the answer hangs on: it is unreachable, refuses, or does not answer in time. */
   cluster: 3,
   /** A bug of Wave's (EX_SOFTWARE of sysexits.h): no answer, so none of the others. */
   bug: 70,
@@ -18,8 +18,21 @@ export const exitCodes = {
 /** One of them. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** How a command ends that answers: what it could not look at takes away no "no", and is never a "done". */
+export function answered({
+  no = false,
+  lookedAtAll,
+}: {
+  readonly no?: boolean;
+  readonly lookedAtAll: boolean;
+}): ExitCode {
+  if (no) return exitCodes.no;
+  return lookedAtAll ? exitCodes.done : exitCodes.cluster;
+}
+
 /** What `--help` says of those that mean the same in every command that asks a cluster. */
 export const sharedMeanings: Readonly<Record<number, string>> = {
   [exitCodes.mistake]: "a mistake in the flags or arguments, in a file, or in the kubeconfig",
-  [exitCodes.cluster]: "the cluster could not be asked: it is unreachable, refuses, or does not answer in time",
+  [exitCodes.cluster]:
+    "something that the answer hangs on could not be looked at: the cluster is unreachable, refuses, or does not answer in time",
 };

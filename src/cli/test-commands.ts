@@ -64,8 +64,9 @@ export function commandScene(sandbox: ApiServer, namespace: string): CommandScen
   const run = (...args: readonly string[]) => runWave([...args, "-n", namespace], env);
   const explained: CommandScene["explained"] = async (path, ...args) => {
     const { code, out, err } = await run("explain", path, "-o", "json", ...args);
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    return JSON.parse(out);
+    const explanation: Explanation = JSON.parse(out);
+    expect({ code, err }).toEqual({ code: explanation.state === "unknown" ? 3 : 0, err: "" });
+    return explanation;
   };
   const merge: CommandScene["merge"] = async (path, patch, fieldManager = "kubectl-edit") => {
     await call("PATCH", `${collection(path)}?fieldManager=${fieldManager}`, patch);

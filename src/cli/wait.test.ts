@@ -102,6 +102,22 @@ describe("wave wait", () => {
     expect(gone.err).toMatch(/^wave wait: there is no StatefulSet "none" in namespace "wait-\d+" of [^\n]*\n$/);
   });
 
+  it("ends with 3 where it cannot be told, unless another one says no", async () => {
+    const { wait, createWorkload, namespace } = await scene();
+    await createWorkload("deployments/db", { envFrom: [{ secretRef: { name: "db" } }] });
+    const match = ({ path }: { readonly path: string }) => path.includes(`${namespace}/configmaps`);
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const unknown = await wait("--timeout=1h");
+    const both = await wait("deploy/db", "--timeout=0");
+    sandbox.faults.clear();
+    expect(unknown).toEqual({
+      code: 3,
+      out: "",
+      err: `wave wait: deployment/web in ${namespace}: unknown: could not read ConfigMap "page"\n`,
+    });
+    expect(both.code).toBe(1);
+  });
+
   it("goes on when the API server is away for a moment", async () => {
     const { wait, looking, roll } = await scene();
     const away = async () => {

@@ -14,7 +14,7 @@ import { readRunningPolicy } from "./cluster/told-by-deployment.ts";
 import { podsInWords } from "./cluster/workload-state.ts";
 import { type Cluster, clusterCommand } from "./cluster-command.ts";
 import { CommandFailure } from "./command-failure.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { answered } from "./exit-codes.ts";
 import { type Explanation, explainWorkload } from "./explain/explanation.ts";
 import type { KnownPolicy } from "./flags/told-flags.ts";
 import { waitFlags } from "./flags/wait-flags.ts";
@@ -27,8 +27,8 @@ const leastPauseMs = 250;
 const mostPauseMs = 5_000;
 
 /**
- * `wave wait KIND/NAME…`: resolves with 0 when every Pod of each runs with the current configuration, with 1 after one line
- * for each where that has not come, or cannot come without a person.
+ * `wave wait KIND/NAME…`: resolves with 0 when every Pod of each runs with the current configuration, else after one line for each:
+ * with 1 where that has not come, or cannot come without a person, and with 3 where nobody can say.
  */
 export const wait = clusterCommand({
   name: "wait",
@@ -51,11 +51,15 @@ export const wait = clusterCommand({
           ),
         );
         for (const end of ends) {
-          if (end.done) continue;
-          const after = end.over || values.timeout === 0 ? "" : `after ${formatDuration(values.timeout)} still `;
+          if (end.is === "done") continue;
+          const after =
+            end.is === "over" || values.timeout === 0 ? "" : `after ${formatDuration(values.timeout)} still `;
           terminal.writeError(`wave wait: ${printable(`${end.name}: ${after}${end.why}`)}\n`);
         }
-        return ends.every(({ done }) => done) ? exitCodes.done : exitCodes.no;
+        return answered({
+          no: ends.some(({ is, lookedAt }) => is !== "done" && lookedAt),
+          lookedAtAll: ends.every(({ lookedAt }) => lookedAt),
+        });
       } finally {
         cancel();
         // Where one could not be looked at, nobody waits for the others.
@@ -68,9 +72,10 @@ export const wait = clusterCommand({
 /** How waiting for one workload ended. */
 interface End {
   readonly name: string;
-  readonly done: boolean;
-  /** Whether more time would not have helped. */
-  readonly over: boolean;
+  /** "open": it may come; "over": more time would not help. */
+  readonly is: "done" | "open" | "over";
+  /** Whether all could be read that this hangs on. */
+  readonly lookedAt: boolean;
   /** What holds it, in one line. */
   readonly why: string;
 }
@@ -90,8 +95,8 @@ async function waitFor(
     let said = "";
     for (let first = true; ; first = false) {
       const look = await lookAt(cluster, policy, target, first);
-      if (look.done || look.over) {
-        if (look.done) say(`${name}: ${look.why}`);
+      if (look.is !== "open") {
+        if (look.is === "done") say(`${name}: ${look.why}`);
         return { name, ...look };
       }
       if (timeout.aborted) return { name, ...look };
@@ -139,7 +144,7 @@ async function lookAt(
     return judged(explainWorkload(await readOne(cluster, target, target.namespace, policy)));
   } catch (error) {
     if (first || !mayPass(error)) throw error;
-    return { done: false, over: false, why: errorText(error) };
+    return { is: "open", lookedAt: false, why: errorText(error) };
   }
 }
 
@@ -154,19 +159,19 @@ function judged({ state, because, message, reason, kubernetes, hold, pods }: Exp
   const told = `${state}${hold === null ? "" : ` (${hold.reason})`}: ${withReason(message ?? reason, kubernetes)}`;
   switch (state) {
     case "current":
-      return { done: true, over: true, why: pods === null ? "current" : podsInWords(pods) };
+      return { is: "done", lookedAt: true, why: pods === null ? "current" : podsInWords(pods) };
     case "failed":
     case "ignored":
     case "tooLarge":
-      return { done: false, over: true, why: told };
+      return { is: "over", lookedAt: true, why: told };
     case "held":
-      return { done: false, over: hold?.reason === "halted", why: told };
+      return { is: hold?.reason === "halted" ? "over" : "open", lookedAt: true, why: told };
     case "rolling":
     case "due":
     case "waiting":
     case "behind":
-      return { done: false, over: false, why: told };
+      return { is: "open", lookedAt: true, why: told };
     case "unknown":
-      return { done: false, over: because === "forbidden" || because === "key", why: told };
+      return { is: because === "forbidden" || because === "key" ? "over" : "open", lookedAt: false, why: told };
   }
 }

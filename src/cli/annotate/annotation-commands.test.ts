@@ -144,7 +144,7 @@ describe("wave approve", () => {
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
     const { code, err } = await run("approve", "deploy/web");
     sandbox.faults.clear();
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(err).toMatch(
       /^wave approve: which hash to approve cannot be told: could not read Secret "db"; take its first 8 digits from the Event [^\n]*\n$/,
     );
@@ -196,6 +196,16 @@ describe("wave resume", () => {
       `None of the 1 workloads that read configmap/page in ${namespace} has failed: there is nothing to resume.\n`,
     );
     expect(await annotation("deployments/web", "resumed")).toBeUndefined();
+    const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/daemonsets`);
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const blind = await run("resume", "cm/page");
+    sandbox.faults.clear();
+    expect(blind).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(
+        `not all that may read configmap/page in ${namespace} could be looked at: list daemonsets`,
+      ),
+    });
     const { code, err } = await run("resume", "cm/other");
     expect({ code, err }).toEqual({
       code: 1,

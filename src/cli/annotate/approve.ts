@@ -1,5 +1,6 @@
 import { rolloutPolicyOf } from "../../rollout/policy/rollout-policy.ts";
 import { CommandFailure } from "../command-failure.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { type Explanation, explainWorkload } from "../explain/explanation.ts";
 import { policyOf } from "../flags/told-flags.ts";
 import { namedWorkloadRows } from "../workload-argument.ts";
@@ -51,6 +52,7 @@ function digitsOf({ currentHash, message }: Explanation): string {
   if (currentHash === null)
     throw new CommandFailure(
       `which hash to approve cannot be told: ${message}; take its first 8 digits from the Event RolloutHeld, and write them as annotation wave.pusher.com/approved`,
+      exitCodes.cluster,
     );
   return currentHash.slice(currentHash.indexOf(":") + 1);
 }

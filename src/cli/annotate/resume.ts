@@ -2,6 +2,7 @@ import { configKey } from "../../rollout/references.ts";
 import { enumerated } from "../../rollout/wording.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { CommandFailure } from "../command-failure.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { explainWorkload } from "../explain/explanation.ts";
 import { configRows, namedWorkloadRows } from "../workload-argument.ts";
 import { annotate, called, serverTime, type Target } from "./annotate.ts";
@@ -54,18 +55,32 @@ const shown = 5;
 
 async function resumeConfig(annotator: Annotator, target: Target): Promise<void> {
   const { namespace, name } = target;
-  const { asked } = await readAll(annotator, namespace, undefined, annotator.policy);
+  const { asked, failures } = await readAll(annotator, namespace, undefined, annotator.policy);
   const key = configKey({ kind: target.kind === "Secret" ? "Secret" : "ConfigMap", namespace, name });
   const readers = asked.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
-  if (readers.length === 0)
+  if (readers.length === 0 && failures.length === 0)
     throw new CommandFailure(`no workload that opted in reads ${called(target)}; --namespace says where to look`);
   const failed = readers
     .filter((each) => explainWorkload(each).state === "failed")
     .map(({ found: { workload } }): Target => ({ ...workload, resource: workload.row }));
+  await resumeFailed(annotator, target, failed, readers.length);
+  if (failures.length > 0)
+    throw new CommandFailure(
+      `not all that may read ${called(target)} could be looked at: ${failures.join("; ")}`,
+      exitCodes.cluster,
+    );
+}
+
+async function resumeFailed(
+  annotator: Annotator,
+  target: Target,
+  failed: readonly Target[],
+  readers: number,
+): Promise<void> {
   const [first] = failed;
   if (first === undefined) {
     annotator.say(
-      `None of the ${readers.length} workloads that read ${called(target)} has failed: there is nothing to resume.`,
+      `None of the ${readers} workloads that read ${called(target)} has failed: there is nothing to resume.`,
     );
     return;
   }
@@ -74,6 +89,6 @@ async function resumeConfig(annotator: Annotator, target: Target): Promise<void>
   const names = enumerated(failed, shown, (each) => `${each.kind.toLowerCase()}/${each.name}`);
   annotator.say(`${called(target)} is resumed: the failure of ${names} halts nobody any more.`);
   annotator.say(
-    `Of the ${readers.length} workloads that read it the next go on, as at the beginning of a wave; "wave list -n ${namespace}" tells how far.`,
+    `Of the ${readers} workloads that read it the next go on, as at the beginning of a wave; "wave list -n ${target.namespace}" tells how far.`,
   );
 }

@@ -2,7 +2,7 @@ import { enumerated, quoted } from "../../rollout/wording.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { clusterCommand } from "../cluster-command.ts";
 import { placed } from "../command-failure.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { answered } from "../exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
@@ -46,9 +46,11 @@ export const diff = clusterCommand({
       terminal.write(
         await renderDiff({ workloads, notes: [...states.unlisted, ...wanted.notes] }, { output: values.output, paint }),
       );
-      if (workloads.some(({ effect }) => replacing.has(effect))) return exitCodes.no;
-      const known = states.unlisted.length === 0 && workloads.every(({ effect }) => effect !== "unknown");
-      return known ? exitCodes.done : exitCodes.cluster;
+      const unseen = [...states.gaps, ...states.unlisted];
+      return answered({
+        no: workloads.some(({ effect }) => replacing.has(effect)),
+        lookedAtAll: unseen.length === 0 && workloads.every(({ effect }) => effect !== "unknown"),
+      });
     };
   },
 });

@@ -6,7 +6,7 @@ import { runningWaves, wavesFor } from "../cluster/running-wave.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
 import { placed } from "../command-failure.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { answered } from "../exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
@@ -36,8 +36,8 @@ export const doctor = clusterCommand({
       write(isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint));
       const unchecked = uncheckedIn(diagnosis);
       if (unchecked !== undefined) writeError(`wave doctor: ${printable(placed(unchecked, cluster))}\n`);
-      if (diagnosis.findings.some(({ severity }) => severity === "problem")) return exitCodes.no;
-      return unchecked === undefined ? exitCodes.done : exitCodes.cluster;
+      const hasProblem = diagnosis.findings.some(({ severity }) => severity === "problem");
+      return answered({ no: hasProblem, lookedAtAll: unchecked === undefined });
     };
   },
 });

@@ -18,7 +18,7 @@ export function explainHelp(): string {
       ],
       notes: ["KIND is deployment, statefulset or daemonset, or as short as kubectl has it: deploy, sts, ds."],
       exits: {
-        0: "it could explain, also where it cannot tell because you may not read an object",
+        0: "it could explain",
         1: "there is no such workload",
         ...sharedMeanings,
       },

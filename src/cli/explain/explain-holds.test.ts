@@ -167,27 +167,29 @@ describe("wave explain of what is held", () => {
   });
 
   it("goes on without what a Namespace decides where it may not be read, and says so", async () => {
-    const { explained, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
+    const { run, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
     const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
-    const { state, notes } = await explained("deployments/web");
+    const { code, out } = await run("explain", "deploy/web", "-ojson");
     sandbox.faults.clear();
-    expect(state).toBe("due");
+    const { state, notes } = JSON.parse(out);
+    expect({ code, state }).toEqual({ code: 3, state: "due" });
     expect(notes.at(-1)).toMatch(
       /^what Namespaces decide is not known here and may hold it or opt others in: get namespaces\/.* 403/,
     );
   });
 
   it("goes on without the others that the same change concerns where they may not be listed, and says so", async () => {
-    const { explained, merge, namespace } = await scene();
+    const { run, merge, namespace } = await scene();
     const pods = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
     await merge("deployments/web/status", { status: { observedGeneration: 1_000, ...pods } });
     const match = ({ path }: { readonly path: string }) =>
       /^\/apis\/apps\/v1\/namespaces\/[^/]+\/[a-z]+(\?|$)/.test(path) && path.includes(namespace);
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
-    const { state, notes } = await explained("deployments/web");
+    const { code, out } = await run("explain", "deploy/web", "-ojson");
     sandbox.faults.clear();
-    expect(state).toBe("due");
+    const { state, notes } = JSON.parse(out);
+    expect({ code, state }).toEqual({ code: 3, state: "due" });
     expect(notes.at(-1)).toMatch(
       /^others that the same change concerns are not known here and may go first: list .* 403/,
     );

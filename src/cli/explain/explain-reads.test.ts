@@ -18,7 +18,7 @@ describe("wave explain", () => {
     const match = ({ path }: { readonly path: string }) => path.includes("/secrets/");
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
     const { code, out } = await explain();
-    expect(code).toBe(0);
+    expect(code).toBe(3);
     expect(out).toContain(
       '\nNow          cannot be told: it hangs on what could not be read\nWhy          could not read Secret "db"\n',
     );

@@ -2,13 +2,13 @@ import { asFound } from "../cluster/kinds-there.ts";
 import { readOne } from "../cluster/read-one.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { answered } from "../exit-codes.ts";
 import { explainFlags } from "../flags/explain-flags.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
 import { namedWorkloadRows, parseWorkloadArgument, type WorkloadArgument } from "../workload-argument.ts";
 import { renderExplanation } from "./explain-text.ts";
-import { type Explanation, explainWorkload } from "./explanation.ts";
+import { type Asked, explainWorkload } from "./explanation.ts";
 
 /**
  * `wave explain KIND/NAME`: what Wave would do with one workload now and why, from the cluster as it is. Writes nothing
@@ -23,25 +23,25 @@ export const explain = clusterCommand({
     const { positionals, values, terminal } = called;
     const argument = parseWorkloadArgument(positionals);
     return async (cluster) => {
-      const explanation = await explainLive(argument, called, cluster);
+      const asked = await readLive(argument, called, cluster);
+      const explanation = explainWorkload(asked);
       const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
       terminal.write(
         isForProgram(values.output)
           ? await programText(explanation, values.output)
           : renderExplanation(explanation, paint),
       );
-      return exitCodes.done;
+      return answered({ lookedAtAll: explanation.state !== "unknown" && asked.gaps.length === 0 });
     };
   },
 });
 
-async function explainLive(
+async function readLive(
   argument: WorkloadArgument,
   called: Called<typeof explainFlags>,
   cluster: Cluster,
-): Promise<Explanation> {
+): Promise<Asked> {
   const namespace = called.values.namespace ?? cluster.namespace;
   const policy = await readRunningPolicy("explain", cluster, called, namespace);
-  const read = await readOne(cluster, asFound(argument, policy), namespace, policy);
-  return explainWorkload(read);
+  return readOne(cluster, asFound(argument, policy), namespace, policy);
 }

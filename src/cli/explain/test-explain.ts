@@ -25,11 +25,12 @@ export function explainScene(server: ApiServer) {
   });
 
   const explain = (...args: readonly string[]) => runWave(["explain", "deploy/web", ...args], env);
-  /** What it says in JSON, having succeeded without a word on standard error. */
+  /** What it says in JSON, without a word on standard error; that it cannot tell has an exit code of its own. */
   const explainJson = async (...args: readonly string[]) => {
     const { code, out, err } = await explain("-o", "json", ...args);
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-    return JSON.parse(out);
+    const explanation = JSON.parse(out);
+    expect({ code, err }).toEqual({ code: explanation.state === "unknown" ? 3 : 0, err: "" });
+    return explanation;
   };
   return { cluster, env, explain, explainJson };
 }

@@ -20,7 +20,7 @@ export function listHelp(): string {
       notes: [
         "What you may not read makes a workload unknown, and says why with -o wide; the others are listed all the same.",
       ],
-      exits: { 0: "it could list", ...sharedMeanings },
+      exits: { 0: "it could look at all of them", ...sharedMeanings },
     },
     listFlags,
   );

@@ -128,17 +128,20 @@ describe("wave list", () => {
   });
 
   it("goes on past Secrets that may not be read: those that hang on them are unknown, with why", async () => {
-    const { run, listed, createConfigMap, createWorkload, namespace } = await scene();
+    const { run, createConfigMap, createWorkload, namespace } = await scene();
     await createConfigMap("page", "1");
     await createWorkload("deployments/web");
     await createWorkload("deployments/db", { envFrom: [{ secretRef: { name: "db" } }] });
     const match = ({ path }: { readonly path: string }) => path.includes(`${namespace}/secrets`);
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
-    expect(await listed()).toMatchObject([
+    const all = await run("list", "-ojson");
+    const failed = await run("list", "--state=failed");
+    sandbox.faults.clear();
+    expect(JSON.parse(all.out).items).toMatchObject([
       { name: "db", state: "unknown", because: "forbidden", message: 'could not read Secret "db"' },
       { name: "web", state: "due" },
     ]);
-    sandbox.faults.clear();
+    expect([all.code, failed.code]).toEqual([3, 3]);
     const daemonSets = ({ path }: { readonly path: string }) => path.includes(`${namespace}/daemonsets`);
     sandbox.faults.add({ match: daemonSets, action: { type: "status", status: 403 } });
     const { code, out, err } = await run("list");
@@ -146,6 +149,16 @@ describe("wave list", () => {
     expect(code).toBe(3);
     expect(out).toContain("deployment/web");
     expect(err).toMatch(/^wave list: list daemonsets in list-\d+: 403 Forbidden[^\n]*\n$/);
+  });
+
+  it("does not say that nobody opted in where a Namespace that may opt them in cannot be read", async () => {
+    const { run, namespace } = await scene();
+    const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;
+    sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const { code, out, err } = await run("list");
+    sandbox.faults.clear();
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(/^wave list: what Namespaces decide is not known here [^\n]*\n$/);
   });
 
   it("colours the states for a terminal, and nothing for a program", async () => {

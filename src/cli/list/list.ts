@@ -3,7 +3,7 @@ import { readAll } from "../cluster/read-all.ts";
 import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
 import { clusterCommand } from "../cluster-command.ts";
 import { placed } from "../command-failure.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { answered } from "../exit-codes.ts";
 import { explainWorkload } from "../explain/explanation.ts";
 import { listFlags } from "../flags/list-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
@@ -29,22 +29,20 @@ export const list = clusterCommand({
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
       const policy = await readRunningPolicy("list", cluster, called, namespace);
       const { asked, failures, gaps } = await readAll(cluster, namespace, values.selector, policy);
-      const workloads = asked
-        .map((each) => listed(explainWorkload(each)))
-        .filter(({ state }) => values.state?.includes(state) ?? true)
-        .sort(inOrder);
-      for (const line of [...failures, ...gaps])
-        terminal.writeError(`wave list: ${printable(placed(line, cluster))}\n`);
+      const all = asked.map((each) => listed(explainWorkload(each)));
+      const unseen = [...failures, ...gaps];
+      const workloads = all.filter(({ state }) => values.state?.includes(state) ?? true).sort(inOrder);
+      for (const line of unseen) terminal.writeError(`wave list: ${printable(placed(line, cluster))}\n`);
       if (workloads.length > 0 || isForProgram(values.output)) {
         const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
         const form = { output: values.output, allNamespaces: values["all-namespaces"], now: Date.now(), paint };
         terminal.write(await renderList(workloads, form));
-      } else if (failures.length === 0) {
+      } else if (unseen.length === 0) {
         const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
         const matching = values.state === undefined && values.selector === undefined ? "" : " and matches";
         terminal.writeError(`No workload that opted in${matching} was found${where}.\n`);
       }
-      return failures.length === 0 ? exitCodes.done : exitCodes.cluster;
+      return answered({ lookedAtAll: unseen.length === 0 && all.every(({ state }) => state !== "unknown") });
     };
   },
 });

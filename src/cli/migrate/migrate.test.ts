@@ -74,6 +74,29 @@ describe("wave migrate --dry-run", () => {
     expect(JSON.parse((await migrate("--dialects=wave", "-o", "json")).out).workloads).toEqual([]);
   });
 
+  it("ends with 3 where it may not look for other controllers, or for what a regular expression names", async () => {
+    const { createWorkload, merge, migrate, namespace } = await scene();
+    await createWorkload("deployments/web");
+    await merge("deployments/web", recorded(hashInGo("1")), "wave");
+    const others = ({ path }: { readonly path: string }) => /^\/apis\/apps\/v1\/deployments(\?|$)/.test(path);
+    sandbox.faults.add({ match: others, action: { type: "status", status: 403 } });
+    const blind = await migrate();
+    sandbox.faults.clear();
+    expect(blind).toMatchObject({ code: 3, out: expect.stringContaining("0 of 1 would roll.") });
+    expect(blind.err).toContain("could not look for other controllers: you may not list deployments in all namespaces");
+    await merge("deployments/web", {
+      metadata: { annotations: { "configmap.reloader.stakater.com/reload": "other-.*" } },
+    });
+    const names = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/configmaps`);
+    sandbox.faults.add({ match: names, action: { type: "status", status: 403 } });
+    const unnamed = await migrate("-ojson");
+    sandbox.faults.clear();
+    expect(unnamed.code).toBe(3);
+    expect(JSON.parse(unnamed.out).workloads).toMatchObject([
+      { effect: "unknown", reason: expect.stringContaining("what regular expressions name is not known here") },
+    ]);
+  });
+
   it("writes nothing and says so to whoever wants it to", async () => {
     const { run } = await scene();
     const { code, err } = await run("migrate");

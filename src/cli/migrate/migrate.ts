@@ -4,7 +4,7 @@ import { otherControllers } from "../cluster/other-controllers.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { clusterCommand } from "../cluster-command.ts";
 import { placed } from "../command-failure.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { answered } from "../exit-codes.ts";
 import { readPolicy } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { printable } from "../output/printable.ts";
@@ -34,13 +34,15 @@ export const migrate = clusterCommand({
       ]);
       const workloads = asked.map(verdictOn).sort(inOrder);
       const unread = "unread" in others ? [`could not look for other controllers: ${others.unread}`] : [];
-      for (const line of [...failures, ...gaps, ...unread])
-        terminal.writeError(`wave migrate: ${printable(placed(line, cluster))}\n`);
+      const unseen = [...failures, ...gaps, ...unread];
+      for (const line of unseen) terminal.writeError(`wave migrate: ${printable(placed(line, cluster))}\n`);
       const migration: Migration = { workloads, controllers: "unread" in others ? null : others };
       terminal.write(await renderMigration(migration, values.output));
-      if (workloads.some(({ effect }) => effect === "roll")) return exitCodes.no;
-      const unknown = failures.length > 0 || workloads.some(({ effect }) => effect === "unknown");
-      return unknown ? exitCodes.cluster : exitCodes.done;
+      const isUnknown = workloads.some(({ effect }) => effect === "unknown");
+      return answered({
+        no: workloads.some(({ effect }) => effect === "roll"),
+        lookedAtAll: unseen.length === 0 && !isUnknown,
+      });
     };
   },
 });
