@@ -7,7 +7,8 @@ import type { Annotations } from "./wave-annotations.ts";
 export type OptIn =
   /** By Wave's annotation on it or its Namespace; or by annotations of another dialect alone. */
   | { readonly state: "in"; readonly by: "workload" | "namespace" | "dialect" }
-  | { readonly state: "out" }
+  /** Or another object makes it, whatever it asks for itself. */
+  | { readonly state: "out"; readonly madeBy?: string }
   | { readonly state: "unclear"; readonly value: string };
 
 /** What a Namespace decides, by its name. */

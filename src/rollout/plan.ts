@@ -151,7 +151,10 @@ function planOptedOut(workload: Workload, ignored: string | undefined): DuePlan 
     };
   }
   if (ignored !== undefined) return { outcome: "ignore", reason: `is in ${ignored}`, warnings: [] };
-  return { outcome: "ignore", reason: unclear[0]?.message ?? "has not opted in", warnings };
+  const madeBy = optIn.state === "out" ? optIn.madeBy : undefined;
+  const out =
+    madeBy === undefined ? "has not opted in" : `is left alone: ${madeBy} made it, and makes the next one anew`;
+  return { outcome: "ignore", reason: unclear[0]?.message ?? out, warnings };
 }
 
 function unclearOptIn(value: string): Warning {

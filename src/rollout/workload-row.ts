@@ -42,6 +42,8 @@ export interface WorkloadRow {
    * cannot be changed. Undefined: that it is in the pod template.
    */
   readonly rolledBy?: "run" | "replacement" | undefined;
+  /** Whether an object that another one controls is left alone, as that one makes the next when it is to. */
+  readonly leavesControlled?: boolean | undefined;
   /** Where the time goes at which its Pods are to be restarted, as a JSON Pointer; undefined where there is no such field. */
   readonly restartAt?: string | undefined;
   /** Where its objects may have the pod template of another object. */

@@ -17,6 +17,7 @@ import { type RolledBy, recordsBeside, rolledByOf } from "./rolled-by.ts";
 import { sharedString } from "./shared-string.ts";
 import type { Warning } from "./warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "./wave-annotations.ts";
+import { quoted } from "./wording.ts";
 import type { WorkloadName } from "./workload-key.ts";
 import { referencesOf, sourceOf, type WorkloadObject } from "./workload-references.ts";
 import { type Lender, standardForm, type WorkloadRow } from "./workload-row.ts";
@@ -143,8 +144,9 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, lender: 
   const others = foreignNames(dialects?.understood);
   const bytes = bytesOfWave(annotations, others) + bytesOfWave(template ?? {}, others);
   const tooLong = bytes > budgets.annotations.most;
-  const asked = askedOf(tooLong ? shortened(source) : source, asking);
-  const optIn = optInOf(asked);
+  const madeBy = row.leavesControlled ? controllerOf(metadata) : undefined;
+  const asked = madeBy === undefined ? askedOf(tooLong ? shortened(source) : source, asking) : [];
+  const optIn: OptIn = madeBy === undefined ? optInOf(asked) : { state: "out", madeBy };
   const rolledBy = rolledByOf(row, lender, annotations, asking);
   const kept = (text: string | undefined) =>
     tooLong && text !== undefined && text.length > mostKept ? undefined : text;
@@ -189,7 +191,10 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, lender: 
     disabledScheduler: kept(annotations[schedulingDisabled]),
     leftPaused: row.id === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
     oldFinalizer: hasOldFinalizer(metadata),
-    mistakes: tooLong ? [] : [...mistakesOf(source, asked), ...(references.length > 0 ? keepingOf(row, object) : [])],
+    mistakes:
+      tooLong || madeBy !== undefined
+        ? []
+        : [...mistakesOf(source, asked), ...(references.length > 0 ? keepingOf(row, object) : [])],
     policy: policyAnnotationsOf(annotations, "workload"),
     progress: row.progress(object, lender),
     rolledAt: byWaveAt,
@@ -212,6 +217,12 @@ function withNothing({ spec, ...object }: WorkloadObject): WorkloadObject {
 /** Whether an object is being deleted. */
 export function isDeleting({ deletionTimestamp }: ObjectMeta): boolean {
   return deletionTimestamp !== undefined && deletionTimestamp !== null;
+}
+
+/** What controls an object (https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/). */
+function controllerOf({ ownerReferences }: ObjectMeta): string | undefined {
+  const owner = ownerReferences?.find(({ controller }) => controller === true);
+  return owner && `${quoted(owner.kind)} ${quoted(owner.name)}`;
 }
 
 /** As much of too long annotations as tells whether somebody opts in. */

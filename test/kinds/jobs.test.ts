@@ -11,7 +11,9 @@ interface Job extends AnyObject {
 }
 
 describeOnControlPlane("a Job that is to be rolled", (cluster) => {
-  it("is made again for each change with the same name, and not for its first hash", { timeout: 120_000 }, async () => {
+  it("is made again for each change with the same name, not for its first hash, and not where another object makes it", {
+    timeout: 120_000,
+  }, async () => {
     const ns = "kinds-jobs";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("migrate", { a: "1" });
@@ -27,6 +29,9 @@ describeOnControlPlane("a Job that is to be rolled", (cluster) => {
       });
     await create("migrate");
     await create("kept", { finalizers: ["example.com/kept"] });
+    const maker = await cluster.api("GET", `/api/v1/namespaces/${ns}/configmaps/migrate`);
+    const owner = { apiVersion: "v1", kind: "ConfigMap", name: "migrate", uid: maker.metadata.uid, controller: true };
+    await create("run-of-another", { ownerReferences: [owner] });
     const read = (name: string) => cluster.api<Job>("GET", `${jobs}/${name}`);
     const account = await chartAccount(cluster, ns, `namespaces={${ns}},workloadKinds={jobs.batch}`);
     const flags = [`--namespaces=${ns}`, "--workload-kinds=jobs.batch"];
@@ -59,6 +64,8 @@ describeOnControlPlane("a Job that is to be rolled", (cluster) => {
       );
       expect(refused.message).toContain("it has finalizers");
       expect((await read("kept")).metadata).not.toHaveProperty("deletionTimestamp");
+      const { annotations, generation } = (await read("run-of-another")).metadata;
+      expect([annotations, generation]).toEqual([optIn, 1]);
     } finally {
       await namespace.merge(`${jobs}/kept`, { metadata: { finalizers: null } });
       await wave.stop();

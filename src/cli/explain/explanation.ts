@@ -35,7 +35,7 @@ export interface UnreadObject extends ConfigName {
 export interface Explanation extends ExplainedOutcome {
   readonly version: 1;
   readonly workload: WorkloadName;
-  readonly optIn: OptIn["state"];
+  readonly optIn: OptIn["state"] | "left alone";
   /** The dialects that opt it in. */
   readonly dialects: readonly Dialect[];
   /** Where it stands, by what Wave would do and what became of its Pods. */
@@ -149,7 +149,7 @@ export function explainWorkload({
   return {
     version: 1,
     workload: { kind, namespace, name },
-    optIn: optIn.state,
+    optIn: optIn.state === "out" && optIn.madeBy !== undefined ? "left alone" : optIn.state,
     dialects: asked.filter((each) => each.optIn.state === "in").map(({ dialect }) => dialect),
     state,
     because: because || null,

@@ -15,6 +15,8 @@ export const job: KnownKind = {
   leavesHeldPods: false,
   podsBy: undefined,
   rolledBy: "replacement",
+  // Each run of a CronJob would be made again for an edit, those of yesterday, too: they have what its template has.
+  leavesControlled: true,
   completeWhen: "it has succeeded; it is made again, with the same name",
   progress: (object) => {
     const { status } = object as { readonly status?: JobStatus };

@@ -9,6 +9,7 @@ export interface KnownKind
     | "leavesHeldPods"
     | "podsBy"
     | "rolledBy"
+    | "leavesControlled"
     | "restartAt"
     | "borrowing"
     | "keepsContainers"
