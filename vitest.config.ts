@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+/** No measures, but as long as a very busy machine needs: what is awaited ends a test as soon as it is there. */
+const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } };
+
 export default defineConfig({
   test: {
     projects: [
@@ -8,8 +11,7 @@ export default defineConfig({
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
           setupFiles: "test/properties-setup.ts",
-          // As long as a busy machine needs.
-          testTimeout: 60_000,
+          ...patience,
         },
       },
       {
@@ -18,8 +20,7 @@ export default defineConfig({
           include: ["test/*/**/*.test.ts"],
           exclude: ["test/simulation/**", "test/node/**", "test/docs/**"],
           globalSetup: "test/control-plane/global-setup.ts",
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...patience,
           // One API server serves all suites: more at once than this only makes them wait for it.
           maxWorkers: 2,
         },
@@ -28,8 +29,7 @@ export default defineConfig({
         test: {
           name: "docs",
           include: ["test/docs/**/*.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...patience,
           // It has a control plane of its own, so nothing stands beside it.
           fileParallelism: false,
           sequence: { groupOrder: 1 },
@@ -40,8 +40,7 @@ export default defineConfig({
           name: "node",
           include: ["test/node/**/*.test.ts"],
           globalSetup: "test/node/global-setup.ts",
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...patience,
           // One node at a time, and nothing beside it: when all others are through.
           fileParallelism: false,
           sequence: { groupOrder: 2 },

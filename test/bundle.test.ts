@@ -22,4 +22,4 @@ it("makes a bundle of which V8 keeps a byte a character, and no ES module of one
     expect(chunk).not.toMatch(/[^\0-\xff]/);
     expect(chunk).not.toMatch(/^\s*import .*"node:/m);
   }
-}, 60_000);
+});

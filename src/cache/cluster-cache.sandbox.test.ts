@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { KubeList, KubeObject, WatchEvent } from "../kube/api-types.ts";
 import { resourcePath } from "../kube/resources.ts";
 import type { ReflectorEvent } from "../kube/watch-context.ts";
 import { systemClock } from "../lib/clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { digestOf } from "../rollout/digest.ts";
 import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 import { silentLogger } from "../telemetry/log.ts";
@@ -125,7 +126,7 @@ describe("the caches of an API server", () => {
     await send(sandbox, "POST", secrets, secret("release", { key: "1" }, { type: "helm.sh/release.v1" }));
     await send(sandbox, "POST", "/apis/apps/v1/namespaces/default/deployments", web);
     await caches.whenSynced(stop.signal);
-    await vi.waitFor(() => expect(caches.workload("Deployment/default/web")?.references).toHaveLength(1));
+    await eventually(() => expect(caches.workload("Deployment/default/web")?.references).toHaveLength(1));
     expect([...caches.workloadsReading("Secret/default/kept")]).toEqual(["Deployment/default/web"]);
     expect(keyOf("kept")).toBe(keyOf("changed"));
     expect(keyOf("gone")).toBeDefined();
@@ -136,7 +137,7 @@ describe("the caches of an API server", () => {
     await send(sandbox, "PATCH", `${secrets}/kept`, { metadata: { labels: { only: "labels" } } });
     await send(sandbox, "PATCH", `${secrets}/changed`, { stringData: { key: "2" } });
     await send(sandbox, "DELETE", `${secrets}/gone`);
-    await vi.waitFor(() => expect(changes.toSorted()).toEqual(["Secret/default/changed", "Secret/default/gone"]));
+    await eventually(() => expect(changes.toSorted()).toEqual(["Secret/default/changed", "Secret/default/gone"]));
     expect(keyOf("changed")).not.toBe(keyOf("kept"));
     expect(keyOf("gone")).toBeUndefined();
   });

@@ -153,37 +153,33 @@ describe.each([
   it.each([
     ["streams", false],
     ["pages", true],
-  ])(
-    "equals the server after any interleaving of writes and faults, lists being %s",
-    async (_lists, pages) => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), async (steps) => {
-          const replayed: Record<string, string> = {};
-          const running = await start(http2, ({ key, before, after }) => {
-            const own = key.slice("ConfigMap/default/".length);
-            expect(replayed[own]).toBe(before);
-            expect(after).not.toBe(before);
-            if (after === undefined) delete replayed[own];
-            else replayed[own] = after;
-          });
-          if (pages) refuseStreams(running.sandbox);
-          try {
-            for (const each of steps) await take(each, running);
-            await take({ do: "write", name: "last", value: "1" }, running);
-            const expected = await onServer(running);
-            // The first list is filled in place: all of it may be there before its end has come.
-            const state = () => ({ synced: running.store.synced, held: held(running.store) });
-            const patience = { timeout: 10_000, interval: 2 };
-            await expect.poll(state, patience).toEqual({ synced: true, held: expected });
-            expect(replayed).toEqual(expected);
-          } finally {
-            await running.close();
-          }
-        }),
-        // Making a failure smaller would wait for it again and again; its seed repeats it.
-        { numRuns: 12, endOnFailure: true },
-      );
-    },
-    60_000,
-  );
+  ])("equals the server after any interleaving of writes and faults, lists being %s", async (_lists, pages) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), async (steps) => {
+        const replayed: Record<string, string> = {};
+        const running = await start(http2, ({ key, before, after }) => {
+          const own = key.slice("ConfigMap/default/".length);
+          expect(replayed[own]).toBe(before);
+          expect(after).not.toBe(before);
+          if (after === undefined) delete replayed[own];
+          else replayed[own] = after;
+        });
+        if (pages) refuseStreams(running.sandbox);
+        try {
+          for (const each of steps) await take(each, running);
+          await take({ do: "write", name: "last", value: "1" }, running);
+          const expected = await onServer(running);
+          // The first list is filled in place: all of it may be there before its end has come.
+          const state = () => ({ synced: running.store.synced, held: held(running.store) });
+          const patience = { interval: 2 };
+          await expect.poll(state, patience).toEqual({ synced: true, held: expected });
+          expect(replayed).toEqual(expected);
+        } finally {
+          await running.close();
+        }
+      }),
+      // Making a failure smaller would wait for it again and again; its seed repeats it.
+      { numRuns: 12, endOnFailure: true },
+    );
+  });
 });

@@ -463,5 +463,5 @@ describe("under any order of changes and of hearing of them", () => {
       }),
       { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? 100) },
     );
-  }, 60_000);
+  });
 });

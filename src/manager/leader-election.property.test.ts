@@ -160,5 +160,5 @@ describe("leader election, under any interleaving of faults", () => {
       ),
       { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? 400) },
     );
-  }, 60_000);
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { processorMs } from "../lib/test-processor-time.ts";
 import { sameWorkload } from "./cached-workload.ts";
 import { kinds } from "./kinds.ts";
 import { planRollout } from "./plan.ts";
@@ -37,29 +38,35 @@ const large: Readonly<Record<string, (entries: number) => Wanted>> = {
   }),
 };
 
-/** What it costs to transform, compare and plan a workload so many times, in milliseconds. */
-function costOf(wanted: Wanted, keys: number, repeats: number): () => number {
+/** Transforms, compares and plans a workload so many times. */
+function planning(wanted: Wanted, keys: number, times: number): () => void {
   const object = workloadObject(wanted);
-  const lookup = lookupOf(configMap("web", Object.fromEntries(times(keys, (i) => [`k${i}`, ""]))));
+  const lookup = lookupOf(configMap("web", Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, ""]))));
   return () => {
-    const begun = performance.now();
-    for (let repeat = 0; repeat < repeats; repeat++) {
+    for (let time = 0; time < times; time++) {
       const workload = toWorkload(kinds.StatefulSet, object);
       sameWorkload(workload, toWorkload(kinds.StatefulSet, object));
       planRollout(workload, lookup, defaultPolicy);
     }
-    return performance.now() - begun;
   };
 }
 
 describe("the cost of a workload", () => {
-  it.each(Object.entries(large))("grows with its %s as they do, and not with their square", (_, wanted) => {
-    const one = costOf(wanted(4_000), 4_000, 1);
-    const many = costOf(wanted(250), 250, 16);
-    // The least of some runs: what else runs on the machine only adds, and to both alike.
-    const runs = times(5, () => [one(), many()] as const);
-    const ratio = Math.min(...runs.map(([cost]) => cost)) / Math.min(...runs.map(([, cost]) => cost));
+  it.each(Object.entries(large))("grows with its %s as they do, and not with their square", async (_, wanted) => {
+    const repeated = (work: () => void, count: number) =>
+      processorMs(() => {
+        for (let i = 0; i < count; i++) work();
+      });
+    const one = planning(wanted(4_000), 4_000, 1);
+    const many = planning(wanted(250), 250, 16);
+    // As often as is enough to measure it.
+    let count = 1;
+    let ofMany = await repeated(many, count);
+    while (ofMany < 150) {
+      count *= 2;
+      ofMany = await repeated(many, count);
+    }
     // Linear is 1, quadratic 16.
-    expect(ratio).toBeLessThan(5.5);
+    expect((await repeated(one, count)) / ofMany).toBeLessThan(5.5);
   });
 });

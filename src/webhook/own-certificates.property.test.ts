@@ -236,5 +236,5 @@ describe("own certificates", () => {
     // The property is about rotations, so there must have been some.
     expect(rotations).toBeGreaterThan(2);
     expect(paths).toBeGreaterThan(2);
-  }, 120_000);
+  });
 });

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { Agent, type RequestOptions, request } from "node:https";
 import { connect, type TLSSocket } from "node:tls";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../lib/clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { createAuthority, issueServingCertificate } from "./certificates.ts";
@@ -171,7 +172,7 @@ describe("the admission server", () => {
     async (_what, status, line, body, options) => {
       expect(await send(body, options)).toMatchObject({ status, text: `${line}\n` });
       expect((await send(whole)).status).toBe(200);
-      await vi.waitFor(() => {
+      await eventually(() => {
         for (const code of [status, 200]) expect(metrics.render()).toContain(`{code="${code}"} 1\n`);
       });
     },

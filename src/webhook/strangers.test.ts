@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../lib/clock.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
+import { eventually } from "../lib/test-eventually.ts";
 import { silentLogger } from "../telemetry/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics.ts";
 import { createAuthority, issueServingCertificate } from "./certificates.ts";
@@ -14,8 +15,6 @@ const authority = createAuthority("authority", validity);
 const { certificate, key } = issueServingCertificate(authority, ["127.0.0.1"], validity);
 const token = "0123456789abcdef0123456789abcdef";
 const served = { certificate: certificate.pem, key, tokens: [token] };
-/** Not a measure: how long a busy machine may take. */
-const soon = { timeout: 10_000 };
 const limits = { all: 40, strangers: 20, strangerMs: 60_000 };
 
 const review = JSON.stringify({
@@ -88,7 +87,7 @@ describe("a stranger", () => {
   it("is answered 404 before a byte of the body, which is then not read, and loses the connection", async () => {
     const socket = await open();
     expect(await ask(socket, head("/mutate", 1e9))).toBe("HTTP/1.1 404");
-    await vi.waitFor(() => expect(socket.readableEnded || socket.destroyed).toBe(true), soon);
+    await eventually(() => expect(socket.readableEnded || socket.destroyed).toBe(true));
   });
 
   it("is not asked for the body either, as those are who know the path", async () => {
@@ -126,7 +125,7 @@ describe("a stranger", () => {
       expect(await ask(await apiServer())).toBe("HTTP/1.1 200");
     }
     expect(await ask(before)).toBe("HTTP/1.1 200");
-    await vi.waitFor(() => expect(alive()).toBeLessThanOrEqual(limits.strangers + 11), soon);
+    await eventually(() => expect(alive()).toBeLessThanOrEqual(limits.strangers + 11));
     expect(reviews).toBe(12);
     expect(metrics.render()).toMatch(/^wave_http_connections_dropped_total\{server="webhook"\} \d\d/m);
   });
@@ -143,7 +142,7 @@ describe("a stranger", () => {
     expect(await ask(known)).toBe("HTTP/1.1 200");
     expect([silent.closed, slow.closed]).toEqual([false, false]);
     await clock.advance(1);
-    await vi.waitFor(() => expect([silent.closed, slow.closed]).toEqual([true, true]), soon);
+    await eventually(() => expect([silent.closed, slow.closed]).toEqual([true, true]));
     expect(await ask(known)).toBe("HTTP/1.1 200");
   });
 
@@ -153,7 +152,7 @@ describe("a stranger", () => {
       known.push(await apiServer());
       expect(await ask(known.at(-1) as TLSSocket)).toBe("HTTP/1.1 200");
     }
-    await vi.waitFor(() => expect(alive()).toBe(limits.all), soon);
+    await eventually(() => expect(alive()).toBe(limits.all));
     expect(known.slice(0, 5).every(({ destroyed, readableEnded }) => destroyed || readableEnded)).toBe(true);
     expect(await ask(known.at(-1) as TLSSocket)).toBe("HTTP/1.1 200");
   });
@@ -164,7 +163,7 @@ describe("reviews", () => {
     const socket = await apiServer();
     socket.resume();
     socket.write(asked().repeat(50));
-    await vi.waitFor(() => expect(socket.readableEnded || socket.destroyed).toBe(true), soon);
+    await eventually(() => expect(socket.readableEnded || socket.destroyed).toBe(true));
     expect(reviews).toBeLessThanOrEqual(2);
   });
 
@@ -183,7 +182,7 @@ describe("reviews", () => {
       asked(JSON.stringify({ ...JSON.parse(review), request: { uid }, padding: "x".repeat(padding) }));
     const [first, second, dense, small] = [await apiServer(), await apiServer(), await apiServer(), await apiServer()];
     const answers = [ask(first, of("first", mebibyte))];
-    await vi.waitFor(() => expect(seen).toEqual(["first"]), soon);
+    await eventually(() => expect(seen).toEqual(["first"]));
     answers.push(ask(second, of("second", mebibyte)));
     const values = JSON.stringify({ ...JSON.parse(review), request: { uid: "dense" }, values: Array(30_000).fill({}) });
     answers.push(ask(dense, asked(values)));

@@ -115,7 +115,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
       if (folder !== undefined) await rm(folder, { recursive: true });
     });
 
-    it("is what it does: nothing more is tried, and nothing less is used", { timeout: 120_000 }, async () => {
+    it("is what it does: nothing more is tried, and nothing less is used", async () => {
       for (const { kind } of workloadKinds) {
         const first = await newHash(cluster, ns, kind, "app");
         await shop.edit("Secret", "app", { a: `${kind} 2` });

@@ -52,9 +52,7 @@ describe("the site of the docs", () => {
       expect(text.toLowerCase(), word).toContain(word);
   });
 
-  it("finds a page in a browser, in the dark and on a telephone, nothing is wider than the screen, tables of reference least of all", {
-    timeout: 300_000,
-  }, async (context) => {
+  it("finds a page in a browser, in the dark and on a telephone, nothing is wider than the screen, tables of reference least of all", async (context) => {
     await using browser = await openSite(folder);
     if (browser === undefined) return context.skip("no Chromium on this machine");
     await browser.size(390, 800);

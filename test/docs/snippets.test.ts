@@ -67,7 +67,7 @@ describe.skipIf(left !== undefined)("who follows a page on a real control plane"
     await controlPlane?.stop();
   });
 
-  it.for(pages.filter(isFollowed))("gets from each block of %s what it says", { timeout: 240_000 }, async (page) => {
+  it.for(pages.filter(isFollowed))("gets from each block of %s what it says", async (page) => {
     const scene = new Scene(page, controlPlane.kubeconfig);
     try {
       await scene.begin();

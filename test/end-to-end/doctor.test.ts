@@ -96,14 +96,14 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
   });
   afterAll(() => stop());
 
-  it("finds nothing where all is well, in all namespaces too", { timeout: 60_000 }, async () => {
+  it("finds nothing where all is well, in all namespaces too", async () => {
     await healthy();
     const { code, checks } = await diagnose("-A");
     expect({ code, bad: checks.filter(({ severity }) => severity !== "ok") }).toEqual({ code: 0, bad: [] });
     expect(checks.map(({ check }) => check)).toContain("webhook");
   });
 
-  it("prints what the page shows", { timeout: 60_000 }, async () => {
+  it("prints what the page shows", async () => {
     const blocks = blocksFollowedBy("test/end-to-end/doctor.test.ts", "docs/commands.md");
     expect(blocks).toHaveLength(1);
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "flags" } }] }] };
@@ -122,7 +122,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds what Wave's account may not do, by the roles that are gone", { timeout: 60_000 }, async () => {
+  it("finds what Wave's account may not do, by the roles that are gone", async () => {
     await cluster.kubectl(["delete", "clusterrole", "wave"]);
     const finding = await found("permissions", /^its account wave may not list, watch and get secrets$/);
     await follow(finding);
@@ -130,9 +130,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds that nobody leads and that the webhook is not reached, and never tells its path", {
-    timeout: 90_000,
-  }, async () => {
+  it("finds that nobody leads and that the webhook is not reached, and never tells its path", async () => {
     await merge(configuration, {
       webhooks: (await cluster.api<{ webhooks: object[] }>("GET", configuration)).webhooks.map((each) => ({
         ...each,
@@ -179,7 +177,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds a webhook configuration that is gone, left over, or without endpoints", { timeout: 60_000 }, async () => {
+  it("finds a webhook configuration that is gone, left over, or without endpoints", async () => {
     await cluster.api("DELETE", configuration);
     await follow(await found("webhook", /the API server asks Wave about no workload$/));
     await lead();
@@ -197,7 +195,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds replicas that are not there, and says why their Pods are not ready", { timeout: 60_000 }, async () => {
+  it("finds replicas that are not there, and says why their Pods are not ready", async () => {
     await cluster.kubectl(["-n", system, "scale", "deployment/wave", "--replicas=0"]);
     await follow(await found("wave", /^it is scaled to 0: nothing is rolled$/));
     await healthy();
@@ -211,7 +209,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds flags that are none, and namespaces that do not exist", { timeout: 60_000 }, async () => {
+  it("finds flags that are none, and namespaces that do not exist", async () => {
     const args = await argsOf();
     await setArgs([...args, `--namespaces=${ns},gone`, "--setle=1s"]);
     await found("flags", /^its flags are refused: unknown flag "--setle"; did you mean --settle\?$/);
@@ -221,7 +219,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await setArgs(args);
   });
 
-  it("finds a second Wave, and another controller for the same workloads", { timeout: 60_000 }, async () => {
+  it("finds a second Wave, and another controller for the same workloads", async () => {
     const { spec } = await cluster.api<AnyObject & { spec: object }>("GET", deployment);
     const labels = { "app.kubernetes.io/name": "wave", "app.kubernetes.io/version": "0.1.0" };
     await cluster.api("POST", `/apis/apps/v1/namespaces/${ns}/deployments`, {
@@ -251,7 +249,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds workloads that wait, and annotations that never reach Wave", { timeout: 60_000 }, async () => {
+  it("finds workloads that wait, and annotations that never reach Wave", async () => {
     await shop.create(
       workload("mail", { containers: [{ name: "app", image: "nginx", envFrom: [{ secretRef: { name: "db" } }] }] }),
     );
@@ -271,7 +269,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     expect(out).toMatch(/^deployment\/label +current /m);
   });
 
-  it("finds the finalizer of an early Wave", { timeout: 60_000 }, async () => {
+  it("finds the finalizer of an early Wave", async () => {
     const web = `/apis/apps/v1/namespaces/${ns}/deployments/web`;
     await merge(web, { metadata: { finalizers: ["wave.pusher.com/finalizer"] } });
     expect(await found("leftovers", /^finalizer wave\.pusher\.com\/finalizer is of an old Wave/)).toMatchObject({
@@ -281,9 +279,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("says to somebody with little permission what was not checked, and checks the rest", {
-    timeout: 60_000,
-  }, async () => {
+  it("says to somebody with little permission what was not checked, and checks the rest", async () => {
     const rule = { apiGroups: ["", "apps"], resources: ["configmaps", "deployments"], verbs: ["get", "list"] };
     const kubeconfig = join(
       await temporaryFiles({ kubeconfig: await makeAccount(cluster, ns, "reader", rule) }),

@@ -87,7 +87,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
   afterEach(stop);
   afterAll(() => account.remove());
 
-  it("comes, changes, is deleted and lost, and goes, and only edits make new Pods", { timeout: 240_000 }, async () => {
+  it("comes, changes, is deleted and lost, and goes, and only edits make new Pods", async () => {
     // On: two replicas with one key.
     await startWithKey();
     const first = await keys();

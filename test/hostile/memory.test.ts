@@ -42,7 +42,7 @@ describe.skipIf(missingControlPlane() !== undefined).each(servers)(
       const envFrom = [{ configMapRef: { name: "app" } }];
       await victim.create(workload("app", { containers: [{ ...container, envFrom }] }));
       wave = await startWave([`--kubeconfig=${plane.kubeconfig}`]);
-    }, 120_000);
+    });
     afterAll(async () => {
       await wave?.stop();
       cluster?.close();
@@ -89,5 +89,4 @@ describe.skipIf(missingControlPlane() !== undefined).each(servers)(
       for (const socket of idle) socket.destroy();
     });
   },
-  180_000,
 );

@@ -88,5 +88,5 @@ describeOnControlPlane("a tenant who makes many small objects", () => {
     });
     expectPeace(outcome);
     expect(await siege().wave.metrics()).toMatch(/^wave_cache_left_out_objects [1-9]/m);
-  }, 120_000);
+  });
 });

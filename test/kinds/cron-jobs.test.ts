@@ -13,7 +13,7 @@ interface CronJob extends AnyObject {
 }
 
 describeOnControlPlane("a CronJob that is to be rolled", (cluster) => {
-  it("is run once for each change beside its schedule", { timeout: 120_000 }, async () => {
+  it("is run once for each change beside its schedule", async () => {
     const ns = "kinds-cron-jobs";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("report", { a: "1" });

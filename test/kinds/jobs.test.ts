@@ -11,9 +11,7 @@ interface Job extends AnyObject {
 }
 
 describeOnControlPlane("a Job that is to be rolled", (cluster) => {
-  it("is made again for each change with the same name, not for its first hash, and not where another object makes it", {
-    timeout: 120_000,
-  }, async () => {
+  it("is made again for each change with the same name, not for its first hash, and not where another object makes it", async () => {
     const ns = "kinds-jobs";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("migrate", { a: "1" });

@@ -100,9 +100,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     });
   });
 
-  it("begin with the right hash, and wait for what they require, where webhooks are on", {
-    timeout: 120_000,
-  }, async () => {
+  it("begin with the right hash, and wait for what they require, where webhooks are on", async () => {
     const scene = "kinds-admitted";
     const args = [`--workload-kinds=${playedKinds.map(({ flag }) => flag).join(",")}`];
     const { wave: admitting, namespace: admitted } = await startScene(cluster, scene, { webhooks: true, args });
@@ -159,7 +157,7 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     expect(account.forbidden()).toEqual([]);
   });
 
-  it("are found when they are defined, and let go of when they are no longer", { timeout: 240_000 }, async () => {
+  it("are found when they are defined, and let go of when they are no longer", async () => {
     await define(cluster, laterKind);
     await make(cluster, laterKind, ns, "late", { reads: "late" });
     await namespace.configMap("late", { a: "1" });

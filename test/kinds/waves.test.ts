@@ -10,7 +10,7 @@ const names = ["a", "b", "c", "d", "e", "f"];
 const rollout = playedKinds.find(({ plural }) => plural === "rollouts") as PlayedKind;
 
 describeOnOwnControlPlane("waves of a kind besides the built-in ones", (cluster) => {
-  it("go on as its statuses say, and a bad edit hits the first and no other", { timeout: 120_000 }, async () => {
+  it("go on as its statuses say, and a bad edit hits the first and no other", async () => {
     const namespace = await makeNamespace(cluster, ns);
     await define(cluster, rollout);
     await namespace.configMap("shared", { state: "1" });

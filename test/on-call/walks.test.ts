@@ -47,7 +47,7 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
     place = { cluster, release, replica };
     scene = new Scene(page, cluster.kubeconfig);
     await scene.begin();
-  }, 120_000);
+  });
   afterAll(async () => {
     await scene?.end();
     await place?.replica.stop("SIGKILL");
@@ -65,7 +65,7 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
     }
   });
 
-  it.for(walks)("ends it in a minute: $title", { timeout: 180_000 }, async (walk: Walk) => {
+  it.for(walks)("ends it in a minute: $title", async (walk: Walk) => {
     const night = nights[walk.title] ?? expect.fail("no such night");
     expect(await series(night)).not.toMatch(night.series);
     const answer = await night.breaks(place);

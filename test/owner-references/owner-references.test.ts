@@ -128,7 +128,7 @@ describeOnControlPlane("Wave with --owner-references", (cluster) => {
     const ns = "owned-killed";
     const { untilOwned, untilFinalizers, untilGone, owned, delete: remove } = ownedIn(cluster, ns);
 
-    it("goes on where it was, with adding and with removing", { timeout: 120_000 }, async () => {
+    it("goes on where it was, with adding and with removing", async () => {
       const namespace = await makeNamespace(cluster, ns);
       const names = Array.from({ length: 40 }, (_, index) => `part-${index}`);
       for (const name of names) await namespace.configMap(name, { a: "1" });

@@ -9,9 +9,7 @@ const template = (ns: string, name: string) => workloadPath(ns, "Deployment", na
 const reads = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "app" } }] }] };
 
 describeOnControlPlane("what changes again and again", (cluster) => {
-  it("100 edits in 5 s are one or two rollouts, the last of them with the last edit", {
-    timeout: 120_000,
-  }, async () => {
+  it("100 edits in 5 s are one or two rollouts, the last of them with the last edit", async () => {
     const ns = "flapping";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("app", { edit: "0" });
@@ -48,7 +46,7 @@ describeOnControlPlane("what changes again and again", (cluster) => {
     }
   });
 
-  it("an owner that strips the hash is told of by name, and not fought", { timeout: 120_000 }, async () => {
+  it("an owner that strips the hash is told of by name, and not fought", async () => {
     const ns = "stripping";
     const namespace = await makeNamespace(cluster, ns);
     await namespace.configMap("app", { edit: "0" });

@@ -121,7 +121,7 @@ describeOnControlPlane("what people hold", (cluster) => {
     });
   });
 
-  it("a Namespace opts its workloads in and out", { timeout: 90_000 }, async () => {
+  it("a Namespace opts its workloads in and out", async () => {
     const name = "by-namespace";
     await namespace.configMap(name, { edit: "0" });
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name } }] }] };

@@ -9,7 +9,7 @@ import { deploymentWrites, timesEach } from "./written.ts";
 const many = 200;
 
 describeOnControlPlane("waves", (cluster) => {
-  it(`a bad edit hits one of ${many}, and a good one then reaches all`, { timeout: 240_000 }, async () => {
+  it(`a bad edit hits one of ${many}, and a good one then reaches all`, async () => {
     const ns = "waves-bad-edit";
     const namespace = await makeNamespace(cluster, ns);
     const applications = await makeApplications(cluster, namespace, many);
@@ -50,7 +50,7 @@ describeOnControlPlane("waves", (cluster) => {
     }
   });
 
-  it("a leader that is killed in the middle loses no step, and nobody rolls twice", { timeout: 240_000 }, async () => {
+  it("a leader that is killed in the middle loses no step, and nobody rolls twice", async () => {
     const ns = "waves-killed-leader";
     const count = 40;
     const atOnce = 4;
@@ -84,7 +84,7 @@ describeOnControlPlane("waves", (cluster) => {
     }
   });
 
-  it("who wants to go first does, and who will not wait does not", { timeout: 120_000 }, async () => {
+  it("who wants to go first does, and who will not wait does not", async () => {
     const ns = "waves-priority";
     const namespace = await makeNamespace(cluster, ns);
     const applications = await makeApplications(cluster, namespace, 6);

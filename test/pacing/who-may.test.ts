@@ -105,7 +105,7 @@ describeOnControlPlane("who can change what", (cluster) => {
     await refused(tenant.cluster, workloadPath(shop, "Deployment", "app"));
   });
 
-  it("a tenant whose Pods fail halts nobody elsewhere who reads the same", { timeout: 120_000 }, async () => {
+  it("a tenant whose Pods fail halts nobody elsewhere who reads the same", async () => {
     await namespace.configMap(
       "shared",
       { edit: "0" },
