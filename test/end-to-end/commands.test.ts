@@ -198,7 +198,7 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     const envFrom = [{ secretRef: { name: "db" } }];
     await namespace.create(workload("secretive", { containers: [{ ...container, envFrom }] }));
     const { code, out, err } = await wave(kubeconfig, "list");
-    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect({ code, err }).toEqual({ code: 3, err: "" });
     expect(out).toMatch(/^deployment\/secretive +unknown +forbidden /m);
     expect(out).toMatch(/^deployment\/api +current +- +2\/2 /m);
     expect(await wave(kubeconfig, "hold", "deploy/api")).toMatchObject({
