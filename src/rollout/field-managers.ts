@@ -42,5 +42,21 @@ export function writersOf({ managedFields }: Written): {
  */
 export function lastWrittenAt({ managedFields, creationTimestamp }: Written): number {
   const others = (managedFields ?? []).filter(({ manager }) => manager !== ownershipManager);
-  return others.reduce((latest, { time }) => Math.max(latest, secondsOf(time)), 0) || secondsOf(creationTimestamp);
+  return latestOf(others) || secondsOf(creationTimestamp);
+}
+
+/**
+ * The same without who has written nothing but labels and annotations, such as a hold. Of a large object it is not known who wrote what:
+ * there everybody counts.
+ */
+export function contentWrittenAt(written: Written): number {
+  const ofContent = (written.managedFields ?? []).filter(({ fieldsV1 }) => {
+    const fields = Object.keys(fieldsV1 ?? {});
+    return fields.length === 0 || fields.some((field) => field !== "f:metadata");
+  });
+  return lastWrittenAt({ ...written, managedFields: ofContent });
+}
+
+function latestOf(entries: NonNullable<Written["managedFields"]>): number {
+  return entries.reduce((latest, { time }) => Math.max(latest, secondsOf(time)), 0);
 }

@@ -1,8 +1,10 @@
+import { secondsOf } from "../../rollout/field-managers.ts";
 import type { ConfigView } from "../../rollout/hash.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import { planRollout, type RolloutPlan } from "../../rollout/plan.ts";
 import { configKey, type Reference } from "../../rollout/references.ts";
 import type { Lookup } from "../../rollout/view.ts";
+import type { Workload } from "../../rollout/workload.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
 import type { ReadConfig, ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
@@ -58,17 +60,33 @@ const clocksDifferMs = 60_000;
  * whoever may edit the object can write it: else it would settle until then here, and not for Wave.
  */
 function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: number): Moment["changes"] {
-  const times = changeTimes(workload.references, read).filter(
-    (time) => time >= workload.rolledAt * 1000 && time <= now + clocksDifferMs,
-  );
+  const times = timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
   return times.length === 0 ? undefined : { first: Math.min(...times), last: Math.max(...times) };
 }
 
-/** When the objects of some references changed last, milliseconds since the epoch. */
-export function changeTimes(references: readonly Reference[], read: ReadConfigs): readonly number[] {
+/**
+ * Since when what a workload reads is as it is and its Pods do not show it, as far as the API tells; that somebody held it is no
+ * change. Milliseconds since the epoch; undefined where nobody knows.
+ */
+export function waitsSince({ object, workload }: FoundWorkload, read: ReadConfigs, now: number): number | undefined {
+  const ofContent = timesSinceRoll(workload, read, now, ({ config, contentAt }) => contentAt ?? config.changedAt);
+  // An object that begins to count, because it is shared or no longer ignored, changes by an annotation alone.
+  const times =
+    ofContent.length > 0 ? ofContent : timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
+  // Until its first roll, it cannot have waited for longer than it has been there.
+  const madeAt = workload.rolledAt === 0 ? secondsOf(object.metadata?.creationTimestamp) * 1000 : 0;
+  return Math.max(madeAt, ...times) || undefined;
+}
+
+function timesSinceRoll(
+  { references, rolledAt }: Workload,
+  read: ReadConfigs,
+  now: number,
+  timeOf: (found: Extract<ReadConfig, { readonly state: "present" }>) => number | undefined,
+): readonly number[] {
   return references.flatMap((reference) => {
     const found = read.get(configKey(reference));
-    if (found?.state !== "present" || found.config.changedAt === undefined) return [];
-    return [found.config.changedAt * 1000];
+    const time = found?.state === "present" ? timeOf(found) : undefined;
+    return time !== undefined && time >= rolledAt && time * 1000 <= now + clocksDifferMs ? [time * 1000] : [];
   });
 }

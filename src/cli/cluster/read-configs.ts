@@ -1,10 +1,13 @@
-import { configResources, readConfig } from "../../cache/live-configs.ts";
+import { configResources } from "../../cache/live-configs.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { isForbidden } from "../../kube/errors.ts";
+import { readIfThere } from "../../kube/read-if-there.ts";
+import { resourcePath } from "../../kube/resources.ts";
 import type { DialectSettings } from "../../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../rollout/digest.ts";
 import { isDnsSubdomain } from "../../rollout/dns-name.ts";
+import { contentWrittenAt } from "../../rollout/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../rollout/references.ts";
 import { errorText } from "../../telemetry/error-text.ts";
 import { listAll } from "../list/list-all.ts";
@@ -13,7 +16,12 @@ import { readProviderClasses } from "./read-provider-classes.ts";
 
 /** An object as it was found a moment ago. Its values are gone: a Config has digests only. */
 export type ReadConfig =
-  | { readonly state: "present"; readonly config: Config }
+  | {
+      readonly state: "present";
+      readonly config: Config;
+      /** When its content changed last, seconds since the epoch; absent where that is not known apart from the rest. */
+      readonly contentAt?: number;
+    }
   | { readonly state: "absent" }
   | UnreadConfig;
 
@@ -110,8 +118,9 @@ async function readOne(
   // A pod spec may name what no object can be called, for example with dots and slashes that would change the path.
   if (!isDnsSubdomain(object.name)) return { state: "absent" };
   try {
-    const config = await readConfig(client, object, undefined, undefined, dialects);
-    return config === undefined ? { state: "absent" } : { state: "present", config };
+    const path = resourcePath(configResources[object.kind], object);
+    const found = await readIfThere<ConfigObject>(client, { path });
+    return found === undefined ? { state: "absent" } : present(object.kind, found, dialects);
   } catch (error) {
     return unreadBy(error);
   }
@@ -119,7 +128,8 @@ async function readOne(
 
 function present(kind: StoredName["kind"], object: ConfigObject, dialects: DialectSettings | undefined): ReadConfig {
   try {
-    return { state: "present", config: toConfig(kind, object, dialects) };
+    const config = toConfig(kind, object, dialects);
+    return { state: "present", config, contentAt: contentWrittenAt(object.metadata ?? {}) };
   } catch (error) {
     return unreadBy(error);
   }

@@ -16,7 +16,7 @@ function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], po
   const object = workloadObject({ ...wanted, metadata: { managedFields: [written] } });
   return standingOf({
     ...{ object, workload: toWorkload(row, object), outcome: "unchanged", reason: "", hold: undefined, podCount },
-    ...{ unread: undefined, kubernetes: null, changedAt: undefined, flags: defaultFlags, now: noon },
+    ...{ unread: undefined, kubernetes: null, waitsSince: undefined, flags: defaultFlags, now: noon },
     pods: { state: "read", of: () => new Map() },
   });
 }

@@ -50,20 +50,20 @@ export interface StandingFacts {
   readonly podCount: PodCount | undefined;
   /** What Kubernetes says of its Pods; null: nothing. */
   readonly kubernetes: KubernetesReason | null;
-  /** When the newest of what it reads changed, milliseconds since the epoch; undefined where nobody knows. */
-  readonly changedAt: number | undefined;
+  /** Since when its Pods do not show what it reads, milliseconds since the epoch; undefined where nobody knows. */
+  readonly waitsSince: number | undefined;
   readonly flags: PacingFlags;
   readonly now: number;
 }
 
 /** Where a workload stands: what is due comes first, then what became of what was written. */
 export function standingOf(facts: StandingFacts): Standing {
-  const { outcome, hold, reason, changedAt } = facts;
+  const { outcome, hold, reason, waitsSince } = facts;
   switch (outcome) {
     case "unchanged":
       return rolloutStanding(facts);
     case "held":
-      return { state: "held", because: hold?.reason ?? "", message: hold?.message ?? reason, since: changedAt };
+      return { state: "held", because: hold?.reason ?? "", message: hold?.message ?? reason, since: waitsSince };
     case "waiting":
       return { state: "waiting", because: "missing", message: reason, since: undefined };
     case "overBudget":
@@ -78,7 +78,7 @@ export function standingOf(facts: StandingFacts): Standing {
     case "unknown":
       return { state: "unknown", because: facts.unread ?? "key", message: reason, since: undefined };
     default:
-      return { state: "due", because: outcome, message: reason, since: changedAt };
+      return { state: "due", because: outcome, message: reason, since: waitsSince };
   }
 }
 

@@ -36,7 +36,7 @@ export async function workloads(patient: Patient): Promise<Examined> {
     if (explanation.state === "unknown") unknown += 1;
     else {
       const list = explanation.state === "held" ? held : found;
-      list.push(...foundOf(explanation, each.found.object.metadata?.creationTimestamp, patient));
+      list.push(...foundOf(explanation, patient));
     }
   }
   if (unknown > 0)
@@ -52,11 +52,11 @@ export async function workloads(patient: Patient): Promise<Examined> {
   };
 }
 
-function foundOf(explanation: Explanation, createdAt: string | undefined, { now }: Patient): readonly Found[] {
+function foundOf(explanation: Explanation, { now }: Patient): readonly Found[] {
   const { state, workload, message, reason, kubernetes, since } = explanation;
   const place: Place = workload;
   const told = withReason(message ?? reason, kubernetes);
-  const sinceMs = now - Date.parse(since ?? createdAt ?? "");
+  const sinceMs = now - Date.parse(since ?? "");
   switch (state) {
     case "waiting":
       return [problem(place, told, fixOfMissing(explanation))];

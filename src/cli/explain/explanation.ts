@@ -15,7 +15,7 @@ import { collectReferences, referencesOf, sourceOf } from "../../rollout/workloa
 import { fieldOfKind } from "../../rollout/workload-row.ts";
 import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
 import type { KubernetesReason } from "../cluster/kubernetes-reason.ts";
-import { changeTimes, isUnread, lookupIn, planLive, readableReferences } from "../cluster/live-plan.ts";
+import { isUnread, lookupIn, planLive, readableReferences, waitsSince } from "../cluster/live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "../cluster/pods.ts";
 import type { ReadConfigs, UnreadConfig } from "../cluster/read-configs.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
@@ -132,7 +132,6 @@ export function explainWorkload({
   );
   const told = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
-  const changes = changeTimes(readable.references, read);
   const { state, because, message, since } = standingOf({
     object,
     workload,
@@ -142,7 +141,7 @@ export function explainWorkload({
     pods,
     podCount,
     kubernetes,
-    changedAt: changes.length === 0 ? undefined : Math.max(...changes),
+    waitsSince: waitsSince({ object, workload: readable }, read, now),
     flags,
     now,
   });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { parse } from "yaml";
 import { eventually } from "../../lib/test-eventually.ts";
 import { startSandbox } from "../../sandbox/sandbox.ts";
@@ -69,6 +69,23 @@ describe("wave list", () => {
     const paused = await run("list", "--state=behind", "-o", "wide");
     expect(paused.out).toContain("0 of 2 Pods run with the current configuration, because it is paused");
     expect(cells(paused.out).map(([name]) => name)).toEqual(["NAME", "deployment/current", "statefulset/behind"]);
+  });
+
+  it("says since when what a workload reads is not shown by its Pods, whoever held or labelled it since", async () => {
+    const { run, listed, createConfigMap, createWorkload, editConfigMap, merge, roll, toBe } = await scene();
+    await createConfigMap("page", "1");
+    await createWorkload("deployments/web");
+    await roll("deployments/web");
+    await toBe("deployments/web", "current");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const editedAt = `${new Date().toISOString().slice(0, 19)}Z`;
+    await editConfigMap("page", "2");
+    vi.setSystemTime(Date.now() + 3_600_000);
+    expect((await run("hold", "cm/page")).code).toBe(0);
+    await merge("configmaps/page", { metadata: { labels: { a: "b" } } }, "kubectl-label");
+    expect(await listed()).toMatchObject([{ state: "held", because: "hold", since: editedAt }]);
+    expect((await run("list")).out).toMatch(/^deployment\/web +held +hold +0\/2 +60m$/m);
   });
 
   it("picks by label and by state, and says the same in JSON and YAML", async () => {
