@@ -59,12 +59,19 @@ export async function startControlPlane({
  */
 export async function startUp(script: string, args: readonly string[]): Promise<() => Promise<void>> {
   const up = spawn(script, args, { stdio: ["ignore", "pipe", "pipe"] });
-  const exited = new Promise<void>((resolve) => up.once("exit", () => resolve()));
   let errors = "";
+  let stopped = false;
+  const exited = new Promise<void>((resolve) => {
+    up.once("exit", () => {
+      if (!stopped) process.stderr.write(`${script} ended by itself: ${errors}`);
+      resolve();
+    });
+  });
   up.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
   const stop = () => {
+    stopped = true;
     up.kill("SIGTERM");
     return exited;
   };
