@@ -84,7 +84,8 @@ export function connect({ kubeconfig, auditLog }: { kubeconfig: string; auditLog
           { maxBuffer: 64 * 1024 * 1024 },
           (error, stdout, stderr) => (error ? reject(new Error(stderr || error.message)) : resolve(stdout + stderr)),
         );
-        child.stdin?.end(stdin);
+        // One that ends before it has read its input says why by its error, if there is one.
+        child.stdin?.on("error", () => {}).end(stdin);
       }),
     close: () => agent.destroy(),
   };
