@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { unbrokenFlags } from "./inline-code.js";
 import { repositoryLinks } from "./repository-links.js";
+import { searchOptions } from "./search.js";
 import { sections } from "./sections.js";
 
 const site = dirname(import.meta.dirname);
@@ -67,11 +69,14 @@ export default {
           .replace(/[^\p{L}\p{N} _-]/gu, "")
           .replaceAll(" ", "-"),
     },
-    config: (markdown) => repositoryLinks(markdown, root),
+    config: (markdown) => {
+      repositoryLinks(markdown, root);
+      unbrokenFlags(markdown);
+    },
   },
   themeConfig: {
     logo: "/wave.svg",
-    search: { provider: "local" },
+    search: { provider: "local", options: { miniSearch: { searchOptions } } },
     outline: [2, 3],
     nav: [
       { text: "Quick start", link: "/docs/quick-start" },

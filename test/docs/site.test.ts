@@ -75,4 +75,51 @@ describe("the site of the docs", () => {
     expect(found).toContain("/docs/rollouts");
     expect(browser.problems()).toEqual([]);
   });
+
+  it("answers what people ask of such tools in the first three places that it finds", {
+    timeout: 300_000,
+  }, async (context) => {
+    await using browser = await openSite(folder);
+    if (browser === undefined) return context.skip("no Chromium on this machine");
+    for (const [question, pages] of questions) {
+      await browser.open("/");
+      // What was searched for last would be found again at first.
+      await browser.evaluate("sessionStorage.clear()");
+      await browser.open("/docs/faq");
+      const found = await browser.search(question);
+      expect(
+        found.slice(0, 3).some((page) => pages.includes(page.replace("/docs/", ""))),
+        `${question}: ${found.slice(0, 3)}`,
+      ).toBe(true);
+    }
+  });
 });
+
+/** As issues of Wave in Go and of Reloader have it, and the pages that answer. */
+const questions: readonly (readonly [string, readonly string[]])[] = [
+  ["pod not restarted when configmap updated", ["faq", "troubleshooting"]],
+  ["restart only once for configmap and secret", ["faq", "pacing"]],
+  ["throttle mass rollout", ["faq", "pacing"]],
+  ["delay before restart", ["faq", "pacing"]],
+  ["maintenance window", ["annotations", "pacing"]],
+  ["manual approval", ["faq", "annotations"]],
+  ["notify without restart", ["faq", "notifications"]],
+  ["exclude a secret", ["faq", "annotations"]],
+  ["regex configmap name", ["faq", "dialects"]],
+  ["new deployment starts twice", ["faq", "admission"]],
+  ["pods pending", ["troubleshooting"]],
+  ["argocd out of sync", ["gitops"]],
+  ["checksum/config", ["faq"]],
+  ["Recreate strategy", ["faq", "rollouts"]],
+  ["kubectl rollout undo", ["rollouts"]],
+  ["cronjob", ["kinds", "rollouts"]],
+  ["SIGHUP", ["faq"]],
+  ["immutable configmap", ["faq"]],
+  ["certificate renewal cert-manager", ["recipes"]],
+  ["vault agent", ["recipes", "csi"]],
+  ["secret deleted together with deployment", ["faq", "owner-references"]],
+  ["Role instead of ClusterRole", ["faq", "permissions"]],
+  ["forbidden cannot list configmaps", ["permissions", "troubleshooting", "errors"]],
+  ["memory requirements", ["faq", "performance"]],
+  ["uninstall", ["install"]],
+];
