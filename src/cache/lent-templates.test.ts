@@ -102,6 +102,21 @@ function rollout(name: string, knownGeneration = "1", optsIn = "true", namespace
 const soon = 1_000;
 
 describe("a workload that borrows its pod template", () => {
+  it("is held as being deleted also while that cannot be read: somebody waits for its finalizer to go", async () => {
+    const { list, apply, clock, reads, asked, caches } = await start();
+    reads.a = "first";
+    await list(rollout("a"));
+    await clock.advance(soon);
+    expect(caches.workload(`${id}/ns/a`)).toMatchObject({ deleting: false });
+    reads.a = new ConnectionError("it broke");
+    const { metadata, spec } = rollout("a");
+    const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["wave.pusher.com/finalizer"] };
+    await apply({ metadata: { ...metadata, ...deleted }, spec });
+    expect(caches.workload(`${id}/ns/a`)).toMatchObject({ deleting: true, oldFinalizer: true });
+    await clock.advance(soon);
+    expect(asked).toEqual(["a"]);
+  });
+
   it("is held with what that reads, and with what it reads once its controller knows of another", async () => {
     const { list, apply, clock, reads, asked, readBy } = await start();
     reads.a = "first";

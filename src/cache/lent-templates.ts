@@ -4,7 +4,13 @@ import type { Clock } from "../lib/clock.ts";
 import { WorkQueue } from "../lib/work-queue.ts";
 import { isMadeOf } from "../rollout/cached-workload.ts";
 import type { Asking } from "../rollout/dialects/asked.ts";
-import { type Workload, type WorkloadObject, type WorkloadRow, workloadIfAny } from "../rollout/workload.ts";
+import {
+  isDeleting,
+  type Workload,
+  type WorkloadObject,
+  type WorkloadRow,
+  workloadIfAny,
+} from "../rollout/workload.ts";
 import { errorText } from "../telemetry/error-text.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { askedMs, isReadFailure } from "./read-failure.ts";
@@ -104,6 +110,8 @@ export class LentTemplates implements Completing<O, Workload> {
 
   #isToBeRead(object: O, held: Workload | undefined, asking: Asking): boolean {
     if (this.#row.borrowing?.lenderOf(object) === undefined) return false;
+    // Nobody decides by what it reads any more, and its finalizer goes whether that can be read or not.
+    if (isDeleting(object.metadata)) return false;
     if (held !== undefined && isMadeOf(held, object, asking)) return false;
     return workloadIfAny(this.#row, object, asking)?.optIn.state === "in";
   }
