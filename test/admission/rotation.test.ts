@@ -17,8 +17,8 @@ const ns = "admission-rotation";
 const said: string[] = [];
 const note = (message: string, fields?: object) => void said.push(`${message} ${JSON.stringify(fields)}`);
 const log = { ...silentLogger, warn: note, error: note };
-/** Short, so that authorities change every 12 s or so. */
-const lifetimes = { authorityMs: 15_000, servingMs: 9_000, overlapMs: 2_000, holdMs: 1_000 };
+/** Short, so that authorities change every 25 s or so; a busy machine has 2 s for the API server to hear of each. */
+const lifetimes = { authorityMs: 30_000, servingMs: 18_000, overlapMs: 4_000, holdMs: 2_000 };
 
 interface Registered {
   readonly webhooks: readonly { readonly clientConfig: { readonly url: string } }[];
@@ -112,17 +112,17 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
     const called = new Set<string>();
     const registration = `${configurations}/wave-127.0.0.1-${port}`;
     const secret = `/api/v1/namespaces/${ns}/secrets/rotation-authority`;
-    const end = performance.now() + 30_000;
     let [reviews, failures] = [0, 0];
+    const goesOn = () => reviews <= 200 || authorities.size < 3 || called.size < 3;
     const stream = async () => {
-      while (performance.now() < end) {
+      while (goesOn()) {
         if (!(await admitted())) failures++;
         reviews++;
         await pause(5);
       }
     };
     const watch = async () => {
-      while (performance.now() < end) {
+      while (goesOn()) {
         authorities.add((await cluster.api<{ data: Record<string, string> }>("GET", secret)).data["tls.crt"]);
         const { webhooks } = await cluster.api<Registered>("GET", registration);
         for (const { clientConfig } of webhooks) called.add(clientConfig.url);
@@ -133,11 +133,8 @@ describeOnControlPlane("rotation of the webhook's authorities", (cluster) => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     stopBalancing();
 
+    // Of more than 200, while authorities and with them the secret path have rotated twice.
     expect(failures, said.join("\n")).toBe(0);
-    expect(reviews).toBeGreaterThan(200);
-    expect(authorities.size).toBeGreaterThanOrEqual(3);
-    // The secret path has rotated with them.
-    expect(called.size).toBeGreaterThanOrEqual(3);
     for (const address of called) expect(address).toMatch(/\/mutate\/[0-9a-f]{32}$/);
     await expect(cluster.api("GET", registration)).rejects.toThrow("404");
   });

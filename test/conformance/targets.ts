@@ -137,11 +137,11 @@ async function newCustomResource(api: Api): Promise<{ path: string; resourceVers
   return { path, resourceVersion: "1" };
 }
 
-/** Asks again until the answer is yes, or throws after 20 s. */
+/** Asks again until the answer is yes, or throws after a minute. */
 export async function eventually(question: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 60_000;
   while (!(await question())) {
-    if (performance.now() > deadline) throw new Error("it did not come true within 20 s");
+    if (performance.now() > deadline) throw new Error("it did not come true within a minute");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -79,7 +79,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
     await installDriver(cluster);
     const before = [await hashOf("web"), await revisions(cluster, ns, "Deployment", "web")];
     await mounted(() => "1");
-    await until("the note", () => notedOn("web"), 60_000);
+    await until("the note", () => notedOn("web"), 150_000);
     expect(await notedOn("web")).toMatch(/^vault \d+ [0-9a-f]{64}$/);
     expect([await hashOf("web"), await revisions(cluster, ns, "Deployment", "web")]).toEqual(before);
     await until("the note of Stakater's", () => notedOn("theirs"));

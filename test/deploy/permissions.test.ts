@@ -150,7 +150,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
       const compared = () => compareWithUse(readAuditLog(plane.auditLog), user, grants);
       // The audit log is written in batches. What is still missing at the end is told by its name.
       const complete = async () => (compared().unused.length === 0 ? true : undefined);
-      await until("all to be used", complete, 10_000).catch(() => undefined);
+      await until("all to be used", complete, 60_000).catch(() => undefined);
       expect(compared()).toEqual({ forbidden: [], unused: [] });
     });
 

@@ -111,7 +111,7 @@ export class Scene {
       /^(.*\| )?(bin\/)?(wave (list|explain|doctor|diff|migrate)|kubectl (wave |get |events |describe |rollout status))/.test(
         command,
       );
-    const deadline = performance.now() + 60_000;
+    const deadline = performance.now() + 120_000;
     for (;;) {
       const { code, text } = await this.#run(command);
       // Where the page shows nothing, what is printed is not compared: then it is to work. 1 is an answer of wave and of grep.
@@ -157,7 +157,7 @@ export class Scene {
       const child = spawn("bash", ["--norc", "-euo", "pipefail", "-c", script], {
         cwd: this.#folder,
         env: this.#env,
-        timeout: 90_000,
+        timeout: 240_000,
       });
       let printed = "";
       for (const stream of [child.stdout, child.stderr])

@@ -45,8 +45,8 @@ describeOnControlPlane("the key of hashes", (cluster) => {
       "--leader-election",
       `--leader-election-namespace=${ns}`,
       `--leader-election-id=${ns}`,
-      "--leader-election-lease-duration=2s",
-      "--leader-election-renew-deadline=1500ms",
+      "--leader-election-lease-duration=8s",
+      "--leader-election-renew-deadline=6s",
       "--leader-election-retry-period=500ms",
       ...more,
     ];

@@ -33,7 +33,7 @@ describeOnControlPlane("three replicas whose leader is stopped, killed, suspende
         const editing = editor.run(end.signal);
         const done = await wreakHavoc({ fleet, timings, seconds, random, say }).finally(() => end.abort());
         await editing;
-        await editor.settled((2 * timings.lease + 10) * 1_000);
+        await editor.settled((2 * timings.lease + 60) * 1_000);
         expect(new Set(done)).toEqual(new Set(faults));
 
         // One of the three says that it leads, the two others that they do not.

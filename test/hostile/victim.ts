@@ -7,7 +7,7 @@ import { newHash, recordedHash } from "../end-to-end/state.ts";
 /** What a team saw of Wave while it edited its ConfigMap every second. */
 export interface Seen {
   readonly edits: number;
-  /** From the slowest edit to its new hash, in milliseconds. */
+  /** From the slowest edit to its new hash, in milliseconds, without what the machine made Wave and the test wait. */
   readonly slowestMs: number;
 }
 
@@ -18,8 +18,11 @@ export interface Victim {
   readonly edit: () => { readonly stop: () => Promise<Seen> };
 }
 
-/** Makes the team's namespace, with a Deployment that reads a ConfigMap and already has its hash. */
-export async function makeVictim(cluster: Cluster, name: string): Promise<Victim> {
+/**
+ * Makes the team's namespace, with a Deployment that reads a ConfigMap and already has its hash. `waited` says how long the machine has
+ * made Wave and the test wait.
+ */
+export async function makeVictim(cluster: Cluster, name: string, waited: () => number): Promise<Victim> {
   const namespace = await makeNamespace(cluster, name);
   await namespace.configMap("app", { a: "0" });
   await namespace.create(workload("app", reads("app"), { spec: { replicas: 0 } }));
@@ -28,10 +31,10 @@ export async function makeVictim(cluster: Cluster, name: string): Promise<Victim
 
   async function editOnce(): Promise<number> {
     const before = await recordedHash(cluster, name, "Deployment", "app");
-    const from = performance.now();
+    const from = performance.now() - waited();
     await namespace.edit("ConfigMap", "app", { a: String(++edits) });
     await newHash(cluster, name, "Deployment", "app", before);
-    return performance.now() - from;
+    return performance.now() - waited() - from;
   }
 
   return {

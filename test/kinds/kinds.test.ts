@@ -161,12 +161,12 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     await define(cluster, laterKind);
     await make(cluster, laterKind, ns, "late", { reads: "late" });
     await namespace.configMap("late", { a: "1" });
-    const first = await until("a hash", () => hashOf(cluster, laterKind, ns, "late"), 90_000);
+    const first = await until("a hash", () => hashOf(cluster, laterKind, ns, "late"), 180_000);
     await namespace.edit("ConfigMap", "late", { a: "2" });
     await nextHash(cluster, laterKind, ns, "late", first);
     await undefine(cluster, laterKind);
     const gone = async () => (wave.log().includes("a kind of workload is there no longer") ? true : undefined);
-    await until("it to be let go of", gone, 120_000);
+    await until("it to be let go of", gone, 180_000);
     expect(await wave.readyz()).not.toContain(laterKind.plural);
     const lines = wave.log().split("\n");
     expect(lines.filter((line) => /warn|error/i.test(line) && line.includes(laterKind.plural)).length).toBeLessThan(4);

@@ -86,7 +86,7 @@ export async function makeApplications(
       150_000,
     );
   const complete = async () => {
-    await until("all to be complete", async () => ((await list()).every(isComplete) ? true : undefined), 60_000);
+    await until("all to be complete", async () => ((await list()).every(isComplete) ? true : undefined), 150_000);
   };
   const stop = async () => {
     await stopKubelet();

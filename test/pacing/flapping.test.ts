@@ -23,15 +23,17 @@ describeOnControlPlane("what changes again and again", (cluster) => {
         await namespace.edit("ConfigMap", "app", { edit: String(edit) });
         await new Promise((resolve) => setTimeout(resolve, Math.max(0, begin + 50 * edit - performance.now())));
       }
+      const tookMs = performance.now() - begin;
       await until(
         "the last edit to be rolled",
         async () =>
           (await cluster.kubectl(["get", "configmap", "app", "-n", ns])) && (await isCurrent()) ? true : undefined,
-        60_000,
+        120_000,
       );
       const rollouts = (await deploymentWrites(cluster, ns)).length - before;
       expect(rollouts).toBeGreaterThanOrEqual(1);
-      expect(rollouts).toBeLessThanOrEqual(2);
+      // A machine that needs longer for the edits gives time for more: one in ten seconds.
+      expect(rollouts).toBeLessThanOrEqual(2 + Math.floor(tookMs / 10_000));
     } finally {
       await wave.stop();
     }
@@ -72,7 +74,7 @@ describeOnControlPlane("what changes again and again", (cluster) => {
           const events = await waveEvents(cluster, ns, "app");
           return events.find(({ message }) => message.includes("stubborn-owner"));
         },
-        60_000,
+        120_000,
       );
       expect(event.type).toBe("Warning");
       await new Promise((resolve) => setTimeout(resolve, 20_000));

@@ -13,7 +13,7 @@ describeOnControlPlane("waves", (cluster) => {
     const ns = "waves-bad-edit";
     const namespace = await makeNamespace(cluster, ns);
     const applications = await makeApplications(cluster, namespace, many);
-    const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, "--soak=1s", "--rollout-timeout=10s"];
+    const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, "--soak=1s", "--rollout-timeout=30s"];
     const wave = await startWave(args, { paced: true });
     try {
       const first = await applications.onlyHash();
@@ -28,7 +28,7 @@ describeOnControlPlane("waves", (cluster) => {
           const deployments = told.filter(({ involvedObject }) => involvedObject.kind === "Deployment");
           return deployments.length >= many - 1 ? told : undefined;
         },
-        60_000,
+        150_000,
       );
       const told = halted.filter(({ involvedObject }) => involvedObject.kind === "ConfigMap");
       expect(told.map(({ message }) => message)).toEqual([expect.stringContaining("app-000")]);
@@ -70,11 +70,11 @@ describeOnControlPlane("waves", (cluster) => {
         underWay.push(changed.filter((each) => !isComplete(each)).length);
         return changed.length;
       };
-      await until("a third to be rolled", async () => ((await rolled()) >= count / 3 ? true : undefined), 60_000);
-      const leader = await fleet.nextLeader([], 20_000);
+      await until("a third to be rolled", async () => ((await rolled()) >= count / 3 ? true : undefined), 150_000);
+      const leader = await fleet.nextLeader([], 60_000);
       await leader.wave.stop("SIGKILL");
       expect(await rolled()).toBeLessThan(count);
-      await until("all to be rolled", async () => ((await rolled()) === count ? true : undefined), 90_000);
+      await until("all to be rolled", async () => ((await rolled()) === count ? true : undefined), 150_000);
       await applications.complete();
       expect(Math.max(...underWay)).toBeLessThanOrEqual(atOnce);
       expect(timesEach(await deploymentWrites(cluster, ns))).toEqual(Array(count).fill(2));
@@ -106,7 +106,7 @@ describeOnControlPlane("waves", (cluster) => {
           const names = await rolled();
           return names.length === 6 ? names : undefined;
         },
-        90_000,
+        150_000,
       );
       expect(order.filter((name) => name !== "app-002")).toEqual([
         "app-004",

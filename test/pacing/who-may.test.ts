@@ -56,7 +56,7 @@ describeOnControlPlane("who can change what", (cluster) => {
       verbs: ["*"],
     });
     tenant = await makeTenant(cluster, guest);
-    const flags = ["--settle=200ms", "--soak=1s", "--rollout-timeout=5s", "--max-concurrent-rollouts=10"];
+    const flags = ["--settle=200ms", "--soak=1s", "--rollout-timeout=30s", "--max-concurrent-rollouts=10"];
     const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${shop},${guest}`, ...flags];
     wave = await startWave(args, { paced: true });
   });
@@ -125,7 +125,7 @@ describeOnControlPlane("who can change what", (cluster) => {
       await until(
         `${name} to be rolled`,
         async () => ((await recordedHash(cluster, shop, "Deployment", name)) === first.get(name) ? undefined : true),
-        60_000,
+        150_000,
       );
     }
   });
