@@ -25,7 +25,7 @@ export interface WaveProcess {
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const port = 10_000 + 8 * Math.floor(Math.random() * 2_500) + worker;
     if (port !== blocked && !given.has(port) && (await isFree(port))) {
       given.add(port);
       return port;
@@ -34,6 +34,9 @@ export async function freePort(): Promise<number> {
 }
 
 const given = new Set<number>();
+
+/** Vitest runs several files at one time, each in a process of its own: none of them asks for a port of another's. */
+const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 8;
 
 /** The only one of them that `fetch` refuses to connect to ("bad port" in its standard). */
 const blocked = 10_080;
@@ -45,8 +48,11 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Polls `probe` until it answers something other than undefined; an error in it counts as not yet. */
-export async function until<T>(what: string, probe: () => Promise<T | undefined>, timeoutMs = 30_000): Promise<T> {
+/**
+ * Polls `probe` until it answers something other than undefined; an error in it counts as not yet. Rejects after `timeoutMs`, which is no
+ * measure but as long as a very busy machine needs.
+ */
+export async function until<T>(what: string, probe: () => Promise<T | undefined>, timeoutMs = 120_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   let last: unknown;
   while (performance.now() < deadline) {
@@ -59,6 +65,18 @@ export async function until<T>(what: string, probe: () => Promise<T | undefined>
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: last });
+}
+
+const logs: (() => string)[] = [];
+
+/** How the logs of every Wave of this file end, for whoever has to find out why a test failed. */
+export function endsOfLogs(lines = 200): string {
+  return logs
+    .map((log, index) => {
+      const all = log().trimEnd().split("\n");
+      return [`the log of Wave ${index + 1} of this file, ${all.length} lines:`, ...all.slice(-lines)].join("\n");
+    })
+    .join("\n\n");
 }
 
 /** For suites that are not about when something is rolled: everything at once. */
@@ -88,6 +106,7 @@ export async function startWave(
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   const log = () => text;
+  logs.push(log);
   await until("wave to be ready", async () => {
     if (child.exitCode !== null) throw new Error(`wave exited with ${child.exitCode}: ${text}`);
     const response = await fetch(`http://127.0.0.1:${probePort}/readyz`);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, onTestFailed } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { helm } from "../admission/admitted.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
@@ -67,7 +67,6 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
 
   it.for(walks)("ends it in a minute: $title", async (walk: Walk) => {
     const night = nights[walk.title] ?? expect.fail("no such night");
-    onTestFailed(() => void process.stderr.write(place.replica.log()));
     expect(await series(night)).not.toMatch(night.series);
     const answer = await night.breaks(place);
     try {
