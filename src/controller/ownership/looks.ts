@@ -59,6 +59,16 @@ export class Looks {
     return this.#waiting.has(object);
   }
 
+  /** Who waits for an object. */
+  waitingFor(object: string): Iterable<string> {
+    return this.#waiting.get(object) ?? [];
+  }
+
+  /** Who waits for a look at a namespace. */
+  askedIn(namespace: string): Iterable<string> {
+    return this.#asked.get(namespace)?.keys() ?? [];
+  }
+
   /** An object has been written, or has nothing to be written: who waits for nothing else any more. */
   written(object: string): readonly string[] {
     const free: string[] = [];

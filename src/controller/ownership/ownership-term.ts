@@ -9,14 +9,17 @@ import { bearingOf, planOwners } from "../../rollout/ownership/ownership.ts";
 import type { Policy } from "../../rollout/policy/policy.ts";
 import { configKey, isStored, parseStoredKey } from "../../rollout/references.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../rollout/workload.ts";
+import type { Leadership } from "../leadership.ts";
 import { resync } from "../resync.ts";
 import { listCarriers } from "./carriers.ts";
 import { Looks } from "./looks.ts";
 import { PacedWrites, type PacedWritesOptions } from "./paced-writes.ts";
+import { WhoWaits, type WhoWaitsOptions } from "./who-waits.ts";
 import { writeFinalizer, writeOwners } from "./writes.ts";
 
 /** What an {@link OwnershipTerm} works with. */
-export interface OwnershipTermOptions extends PacedWritesOptions {
+export interface OwnershipTermOptions extends PacedWritesOptions, WhoWaitsOptions {
+  readonly leadership: Leadership;
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<
     Caches,
@@ -45,10 +48,12 @@ export class OwnershipTerm {
   readonly #queue: WorkQueue;
   readonly #writes: PacedWrites;
   readonly #looks = new Looks();
+  readonly #whoWaits: WhoWaits;
 
   constructor(options: OwnershipTermOptions) {
     const { clock } = options;
     this.#options = options;
+    this.#whoWaits = new WhoWaits(options);
     this.#queue = new WorkQueue({ clock, flowOf: namespaceOf, mostOfFlow: workersOfNamespace });
     this.#writes = new PacedWrites(options, {
       onTurn: (key) => this.#queue.add(key, { urgency: "next" }),
@@ -113,10 +118,17 @@ export class OwnershipTerm {
       try {
         if (await this.#run(key)) this.#writes.done(key);
       } catch (error) {
-        this.#writes.failed(key, error);
+        if (this.#writes.failed(key, error)) void this.#whoWaits.tell(key, this.#waitingFor(key), error);
       }
       this.#queue.done(key);
     }
+  }
+
+  /** Those whose finalizer stays until a run of this key succeeds. */
+  #waitingFor(key: string): readonly Workload[] {
+    const config = isConfig(key) ? this.#looks.waitingFor(key) : [key];
+    const keys = isLook(key) ? this.#looks.askedIn(namespaceOf(key)) : config;
+    return Array.from(keys, (each) => this.#options.caches.workload(each)).filter((each) => each !== undefined);
   }
 
   /** False where it waits for its turn. */

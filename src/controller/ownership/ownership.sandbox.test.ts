@@ -310,3 +310,42 @@ it("looks again for each finalizer: where one comes back there may be references
   await eventually(async () => expect(await finalizers("web")).toBeUndefined());
   expect(await owners("a")).toEqual([]);
 });
+
+it.each([403, 422])(
+  "tells whoever deletes a workload what is refused with %d, and goes on when it no longer is",
+  async (status) => {
+    let refuses = false;
+    const { configMaps, create, start, owners, showAll, cluster, written } = await scene({
+      fail: ({ method, path }) => (refuses && method === "PATCH" && path.endsWith("/a") ? refused(status) : undefined),
+    });
+    await configMaps("a", "b");
+    await create("Deployment", workload("web", reads("a", "b")));
+    await start();
+    await eventually(() => expect(written).toHaveLength(1));
+    await showAll("web");
+    await eventually(async () => expect(await owners("a")).toHaveLength(2));
+    await eventually(async () => expect(await owners("b")).toHaveLength(2));
+
+    refuses = true;
+    await cluster.remove("Deployment", "web");
+    await showAll("web");
+    const told = () => cluster.events.filter(({ reason }) => reason === "OldFinalizer");
+    await eventually(async () => {
+      await cluster.clock.advance(1_000);
+      expect(told()).not.toEqual([]);
+    });
+    expect(told()[0]).toMatchObject({
+      regarding: { kind: "Deployment", name: "web" },
+      type: "Warning",
+      message: expect.stringMatching(/^its deletion waits for Wave, .*: patch it: /),
+    });
+    expect(await cluster.get("Deployment", "web")).toBeDefined();
+
+    refuses = false;
+    await eventually(async () => {
+      await cluster.clock.advance(60_000);
+      expect(await cluster.get("Deployment", "web")).toBeUndefined();
+    });
+    expect(await owners("a")).toEqual([]);
+  },
+);

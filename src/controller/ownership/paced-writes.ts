@@ -23,6 +23,12 @@ export interface PacedWritesOptions {
   readonly random: () => number;
 }
 
+/**
+ * Each try is made from what is stored then: edits of others do not come in between so often, and what a policy refuses is 422, too
+ * (https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/).
+ */
+const conflictsUntilRefused = 4;
+
 /** A write of one object. */
 export interface PacedWrite {
   /** The key of the object. */
@@ -88,19 +94,20 @@ export class PacedWrites {
     this.#turns.drop(key);
   }
 
-  /** A run of a key failed: it is run again. */
-  failed(key: string, error: unknown): void {
+  /** A run of a key failed: it is run again. True where that may go on for ever, because the API server refuses it. */
+  failed(key: string, error: unknown): boolean {
     const { leadership, random, log, writes, clock } = this.#options;
     this.#turns.drop(key);
-    if (leadership.stop.aborted || leadership.abort.aborted) return;
+    if (leadership.stop.aborted || leadership.abort.aborted) return false;
     const { result, maxMs, retryAfterMs } = failureOf(error);
     const failures = this.#failures.get(key)?.count ?? 0;
     this.#failures.set(key, { count: failures + 1, notBefore: clock.monotonic() + retryAfterMs });
     writes.inc({ result });
-    if (result !== "conflict" && failures === 0) {
+    if (failures === (result === "conflict" ? conflictsUntilRefused : 0)) {
       log.warn("cannot write owner references, trying again", { object: key, error: errorText(error) });
     }
     this.#again(key, Math.max(retryAfterMs, backoffMs(failures, { baseMs: 200, maxMs, random })));
+    return result === "refused" || (result === "conflict" && failures >= conflictsUntilRefused);
   }
 
   /** Nothing is written any more. */
