@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { eventually } from "../../lib/test-eventually.ts";
 import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
 import { startSandbox } from "../../sandbox/sandbox.ts";
 import { kubeconfigFile, runWave } from "../test-terminal.ts";
@@ -46,7 +47,8 @@ describe("wave doctor", () => {
       where: null,
       fix: expect.any(String),
     });
-    expect(parse((await run("doctor", "-o", "yaml")).out)).toEqual(diagnosis);
+    // It may tell of seconds.
+    await eventually(async () => expect(parse((await run("doctor", "-o", "yaml")).out)).toEqual(await diagnosed()));
     expect(JSON.stringify(diagnosis)).not.toContain(namespace);
   });
 

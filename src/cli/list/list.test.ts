@@ -94,9 +94,12 @@ describe("wave list", () => {
     await createWorkload("deployments/web", { labels: { tier: "front" } });
     await createWorkload("deployments/api", { labels: { tier: "back" } });
     await createWorkload("deployments/db", { envFrom: [{ secretRef: { name: "db" } }] });
-    const front = await listed("-l", "tier=front");
-    expect(front).toMatchObject([{ kind: "Deployment", namespace, name: "web", pods: { current: 0 } }]);
-    expect(parse((await run("list", "-o", "yaml", "-l", "tier=front")).out)).toEqual({ version: 1, items: front });
+    // Pods come meanwhile, so the first answers may be of two moments.
+    await eventually(async () => {
+      const front = await listed("-l", "tier=front");
+      expect(front).toMatchObject([{ kind: "Deployment", namespace, name: "web", pods: { current: 0 } }]);
+      expect(parse((await run("list", "-o", "yaml", "-l", "tier=front")).out)).toEqual({ version: 1, items: front });
+    });
     expect((await listed("--state", "waiting,failed")).map(({ name }) => name)).toEqual(["db"]);
     const none = await run("list", "--state=failed");
     expect(none).toEqual({
