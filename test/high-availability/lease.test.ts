@@ -13,7 +13,7 @@ import { until } from "../control-plane/wave-process.ts";
 const ns = "leader-election";
 const leases = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
 /** Long enough for a busy machine to renew in time. */
-const timings = { leaseDurationMs: 20_000, renewDeadlineMs: 15_000, retryPeriodMs: 300 };
+const timings = { leaseDurationMs: 10_000, renewDeadlineMs: 8_000, retryPeriodMs: 300 };
 
 type LeaseObject = AnyObject & { readonly spec: Record<string, unknown> };
 
@@ -70,7 +70,7 @@ async function electorsTakeTurns(api: Api): Promise<void> {
   const a = stand("a");
   await until("a to lead", a.leads);
   const first = await read();
-  expect(first.spec).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 20, leaseTransitions: 0 });
+  expect(first.spec).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 10, leaseTransitions: 0 });
   const b = stand("b");
   await until("a to renew", async () => ((await read()).spec.renewTime !== first.spec.renewTime ? true : undefined));
   expect((await read()).spec.acquireTime).toBe(first.spec.acquireTime);
