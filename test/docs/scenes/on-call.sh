@@ -8,7 +8,7 @@ kind: Deployment
 metadata: {name: $name, annotations: {wave.pusher.com/update-on-config-change: "true"}}
 spec:
   replicas: 2
-  progressDeadlineSeconds: 5
+  progressDeadlineSeconds: 10
   selector: {matchLabels: {app: $name}}
   template:
     metadata: {labels: {app: $name}}
