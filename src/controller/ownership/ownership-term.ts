@@ -149,6 +149,8 @@ export class OwnershipTerm {
         if (!workload.oldFinalizer) return this.#finalizer(key, workload, true);
         for (const object of this.#objectsOf(workload)) this.#queue.add(object, { urgency: "low" });
         return true;
+      case "goes":
+        return !workload.oldFinalizer || this.#finalizer(key, workload, false);
       case "releases":
         return !workload.oldFinalizer || this.#release(key, workload);
     }

@@ -5,6 +5,7 @@ import type { ApiClient } from "../../kube/client.ts";
 import { ApiError } from "../../kube/errors.ts";
 import { eventually } from "../../lib/test-eventually.ts";
 import { oldFinalizer } from "../../rollout/old-finalizer.ts";
+import { decidesNothing } from "../../rollout/policy/namespace-policy.ts";
 import { startSandbox } from "../../sandbox/sandbox.ts";
 import type { ControllerOptions } from "../controller.ts";
 import { fetchClient, TestCluster, workload } from "../test-cluster.ts";
@@ -349,3 +350,22 @@ it.each([403, 422])(
     expect(await owners("a")).toEqual([]);
   },
 );
+
+it("takes nothing but the finalizer off where the Namespace is being deleted: Wave's roles may be gone in a moment", async () => {
+  let ends = false;
+  const ofNamespace = () => ({ ...decidesNothing, ...(ends && { ends: true as const }) });
+  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true } as const;
+  const { configMaps, create, start, owners, finalizers, showAll, cluster, looks } = await scene({
+    policy: { ...policy, ownership: "keep", ofNamespace },
+  });
+  await configMaps("a");
+  await create("Deployment", workload("web", reads("a")));
+  await start();
+  await eventually(async () => expect(await finalizers("web")).toEqual([oldFinalizer]));
+  await showAll("web");
+  await eventually(async () => expect(await owners("a")).toHaveLength(2));
+  ends = true;
+  cluster.controller.onNamespaceChange("default");
+  await eventually(async () => expect(await finalizers("web")).toBeUndefined());
+  expect([await owners("a"), looks]).toEqual([["Deployment/web", "Namespace/default"], []]);
+});

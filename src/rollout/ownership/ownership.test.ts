@@ -2,6 +2,7 @@ import type { OwnerReference } from "kubernetes-types/meta/v1.d.ts";
 import { describe, expect, it } from "vitest";
 import { builtInKinds } from "../kinds.ts";
 import { oldFinalizer } from "../old-finalizer.ts";
+import { decidesNothing } from "../policy/namespace-policy.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import { defaultPolicy, readsAll, type Wanted, workload } from "../test-objects.ts";
@@ -12,6 +13,7 @@ import { bearingOf, mostOwners, planOwners } from "./ownership.ts";
 
 const keeps: Policy = { ...defaultPolicy, ownership: "keep" };
 const removes: Policy = { ...defaultPolicy, ownership: "remove" };
+const inEnding: Policy = { ...keeps, ofNamespace: () => ({ ...decidesNothing, ends: true }) };
 const pod = readsAll("ConfigMap", "settings");
 const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
 const observed = { "wave.pusher.com/mode": "observe" };
@@ -44,6 +46,8 @@ describe("a workload", () => {
     ],
     ["releases where all is to be removed", {}, removes, "releases"],
     ["that is observed is left where all is to be removed", { annotations: observed }, removes, "leaves"],
+    ["goes with its Namespace", {}, inEnding, "goes"],
+    ["that is being deleted goes with its Namespace", { metadata: { deletionTimestamp } }, inEnding, "goes"],
     ["is left where Wave only observes", {}, { ...keeps, pacing: { ...unpaced, observe: true } }, "leaves"],
   ])("%s", (_, { annotations, ...wanted }, policy, bearing) => {
     expect(bearingOf(workload({ pod, ...wanted, annotations: { ...annotations } }), policy)).toBe(bearing);

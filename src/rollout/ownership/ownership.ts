@@ -7,12 +7,15 @@ import { keyOfOwner, type Owners, type OwnersPlan, ownerText } from "./owners.ts
 
 /**
  * What a workload is to the ConfigMaps and Secrets of its namespace: it "owns" those that it references; it "releases" all
- * that refer to it, and then its finalizer; or it "leaves" everything as it is, because Wave only observes it.
+ * that refer to it, and then its finalizer; it "goes" with them, because its Namespace is being deleted, and only its finalizer is
+ * taken off; or it "leaves" everything as it is, because Wave only observes it.
  */
-export type Bearing = "owns" | "releases" | "leaves";
+export type Bearing = "owns" | "releases" | "goes" | "leaves";
 
-/** Decides that, where the policy says anything of ownership. A workload that is being deleted always releases. */
+/** Decides that, where the policy says anything of ownership. A workload that is being deleted never leaves anything as it is. */
 export function bearingOf(workload: Workload, policy: Policy): Bearing {
+  // Wave's roles there may go at any moment, and without them the finalizer would keep the Namespace for ever.
+  if (policy.ofNamespace?.(workload.namespace)?.ends) return "goes";
   if (workload.deleting) return "releases";
   if (rolloutPolicyOf(workload, policy).mode.value === "observe") return "leaves";
   if (policy.ownership !== "keep" || !isIn(workload, policy)) return "releases";
@@ -56,7 +59,9 @@ export function planOwners(
   );
   const isWaves = (text: string) => {
     const owner = workload(keyOfOwner(text));
-    return owner?.oldFinalizer === true && ownerText(owner) === text && bearingOf(owner, policy) !== "leaves";
+    if (owner?.oldFinalizer !== true || ownerText(owner) !== text) return false;
+    const bearing = bearingOf(owner, policy);
+    return bearing === "owns" || bearing === "releases";
   };
   const dropped = owners.filter((text) => !wanted.has(text) && isWaves(text));
   const own = new Set(owners);

@@ -19,6 +19,11 @@ describe("toNamespacePolicy", () => {
     expect(read({ "example.com/team": "a" })).toBe(decidesNothing);
   });
 
+  it("says that it is being deleted", () => {
+    const metadata = { name: "shop", deletionTimestamp: "2026-01-01T00:00:00Z" };
+    expect(toNamespacePolicy({ metadata })).toEqual({ ...decidesNothing, ends: true });
+  });
+
   it.each(["false", "", "True", "yes"])("does not take %j for an opt-in", (value) => {
     expect(read({ "wave.pusher.com/update-on-config-change": value })).toBe(decidesNothing);
   });

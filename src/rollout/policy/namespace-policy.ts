@@ -23,8 +23,9 @@ export function toNamespacePolicy(
   const annotations = policyAnnotationsOf(metadata?.annotations, "namespace");
   // Only "true", as on a workload: what is unclear opts nobody in.
   const optsIn = metadata?.annotations?.[updateOnConfigChange] === "true";
-  if (!selectsNamespace(dialects, metadata?.labels)) return { optsIn, annotations, unselected: true };
-  return optsIn || annotations !== noPolicy ? { optsIn, annotations } : decidesNothing;
+  const ends = metadata?.deletionTimestamp ? ({ ends: true } as const) : undefined;
+  if (!selectsNamespace(dialects, metadata?.labels)) return { optsIn, annotations, unselected: true, ...ends };
+  return optsIn || annotations !== noPolicy || ends ? { optsIn, annotations, ...ends } : decidesNothing;
 }
 
 /** Whether two Namespaces decide the same. */

@@ -42,4 +42,6 @@ export interface NamespacePolicy {
   readonly annotations: PolicyAnnotations;
   /** Its labels are not those that `--namespace-selector` asks for; absent: they are, or nobody asked. */
   readonly unselected?: true;
+  /** It is being deleted, and all that is in it. */
+  readonly ends?: true;
 }
