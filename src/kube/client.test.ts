@@ -197,6 +197,19 @@ describe("a long answer", () => {
     expect(await answers).toEqual(paths.map((url) => ({ ...large, url })));
   });
 
+  it("to a GET is parsed when what those before left is collected, each time that they were 4 MiB, and a short one at once", async () => {
+    let collections = 0;
+    const answer = { data: "x".repeat(1_500_000) };
+    const { client } = await clientOfServer(
+      (request, response) => json(response, 200, request.url === "/short" ? "short" : answer),
+      { collect: () => collections++ },
+    );
+    for (let count = 0; count < 100; count++) await client.request({ method: "GET", path: "/short" });
+    expect(collections).toBe(0);
+    for (let count = 0; count < 10; count++) await client.request({ method: "GET", path: "/long" });
+    expect(collections).toBe(4);
+  });
+
   it("to a write is read at once: it is not written twice", async () => {
     let asked = 0;
     const { client } = await clientOfServer((_, response) => {

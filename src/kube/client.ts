@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
+import { Garbage } from "../lib/garbage.ts";
 import { Lane } from "../lib/lane.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
@@ -46,6 +47,8 @@ export interface ApiClientOptions {
   readonly ping?: PingSettings;
   /** Told of every answer and every failure. Default: nobody. */
   readonly reachability?: Reachability;
+  /** Frees what long answers left. Default: V8's own, where it is exposed. */
+  readonly collect?: () => void;
   /** What carries requests. Default: TCP and TLS; a simulation has a network of its own. */
   readonly connect?: typeof createConnections;
 }
@@ -55,6 +58,9 @@ const defaultTimeoutMs = 30_000;
 
 /** What many requests may read at one time. Of longer answers to a GET one is: they are asked for again, in a row. */
 const shortAnswerBytes = 128 * 1024;
+
+/** Bytes of longer answers that are read before what those before left is collected; a collection takes some 15 ms. */
+const collectAfterBytes = 4 * 1024 * 1024;
 
 /** A connection whose peer is gone without a word is given up after 6 s at most. */
 const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
@@ -155,12 +161,15 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     guarded(request, false, async ({ response }, _info, guard) => {
       const body = await readBody(response, limit);
       guard.release();
+      // What is given up has been read so far, and the whole of it is read later.
+      if (body === undefined || body.length > shortAnswerBytes) garbage.before(body?.length ?? limit);
       if (body !== undefined) return { parsed: parseAnswer(body) };
       if (limit === longestObjectBytes)
         throw new Error(`the answer is longer than any object: more than ${limit / 2 ** 20} MiB`);
       return undefined;
     });
   const long = new Lane(1);
+  const garbage = new Garbage(collectAfterBytes, options.collect);
 
   return {
     request: async (request) => {

@@ -12,17 +12,19 @@ export function clientOf(
     readonly credentials?: Credentials;
     readonly ping?: ApiClientOptions["ping"];
     readonly clock?: ApiClientOptions["clock"];
+    readonly collect?: () => void;
   } = {},
 ) {
   const metrics = new MetricsRegistry();
-  const { tls, credentials = fixedCredentials(), ping, clock = systemClock } = options;
+  const { tls, credentials = fixedCredentials(), ping, clock = systemClock, collect } = options;
   const config: ClusterConfig = {
     server: new URL(server),
     source: "a test",
     tls: { insecure: false, ...tls },
     credentials,
   };
-  const client = createApiClient({ config, clock, metrics, userAgent: "wave/test", ...(ping && { ping }) });
+  const optional = { ...(ping && { ping }), ...(collect && { collect }) };
+  const client = createApiClient({ config, clock, metrics, userAgent: "wave/test", ...optional });
   return { client, metrics };
 }
 

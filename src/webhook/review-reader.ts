@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { withoutBulk } from "../kube/large-json.ts";
+import { Garbage } from "../lib/garbage.ts";
 import { Lane } from "../lib/lane.ts";
 import { collectAfterBytes, lanes, maxValues } from "./admission-budget.ts";
 import { countValues, readBody } from "./body.ts";
@@ -11,13 +12,11 @@ import { type AdmissionRequest, ReviewError, readReview } from "./review.ts";
  */
 export class ReviewReader {
   readonly #lanes = lanes.map((row) => ({ ...row, lane: new Lane(row.atOnce) }));
-  readonly #collect: () => void;
-  /** Bytes since the last collection. */
-  #read = 0;
+  readonly #garbage: Garbage;
 
   /** `collect` frees what earlier reviews left. Default: V8's own, where it is exposed. */
-  constructor(collect: () => void = globalThis.gc ?? (() => {})) {
-    this.#collect = collect;
+  constructor(collect?: () => void) {
+    this.#garbage = new Garbage(collectAfterBytes, collect);
   }
 
   /**
@@ -39,17 +38,8 @@ export class ReviewReader {
     // On to a later lane only: who waits for one never holds what its own wait for.
     const later = this.#laneOf(length, values);
     using _second = later === lane ? undefined : await later.enter(signal);
-    this.#collectBefore(bytes);
+    this.#garbage.before(bytes.length);
     return await review(readReview(bytes));
-  }
-
-  /** V8 would look for it after many times as much: docs/adr/0007-memory.md. */
-  #collectBefore({ length }: Buffer): void {
-    if (this.#read + length > collectAfterBytes) {
-      this.#collect();
-      this.#read = 0;
-    }
-    this.#read += length;
   }
 
   #laneOf(length: number, values: number): Lane {
