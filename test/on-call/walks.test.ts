@@ -14,7 +14,7 @@ import { type Walk, walksOf } from "./page.ts";
 const page = "docs/on-call.md";
 const walks = walksOf(page);
 // A leader that a busy machine keeps from renewing would no longer know for which change it rolled within the same second.
-const longTerms = ["leaseDuration=60s", "renewDeadline=50s", "retryPeriod=500ms"].map(
+const longTerms = ["leaseDuration=15s", "renewDeadline=12s", "retryPeriod=500ms"].map(
   (term) => `leaderElection.${term}`,
 );
 const paced = ["settle=500ms", "soak=500ms", "maxConcurrentRollouts=20"];

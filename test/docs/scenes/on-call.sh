@@ -1,18 +1,20 @@
-# Three applications that read one page, and give up on a rollout soon.
+# Three applications that read one page. The first gives up on a rollout soon.
 kubectl create namespace shop
 kubectl create configmap page -n shop --from-literal index.html=Welcome
 for name in api mail web; do
+  deadline=600
+  [ $name != api ] || deadline=20
   kubectl create -n shop -f - <<YAML
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: $name, annotations: {wave.pusher.com/update-on-config-change: "true"}}
 spec:
   replicas: 2
-  progressDeadlineSeconds: 10
+  progressDeadlineSeconds: $deadline
   selector: {matchLabels: {app: $name}}
   template:
     metadata: {labels: {app: $name}}
     spec: {terminationGracePeriodSeconds: 0, containers: [{name: app, image: nginx, envFrom: [{configMapRef: {name: page}}]}]}
 YAML
 done
-wave wait deployment/api deployment/mail deployment/web -n shop --timeout 60s
+wave wait deployment/api deployment/mail deployment/web -n shop --timeout 240s
