@@ -76,7 +76,7 @@ export async function lifeOf({ cluster, namespace }: Scene, kind: WorkloadKind, 
 
 /** Waits until the newest revision of a workload runs everywhere, by its status. */
 export function rolledOut({ cluster, namespace }: Scene, kind: WorkloadKind, name: string) {
-  return cluster.kubectl(["-n", namespace.name, "rollout", "status", `${kind.toLowerCase()}/${name}`, "--timeout=20s"]);
+  return cluster.kubectl(["-n", namespace.name, "rollout", "status", `${kind.toLowerCase()}/${name}`, "--timeout=90s"]);
 }
 
 /** Whether the controller itself has ever written a workload; what admission changes counts as the requester's. */

@@ -63,7 +63,7 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
     });
 
     it("waits for a rollout and shows what it made", async () => {
-      expect(await kubectl("rollout", "status", "deployment/web", "--timeout=20s")).toContain(
+      expect(await kubectl("rollout", "status", "deployment/web", "--timeout=180s")).toContain(
         "successfully rolled out",
       );
       expect(await kubectl("get", "deployment", "web")).toMatch(
@@ -77,7 +77,7 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
       await kubectl("annotate", "deployment", "web", "other=set");
       writeFileSync(file, manifest("nginx:2"));
       expect(await kubectl("apply", "-f", file)).toBe("configmap/web unchanged\ndeployment.apps/web configured\n");
-      await kubectl("rollout", "status", "deployment/web", "--timeout=20s");
+      await kubectl("rollout", "status", "deployment/web", "--timeout=180s");
       const jsonpath =
         "-o=jsonpath={.spec.template.spec.containers[*].image} {.metadata.annotations.other} {.metadata.annotations.note}";
       expect(await kubectl("get", "deployment", "web", jsonpath)).toBe("nginx:2 set kept");
@@ -115,11 +115,11 @@ if (spawnSync("kubectl", ["version", "--client"]).status === 0) {
       expect(await kubectl("get", "deployment", "made", "-o=jsonpath={.spec.replicas}")).toBe("0");
       await kubectl("scale", "deployment", "web", "--replicas=1");
       await kubectl("rollout", "restart", "deployment", "web");
-      expect(await kubectl("rollout", "status", "deployment/web", "--timeout=20s")).toContain(
+      expect(await kubectl("rollout", "status", "deployment/web", "--timeout=180s")).toContain(
         "successfully rolled out",
       );
-      expect(await kubectl("delete", "deployment", "web", "--timeout=20s")).toBe('deployment.apps "web" deleted\n');
-      await kubectl("wait", "--for=delete", "pod", "-l", "app=web", "--timeout=20s");
+      expect(await kubectl("delete", "deployment", "web", "--timeout=180s")).toBe('deployment.apps "web" deleted\n');
+      await kubectl("wait", "--for=delete", "pod", "-l", "app=web", "--timeout=180s");
       expect(await kubectl("get", "pods", "-l", "app=web", "-o=name")).toBe("");
     });
 

@@ -117,7 +117,7 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     // Until Argo Rollouts has seen the template, the rollout is under way.
     expect(await command("list")).toMatch(/rollouts.argoproj.io\/web +rolling/);
     await rollOut("web");
-    expect(await command("wait", "rollouts.argoproj.io/web", "--timeout=10s")).toContain("web");
+    expect(await command("wait", "rollouts.argoproj.io/web", "--timeout=120s")).toContain("web");
     expect(await command("explain", "rollouts.argoproj.io/web")).toMatch(/ConfigMap web +present/);
   });
 

@@ -55,7 +55,7 @@ describeOnNode("Wave installed by its chart", (node) => {
   });
 
   it("is found to work by `helm test`, in a restricted Pod of the same image", async () => {
-    const said = await helm(node().cluster, ["test", "wave", "-n", system, "--timeout", "60s"]);
+    const said = await helm(node().cluster, ["test", "wave", "-n", system, "--timeout", "240s"]);
     expect(said).toMatch(/Phase: +Succeeded/);
   });
 

@@ -37,7 +37,7 @@ export async function makeSystem(cluster: Cluster): Promise<void> {
 /** Runs `helm VERB` for the release "wave" of the chart, with webhooks, and waits until its Pods are Ready. */
 export function helmWave(cluster: Cluster, verb: "install" | "upgrade", ...values: readonly string[]): Promise<string> {
   const set = ["webhooks.enabled=true", ...values].flatMap((value) => ["--set", value]);
-  return helm(cluster, [verb, "wave", chart, "-n", system, "--wait", "--timeout", "60s", ...set]);
+  return helm(cluster, [verb, "wave", chart, "-n", system, "--wait", "--timeout", "240s", ...set]);
 }
 
 /** The Pods of a namespace with these labels that are not being deleted. */
@@ -48,7 +48,7 @@ export async function podsOf(cluster: Cluster, namespace: string, labels = ""): 
 
 /** Waits until a workload's newest Pods run everywhere, as `kubectl rollout status` tells. */
 export function rolledOut(cluster: Cluster, namespace: string, resource: string): Promise<string> {
-  return cluster.kubectl(["-n", namespace, "rollout", "status", resource, "--timeout=60s"]);
+  return cluster.kubectl(["-n", namespace, "rollout", "status", resource, "--timeout=240s"]);
 }
 
 /** Waits until a replica leads and writes, which in a new cluster is after 15 s, and answers with its Pod. */

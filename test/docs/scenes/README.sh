@@ -1,2 +1,2 @@
 kubectl apply -f examples/nginx.yaml
-kubectl rollout status deployment web --timeout 60s
+kubectl rollout status deployment web --timeout 240s

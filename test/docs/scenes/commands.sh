@@ -23,10 +23,10 @@ workload Deployment mail 'wave.pusher.com/extra-configmaps: shared/footer' '' \
   'env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: db, key: password}}}], envFrom: [{configMapRef: {name: flags, optional: true}}], volumeMounts: [{name: page, mountPath: /page/index.html, subPath: index.html}]' \
   'volumes: [{name: page, configMap: {name: page}}]'
 # Its first hash waits for the window, too.
-kubectl rollout status daemonset/agent -n shop --timeout 60s
-wave wait daemonset/agent deployment/web -n shop --timeout 60s
+kubectl rollout status daemonset/agent -n shop --timeout 240s
+wave wait daemonset/agent deployment/web -n shop --timeout 240s
 kubectl patch configmap page -n shop --patch '{"data": {"index.html": "Goodbye"}}'
-wave wait daemonset/agent deployment/web -n shop --timeout 60s
+wave wait daemonset/agent deployment/web -n shop --timeout 240s
 kubectl delete pod db-0 -n shop
 mkdir shop
 kubectl create configmap other -n shop --from-literal a=b --dry-run=client -o yaml >shop/other.yaml
@@ -41,4 +41,4 @@ for name in api web; do
 done
 kubectl annotate deployment api -n old wave.pusher.com/update-on-config-change=true
 kubectl annotate deployment web -n old pod-reloader.cs.sap.com/configmaps=page
-wave wait deployment/api -n old --timeout 60s
+wave wait deployment/api -n old --timeout 240s

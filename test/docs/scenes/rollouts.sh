@@ -16,7 +16,7 @@ spec:
       containers: [{name: nginx, image: nginx, envFrom: [{configMapRef: {name: settings}}]}]
 YAML
 done
-wave wait deployment/web statefulset/db -n shop --timeout=60s
+wave wait deployment/web statefulset/db -n shop --timeout=240s
 mkdir shop
 git init -q
 git config user.name test
@@ -27,4 +27,4 @@ for level in 1 broken; do
   git commit -qm "level $level"
 done
 kubectl apply -f shop/
-wave wait deployment/web statefulset/db -n shop --timeout=60s
+wave wait deployment/web statefulset/db -n shop --timeout=240s
