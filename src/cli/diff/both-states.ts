@@ -48,9 +48,9 @@ export async function readBothStates(client: ApiClient, told: KnownPolicy, overl
   const after = { ...asking.after, namesMatching: withAdded(overlay, names.namesMatching) };
   const pairs = listed.pairs.map(
     (pair): Pair => ({
+      ...pair,
       before: pair.before && { ...pair.before, workload: withMatches(pair.before.workload, before) },
       after: { ...pair.after, workload: withMatches(pair.after.workload, after) },
-      wanted: pair.wanted,
     }),
   );
   const concerned = pairs.filter(concernedBy(overlay));
@@ -76,7 +76,7 @@ export async function readBothStates(client: ApiClient, told: KnownPolicy, overl
 function concernedBy({ configs, namespaces }: Overlay): (pair: Pair) => boolean {
   const changed = new Set(configs.filter(({ changes }) => changes).map(({ key }) => key));
   return (pair) =>
-    pair.wanted !== undefined ||
+    pair.isWanted ||
     namespaces.has(pair.after.workload.namespace) ||
     workloadsOf(pair).some(({ references }) => references.some((reference) => changed.has(configKey(reference))));
 }

@@ -1,8 +1,9 @@
-import { withLentTemplate } from "../../cache/lent-template.ts";
 import type { KubeObject } from "../../kube/api-types.ts";
 import type { ApiClient } from "../../kube/client.ts";
-import { isForbidden } from "../../kube/errors.ts";
+import { ApiError, isForbidden } from "../../kube/errors.ts";
 import type { Asking } from "../../rollout/dialects/asked.ts";
+import { sameJson } from "../../rollout/same-json.ts";
+import { enumerated } from "../../rollout/wording.ts";
 import { toWorkload, type Workload, type WorkloadObject, workloadIfAny, workloadKey } from "../../rollout/workload.ts";
 import { standardForm, type WorkloadRow } from "../../rollout/workload-row.ts";
 import { errorText } from "../../telemetry/error-text.ts";
@@ -10,14 +11,17 @@ import { inLane } from "../cluster/in-lane.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { listAll } from "../list/list-all.ts";
+import { type Sides, withLentTemplates } from "./lent-templates.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
 
 /** A workload before and after; before it may not be there. */
 export interface Pair {
   readonly before: FoundWorkload | undefined;
   readonly after: FoundWorkload;
-  /** Where it is among the manifests. */
-  readonly wanted: OverlaidWorkload | undefined;
+  /** Whether it is among the manifests, or the Deployment is whose pod template it borrows. */
+  readonly isWanted: boolean;
+  /** Whether Kubernetes replaces its Pods by itself. */
+  readonly changesTemplate: boolean;
 }
 
 /** The key of a workload, before and after. */
@@ -59,14 +63,26 @@ export async function listPairs(
   const gaps = new Set<string>();
   const unlisted = new Set<string>();
   const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
+  const unread: string[] = [];
   const lists = await inLane(kinds, (row) => {
     const keep = async (object: KubeObject & WorkloadObject): Promise<Pair | undefined> => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
       if (wanted.has(key) || !asksForRolls(row, object, asking)) return undefined;
-      return listedPair(row, await withLentTemplate(client, row, object), asking, overlay);
+      try {
+        const sides = await withLentTemplates(client, row, { before: object, after: object }, overlay.lenders);
+        return listedPair(row, sides, asking, overlay);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        unread.push(`${key}: ${errorText(error)}`);
+        return undefined;
+      }
     };
     return listWhere(client, row, namespaces, keep, { gaps, unlisted });
   });
+  if (unread.length > 0)
+    unlisted.add(
+      `pod templates that are borrowed could not be read, and what has them may roll: ${enumerated(unread, 2, String)}`,
+    );
   return { pairs: [...wanted.values(), ...lists.flat()], gaps: [...gaps], unlisted: [...unlisted] };
 }
 
@@ -75,20 +91,16 @@ function asksForRolls(row: WorkloadRow, object: WorkloadObject, { before, after 
   return [before, after].some((asking) => (workloadIfAny(row, object, asking)?.optIn.state ?? "out") !== "out");
 }
 
-function listedPair(
-  row: WorkloadRow,
-  object: KubeObject & WorkloadObject,
-  asking: AskingBoth,
-  { namespaces }: Overlay,
-): Pair {
-  const before = toWorkload(row, object, asking.before);
-  const after = namespaces.has(before.namespace) ? toWorkload(row, object, asking.after) : before;
-  const standard = standardForm(row, object);
-  return {
-    before: { object: standard, workload: before },
-    after: { object: standard, workload: after },
-    wanted: undefined,
-  };
+function listedPair(row: WorkloadRow, sides: Sides<WorkloadObject>, asking: AskingBoth, { namespaces }: Overlay): Pair {
+  const workload = toWorkload(row, sides.before, asking.before);
+  const before = { object: standardForm(row, sides.before), workload };
+  const isLent =
+    sides.before !== sides.after &&
+    !sameJson(before.object.spec?.template, standardForm(row, sides.after).spec?.template);
+  if (!isLent && !namespaces.has(workload.namespace))
+    return { before, after: before, isWanted: false, changesTemplate: false };
+  const after = { object: standardForm(row, sides.after), workload: toWorkload(row, sides.after, asking.after) };
+  return { before, after, isWanted: isLent, changesTemplate: isLent };
 }
 
 async function listWhere(
@@ -121,7 +133,7 @@ function keyOfWanted({ row, manifest: { namespace, name } }: OverlaidWorkload): 
 }
 
 function wantedPair(wanted: OverlaidWorkload, asking: AskingBoth): Pair {
-  const { row, before, after, manifest } = wanted;
+  const { row, before, after, manifest, changesTemplate } = wanted;
   const workloadOf = (object: WorkloadObject, by: Asking): FoundWorkload => {
     try {
       return { object, workload: toWorkload({ ...row, template: "/spec/template" }, object, by) };
@@ -132,6 +144,7 @@ function wantedPair(wanted: OverlaidWorkload, asking: AskingBoth): Pair {
   return {
     before: before && workloadOf(before, asking.before),
     after: workloadOf(after, asking.after),
-    wanted,
+    isWanted: true,
+    changesTemplate,
   };
 }

@@ -1,4 +1,4 @@
-import { withLentTemplate } from "../../cache/lent-template.ts";
+import type { StoredLender } from "../../cache/lent-template.ts";
 import { configResources } from "../../cache/live-configs.ts";
 import type { ApiClient } from "../../kube/client.ts";
 import { resources } from "../../kube/resources.ts";
@@ -14,6 +14,7 @@ import { inLane } from "../cluster/in-lane.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
 import type { KnownPolicy } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
+import { lenderKey, type OverlaidLenders, withLentTemplates } from "./lent-templates.ts";
 import { applied } from "./manifests/applied.ts";
 import type { JsonMap } from "./manifests/json.ts";
 import { overStored, type Stored } from "./stored.ts";
@@ -43,6 +44,8 @@ export interface OverlaidWorkload {
 export interface Overlay {
   readonly configs: readonly OverlaidConfig[];
   readonly workloads: readonly OverlaidWorkload[];
+  /** The Deployments among them, whose pod templates others may borrow. */
+  readonly lenders: OverlaidLenders;
   /** What the Namespaces among them decide then, by their names. */
   readonly namespaces: ReadonlyMap<string, NamespacePolicy>;
   /** What could not be read and may matter, a line each. */
@@ -78,29 +81,38 @@ export async function overlaid(
     ({ row, manifest }) => ({ resource: row, ...manifest }),
     ({ row, manifest }, stored) => ({ row, manifest, stored, merged: withManifest(stored, manifest, gaps) }),
   );
-  const workloads = await inLane(merged, (each) => overlaidWorkload(client, each));
-  return { configs, workloads, namespaces: new Map(namespaces), gaps };
+  const lenders = lendersOf(merged);
+  const workloads = await inLane(merged, (each) => overlaidWorkload(client, each, lenders));
+  return { configs, workloads, lenders, namespaces: new Map(namespaces), gaps };
+}
+
+type Merged = Wanted["workloads"][number] & { readonly stored: Stored; readonly merged: JsonMap };
+
+function lendersOf(merged: readonly Merged[]): OverlaidLenders {
+  const deployments = merged.filter(({ row }) => row.id === "Deployment");
+  return new Map(
+    deployments.map(({ manifest: { namespace, name }, stored, merged: after }) => [
+      lenderKey(namespace, name),
+      { before: objectOf(stored) as StoredLender | undefined, after: after as unknown as StoredLender },
+    ]),
+  );
 }
 
 async function overlaidWorkload(
   client: ApiClient,
-  {
-    row,
-    manifest,
-    stored,
-    merged,
-  }: Wanted["workloads"][number] & { readonly stored: Stored; readonly merged: JsonMap },
+  { row, manifest, stored, merged }: Merged,
+  lenders: OverlaidLenders,
 ): Promise<OverlaidWorkload> {
-  const inPlace = async (object: WorkloadObject) => {
-    const whole = await withLentTemplate(client, row, object);
+  const inPlace = (object: WorkloadObject) => {
     try {
-      return standardForm(row, whole);
+      return standardForm(row, object);
     } catch (error) {
       throw new UsageError(`${manifest.place}: ${errorText(error)}`);
     }
   };
-  const after = await inPlace(merged);
-  const before = stored.state === "present" ? await inPlace(stored.object) : undefined;
+  const whole = await withLentTemplates(client, row, { before: objectOf(stored), after: merged }, lenders);
+  const after = inPlace(whole.after);
+  const before = whole.before && inPlace(whole.before);
   const changesTemplate = before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
   return { row, manifest, before, after, changesTemplate };
 }

@@ -86,7 +86,7 @@ function verdictOf(facts: Facts): Verdict | undefined {
   const { pair, old, plan, changes } = facts;
   const isIn = plan.outcome !== "ignore" && plan.outcome !== "cleanUp";
   if (old === undefined) return isIn ? createdVerdict(facts) : undefined;
-  if (pair.wanted?.changesTemplate) {
+  if (pair.changesTemplate) {
     const besides = isIn && plan.outcome !== "unchanged" && isOther(facts) ? `; ${reasonOf(facts)}` : "";
     return { effect: "template", reason: `its pod template changes${besides}`, changes };
   }
