@@ -21,5 +21,7 @@ wave(process.argv.slice(2), {
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
   outputToTerminal: process.stdout.isTTY === true,
+  // A terminal that knows no width says 0.
+  outputColumns: process.stdout.columns || undefined,
   errorsToTerminal: process.stderr.isTTY === true,
 }).then((code) => process.exit(code), onBug);

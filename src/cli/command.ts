@@ -15,6 +15,8 @@ export interface Terminal {
   readonly writeError: (text: string) => void;
   /** Whether a person reads standard output as it comes. */
   readonly outputToTerminal: boolean;
+  /** The columns of the terminal that standard output is; undefined where it is none, or does not tell. */
+  readonly outputColumns: number | undefined;
   /** Whether a person reads standard error as it comes. */
   readonly errorsToTerminal: boolean;
 }

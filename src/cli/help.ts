@@ -1,5 +1,6 @@
 import type { Flag } from "./flags/flag-types.ts";
 import { type FlagTable, variableOf } from "./flags/parse-flags.ts";
+import { unbreakable, wrapped } from "./output/wrap.ts";
 
 /** What `--help` tells of a command besides its flags. */
 export interface CommandHelp {
@@ -18,7 +19,6 @@ export interface CommandHelp {
 
 const width = 100;
 const column = 34;
-const unbreakable = "\u00a0";
 
 /** The text of `wave COMMAND --help`: flags by group in the order of their table, lines of at most 100 columns. */
 export function renderHelp(help: CommandHelp, table: FlagTable): string {
@@ -58,16 +58,8 @@ function inColumn(head: string, text: string, from = column): string[] {
   return [head.padEnd(from) + (body[0] ?? "").trimStart(), ...body.slice(1)];
 }
 
-function wrap(text: string, indent: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && indent + line.length + 1 + word.length > width) {
-      lines.push(" ".repeat(indent) + line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, " ".repeat(indent) + line].map((each) => each.replaceAll(unbreakable, " "));
+function wrap(text: string, indent: number): readonly string[] {
+  return wrapped(text, width - indent).map((line) => " ".repeat(indent) + line);
 }
 
 /** Short enough to stay on one line. */

@@ -30,6 +30,7 @@ export async function runWave(
       err += text;
     },
     outputToTerminal: false,
+    outputColumns: undefined,
     errorsToTerminal: false,
     ...terminal,
   });

@@ -2,6 +2,7 @@ import { counted, enumerated, quoted } from "../../rollout/wording.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
+import { wrappedBehind } from "../output/wrap.ts";
 import type { CheckName } from "./checks.ts";
 import { type Examined, type Found, placeText, type Severity, severities } from "./finding.ts";
 
@@ -59,18 +60,17 @@ function summaryOf(found: readonly Found[], fine: string): string {
 
 /** How many findings of one check and severity a person is shown. */
 const shown = 20;
-const width = 80;
 
 const styles: Readonly<Record<Severity, Style>> = { problem: "red", warning: "yellow", unchecked: "dim", ok: "green" };
 
-/** For a person: a line for each check, then what was found, each with what to do. */
-export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint): string {
+/** For a person: a line for each check, then what was found, each with what to do, in lines of at most so many columns. */
+export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint, width?: number): string {
   const heading = ["CHECK", "RESULT", "SUMMARY"];
   const rows = checks.map(({ check, severity, summary }) => [check, severity, summary]);
   const groups = Map.groupBy(findings, ({ check, severity }) => `${severity} ${check}`);
   const blocks = [...groups.values()].flatMap((group) => {
     const rest = group.length - shown;
-    const lines = group.slice(0, shown).flatMap((each) => block(each, paint));
+    const lines = group.slice(0, shown).flatMap((each) => block(each, paint, width));
     return rest > 0 ? [...lines, "", `${counted(rest)} more of ${group[0]?.check}: -o json has all.`] : lines;
   });
   const painted: PaintCell = (text, row, column) => {
@@ -81,7 +81,11 @@ export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint): 
   return [...tableLines([heading, ...rows], 3, painted), ...blocks].map((line) => `${line}\n`).join("");
 }
 
-function block({ severity, check, where, what, fix }: Diagnosis["findings"][number], paint: Paint): readonly string[] {
+function block(
+  { severity, check, where, what, fix }: Diagnosis["findings"][number],
+  paint: Paint,
+  width: number | undefined,
+): readonly string[] {
   const head = severity === "unchecked" ? "NOT CHECKED" : severity.toUpperCase();
   const about = where === null ? check : placeText(where);
   // A command is copied: it stays on one line, however long it is.
@@ -89,20 +93,7 @@ function block({ severity, check, where, what, fix }: Diagnosis["findings"][numb
   return [
     "",
     `${paint(styles[severity], head)}  ${printable(about)}`,
-    ...wrapped(printable(what)),
+    ...wrappedBehind("  ", printable(what), width),
     ...todo.map(printable),
   ];
-}
-
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  let line = " ";
-  for (const word of text.split(" ")) {
-    if (line.length + 1 + word.length > width && line.trim() !== "") {
-      lines.push(line);
-      line = " ";
-    }
-    line += ` ${word}`;
-  }
-  return [...lines, line];
 }

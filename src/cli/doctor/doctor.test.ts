@@ -13,7 +13,7 @@ const scene = doctorScenes(sandbox, "doctor");
 
 describe("wave doctor", () => {
   it("says of each thing where it is, what is wrong and what to do, and ends with 1", async () => {
-    const { run, createWorkload, namespace } = await scene();
+    const { run, env, createWorkload, namespace } = await scene();
     await createWorkload("deployments/api", { envFrom: [{ secretRef: { name: "db" } }] });
     const { code, out, err } = await run("doctor");
     expect(code).toBe(1);
@@ -28,8 +28,10 @@ describe("wave doctor", () => {
         "",
       ].join("\n"),
     );
-    const lines = out.split("\n").filter((line) => !line.startsWith("  → "));
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    const narrow = await runWave(["doctor", "-n", namespace], env, { outputColumns: 80 });
+    const sentences = (text: string) => text.split("\n").filter((line) => !line.startsWith("  → "));
+    expect(sentences(out).some((line) => line.length > 80)).toBe(true);
+    expect(sentences(narrow.out).filter((line) => line.length > 80)).toEqual([]);
   });
 
   it("says the same for programs", async () => {
@@ -167,7 +169,7 @@ describe("wave doctor", () => {
     end();
     expect(code).toBe(3);
     expect(out).toMatch(/^wave +unchecked +1 not checked$/m);
-    expect(out).toMatch(/leader and webhook: you may\n {2}not list deployments in all namespaces\n/);
+    expect(out).toMatch(/leader and webhook: you may not list deployments in all namespaces\n/);
     expect(out).toMatch(/^leftovers +unchecked +1 not checked$/m);
     expect(err).toMatch(
       /^wave doctor: access, wave, workloads, annotations, others and leftovers could not be checked in full: that takes "list deployments in all namespaces", [^\n]*\n$/,

@@ -31,9 +31,11 @@ export const doctor = clusterCommand({
     return async (cluster) => {
       const diagnosis = diagnosisOf(await examineAll(await patientIn(cluster, called)));
       const { output } = called.values;
-      const { env, outputToTerminal, write, writeError } = called.terminal;
+      const { env, outputToTerminal, outputColumns, write, writeError } = called.terminal;
       const paint = paintOf(hasColors(env, outputToTerminal));
-      write(isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint));
+      write(
+        isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint, outputColumns),
+      );
       const unchecked = uncheckedIn(diagnosis);
       if (unchecked !== undefined) writeError(`wave doctor: ${printable(placed(unchecked, cluster))}\n`);
       const hasProblem = diagnosis.findings.some(({ severity }) => severity === "problem");

@@ -62,7 +62,7 @@ describe("wave doctor, of a workload,", () => {
     }
     await cluster.toBe("deployments/a0", "held");
     const { out } = await cluster.run("doctor");
-    expect(out).toMatch(/PROBLEM {2}deployment\/zz in halted\n.*\n.*\n.*\n\nPROBLEM {2}deployment\/a0 /);
+    expect(out).toMatch(/PROBLEM {2}deployment\/zz in halted\n.*\n.*\n\nPROBLEM {2}deployment\/a0 /);
     expect(out).toContain("\n3 more of workloads: -o json has all.\n");
   });
 

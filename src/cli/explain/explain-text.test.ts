@@ -55,6 +55,25 @@ function rendered(...asked: Parameters<typeof explained>): string {
   return renderExplanation(explained(...asked));
 }
 
+it("is in lines of the terminal's width, each below its own, but for tables and what is copied", () => {
+  const explanation = explained({
+    annotations: {},
+    pod: { containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }] }] },
+  });
+  const long = { ...explanation, optIn: "out" as const, reason: "because of words ".repeat(20).trim() };
+  const whole = renderExplanation(long).split("\n");
+  const narrow = renderExplanation(long, undefined, 60).split("\n");
+  const isLong = (text: string) => text.length > 60;
+  const isCopied = (text: string) => text.startsWith("To opt in") || text.startsWith("Secret ");
+  expect(narrow.filter(isLong)).toEqual(whole.filter(isCopied));
+  const begin = narrow.findIndex((text) => text.startsWith("Why"));
+  expect(narrow.slice(begin, begin + 3)).toEqual([
+    "Why          because of words because of words because of",
+    "             words because of words because of words because",
+    "             of words because of words because of words",
+  ]);
+});
+
 const gated: Wanted = {
   annotations: { "wave.pusher.com/scheduling-disabled": "" },
   pod: {

@@ -4,24 +4,22 @@ import { podsInWords } from "../cluster/workload-state.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { stateStyles } from "../output/state-style.ts";
-import { tableLines } from "../output/table.ts";
-import type { ExplainedReference } from "./explained-reference.ts";
+import { wrappedBehind } from "../output/wrap.ts";
 import type { Explanation } from "./explanation.ts";
-
-/** How many keys a cell of the table names; JSON has all. */
-const shownKeys = 4;
+import { referenceLines } from "./reference-lines.ts";
 
 /**
  * An explanation for a person: what Wave does and why, then what that hangs on. Lines that no terminal takes for
- * commands: a pod spec may name an object by any characters.
+ * commands: a pod spec may name an object by any characters. Sentences are in lines of at most `width` columns; tables, and what is
+ * copied, stay whole.
  */
-export function renderExplanation(explanation: Explanation, paint: Paint = paintOf(false)): string {
+export function renderExplanation(explanation: Explanation, paint: Paint = paintOf(false), width?: number): string {
   const { workload, state, missing, unread, warnings, notes } = explanation;
   const { kind, namespace, name } = workload;
   const blocks = [
-    [`${kind} ${namespace}/${name}`],
+    [line("", `${kind} ${namespace}/${name}`)],
     summary(explanation),
-    listedReferences(explanation),
+    referenceLines(explanation).map((text) => line("", text)),
     block(
       "Missing",
       missing.map((each) => `${describeObject(each, namespace)}${each.key === undefined ? "" : `, key "${each.key}"`}`),
@@ -38,8 +36,27 @@ export function renderExplanation(explanation: Explanation, paint: Paint = paint
   ];
   return blocks
     .filter((lines) => lines.length > 0)
-    .map((lines, index) => lines.map((line, at) => `${paint(styleOf(index, at, state), printable(line))}\n`).join(""))
+    .map((lines, index) =>
+      lines
+        .flatMap((each, at) => laid(each, width).map((text) => `${paint(styleOf(index, at, state), text)}\n`))
+        .join(""),
+    )
     .join("\n");
+}
+
+/** A line as long as it is: `text` may be broken where `indent` says from which column it goes on. */
+interface Line {
+  readonly head: string;
+  readonly text: string;
+  readonly indent: number | undefined;
+}
+
+function line(head: string, text: string, indent?: number): Line {
+  return { head, text, indent };
+}
+
+function laid({ head, text, indent }: Line, width: number | undefined): readonly string[] {
+  return wrappedBehind(head, printable(text), indent === undefined ? undefined : width, indent);
 }
 
 /** The workload's name, and the line below it that says what Wave does now. */
@@ -48,13 +65,7 @@ function styleOf(block: number, line: number, state: Explanation["state"]): Styl
   return block === 0 ? "bold" : stateStyles[state];
 }
 
-function listedReferences({ workload, outcome, references, tooLarge }: Explanation): readonly string[] {
-  if (tooLarge !== null && outcome === "overBudget") return ["It is too large to be listed."];
-  if (tooLarge !== null) return [`It is too large to be listed: ${tooLarge}.`];
-  return references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, workload.namespace);
-}
-
-function summary(explanation: Explanation): readonly string[] {
+function summary(explanation: Explanation): readonly Line[] {
   const { outcome, reason, hold, recordedHash, recordedUnder, currentHash, optIn, kubernetes } = explanation;
   const rows: [string, string][] = [
     ["Now", headline(explanation)],
@@ -68,11 +79,16 @@ function summary(explanation: Explanation): readonly string[] {
   ];
   for (const [index, { name, value, by }] of explanation.policy.entries())
     rows.push([index === 0 ? "Policy" : "", `${name}: ${shortened(value)} (${policySources[by]})`]);
-  if (optIn === "out") rows.push(["To opt in", optInCommand(explanation)]);
+  const copied: [string, string][] = optIn === "out" ? [["To opt in", optInCommand(explanation)]] : [];
   if (outcome === "roll" || outcome === "baseline" || outcome === "adopt")
     rows.push(["If it stays", "Wave does not run or may not write it: see its log and the Events of this workload"]);
-  return rows.map(([label, text]) => label.padEnd(13) + text);
+  return [
+    ...rows.map(([label, text]) => line(label.padEnd(labelWidth), text, labelWidth)),
+    ...copied.map(([label, text]) => line(label.padEnd(labelWidth), text)),
+  ];
 }
+
+const labelWidth = 13;
 
 const policySources = { workload: "its own", namespace: "of its Namespace", flag: "of Wave's flags" };
 
@@ -146,42 +162,6 @@ function optInCommand({ workload: { kind, namespace, name } }: Explanation): str
   return `kubectl -n ${namespace} annotate ${kind.toLowerCase()}/${name} wave.pusher.com/update-on-config-change=true --overwrite`;
 }
 
-function table(references: readonly ExplainedReference[], namespace: string): readonly string[] {
-  // Where nobody else is understood it is Wave's, and needs no words.
-  const others = references.some(({ askedBy }) => askedBy.some(({ dialect }) => dialect !== "wave"));
-  const rows = references.map((reference) => [
-    `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
-    stateOf(reference),
-    keysOf(reference),
-    reference.reads === "existence" ? "-" : reference.reads,
-    reference.optional ? "optional" : "required",
-    ...(others ? [askersIn(reference)] : []),
-    reference.path,
-  ]);
-  return tableLines(
-    [["READS", "STATE", "KEYS", "AS", "NEEDED", ...(others ? ["ASKED BY"] : []), "THROUGH"], ...rows],
-    2,
-  );
-}
-
-function askersIn({ askedBy }: ExplainedReference): string {
-  return askedBy.map(({ dialect, by }) => `${dialect} (${by})`).join(", ") || "-";
-}
-
-function stateOf({ state, absentKeys }: ExplainedReference): string {
-  return absentKeys.length === 0 ? state : `lacks ${listed(absentKeys)}`;
-}
-
-function keysOf({ keys, reads }: ExplainedReference): string {
-  if (keys === "all") return "all";
-  return reads === "existence" && keys.length === 0 ? "(the object)" : listed(keys);
-}
-
-function listed(keys: readonly string[]): string {
-  const rest = keys.length - shownKeys;
-  return rest > 0 ? `${keys.slice(0, shownKeys).join(",")} +${rest}` : keys.join(",");
-}
-
-function block(title: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+function block(title: string, texts: readonly string[]): readonly Line[] {
+  return texts.length === 0 ? [] : [line("", title), ...texts.map((text) => line("  ", text, 4))];
 }

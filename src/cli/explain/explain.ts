@@ -29,7 +29,7 @@ export const explain = clusterCommand({
       terminal.write(
         isForProgram(values.output)
           ? await programText(explanation, values.output)
-          : renderExplanation(explanation, paint),
+          : renderExplanation(explanation, paint, terminal.outputColumns),
       );
       return answered({ lookedAtAll: explanation.state !== "unknown" && asked.gaps.length === 0 });
     };
