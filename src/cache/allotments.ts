@@ -19,12 +19,12 @@ const mebibyte = 2 ** 20;
 const worthAsking = 0.9;
 
 /**
- * How much memory each namespace has in the caches. A workload of 8 KiB can name a thousand objects, which takes 40 times
- * as much here, and only a quota keeps a tenant from making thousands of such. So of what goes beyond the budget of its
- * namespace the name alone is kept, and nothing is decided from it.
+ * How much memory each namespace has in the caches. A workload of 8 KiB can name a thousand objects, which takes 40
+ * times as much here, and only a quota keeps a tenant from making thousands of such workloads. So of an object that
+ * goes beyond the budget of its namespace only the name is kept, and nothing is decided from it.
  *
- * Taken when an object is seen and given back when it is gone. What a list brings that breaks off is taken twice: the
- * namespace then has that much less until Wave starts again.
+ * Room is taken when an object is seen and given back when it is gone. Where a list breaks off, what it brought is
+ * counted twice: the namespace has that much less room until Wave starts again.
  */
 export class Allotments {
   readonly #byNamespace = new Map<string, Allotment>();

@@ -53,9 +53,11 @@ const delayMs = 250;
 const retries = { baseMs: 500, maxMs: 30_000 };
 
 /**
- * Has a cache hold workloads with the pod templates that they borrow. Of one that has asked for rolls the template is read when it
- * comes, and when its controller says that it is another by now; until then the cache holds what it held. That is done beside the
- * watch, which waits for none of it, and by its name alone: large objects, of which many may wait, are not kept.
+ * Lets a cache hold workloads together with the pod templates that they borrow. The template of a workload that asks
+ * for rolls is read when the workload comes, and again when its controller says that the template has changed. Until it
+ * is read the cache holds what it held.
+ *
+ * The watch does not wait for these reads. Only the name of a workload waits for one, because many large objects may.
  */
 export class LentTemplates implements Completing<O, Workload> {
   readonly #row: WorkloadRow;

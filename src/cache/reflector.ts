@@ -4,12 +4,15 @@ import type { Logger } from "../telemetry/log.ts";
 import type { Store } from "./store.ts";
 
 /**
- * What to hold of an object of which `held` is held now; undefined for nothing. `held` itself where nothing that matters
- * has changed, which then costs nothing more.
+ * What to hold of an object, where `held` is held of it now; undefined for nothing. Returns `held` itself where nothing
+ * that matters has changed: that costs nothing more.
  */
 export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined) => T | undefined;
 
-/** Reads beside the watch what belongs to objects and stands elsewhere; an object with that is then held. */
+/**
+ * Reads, beside the watch, what belongs to an object but is stored elsewhere; then the object is held together with
+ * that.
+ */
 export interface Completing<O extends KubeObject, T> {
   /** Whether something is to be read of an object, which is then done; what is held stays until then. */
   readonly takes: (object: O, held: T | undefined) => boolean;

@@ -22,8 +22,9 @@ type Client = Pick<ApiClient, "request">;
 type Limits = { readonly signal: AbortSignal; readonly mayBeSent: () => boolean };
 
 /**
- * Does what makes new Pods with a hash, where writing it to the workload does not; undefined where that was done, else why not. It comes
- * before the hash is recorded by `patch`: whoever crashes in between finds it still due, and doing it again changes nothing.
+ * Does what makes new Pods, where writing the hash to the workload itself makes none. Returns undefined where that was
+ * done, else why not. It comes before `patch` records the hash: after a crash in between the roll is still due, and
+ * doing it again changes nothing.
  */
 export async function actFirst(
   client: Client,

@@ -13,9 +13,11 @@ import { workloadKey } from "../rollout/workload.ts";
 import { isOfKind } from "../rollout/workload-row.ts";
 
 /**
- * What is to be done with a Pod that a gate holds: "replaceable" once its controller would make another one without the
- * gate; "not yet" while that controller has not seen that the gate is open; "held" where it is not open, its workload is only
- * observed, or the Pod is none of a workload that this is about.
+ * What is to be done with a Pod that a gate holds:
+ *
+ * - "replaceable": its controller would make another one, without the gate;
+ * - "not yet": its controller has not seen that the gate is open;
+ * - "held": the gate is closed, its workload is only observed, or no workload of these kinds owns it.
  */
 export type Verdict = "replaceable" | "not yet" | "held";
 

@@ -58,7 +58,7 @@ export function noteChange(record: PacingRecord, now: number): void {
   record.changes = { first: record.changes?.first ?? now, last: now };
 }
 
-/** Whether it is to be planned when what it reads has settled, at the latest. */
+/** Whether it is held only until what it reads has settled, and will be planned again then at the latest. */
 export function isSettling({ hold }: PacingRecord, now: number): boolean {
   return hold?.reason === "settling" && hold.until !== undefined && hold.until > now;
 }
@@ -77,7 +77,7 @@ export function notePlanned(record: PacingRecord, outcome: Outcome, seen: Pacing
   record.changes = changes === seen || changes === undefined ? undefined : { first: changes.last, last: changes.last };
 }
 
-/** Notes how far its rollout is, which stands since it was first seen there: a Pod that is lost again is no step. */
+/** Notes how far its rollout is, and since when. A Pod that is lost again is no step: the time before it stays. */
 export function noteProgress(record: PacingRecord, { recordedHash: hash, progress }: Workload, now: number): void {
   const step = progress.state === "progressing" ? progress.step : progress.state;
   const before = record.stands?.hash === hash ? record.stands : undefined;

@@ -19,9 +19,9 @@ const timersMs = 5;
 const triesToAgree = 14;
 
 /**
- * In how many milliseconds a workload is planned again though nobody asks for it, by how its run ended ("bug": it threw);
- * undefined where somebody will ask. Counts in the record what failed, but for tries that somebody asked for sooner: people
- * who edit while something is refused do not make it wait longer once it is granted.
+ * In how many milliseconds a workload is planned again even if nobody asks for it, by how its run ended ("bug": it
+ * threw); undefined where somebody will ask. Counts failures in the record, but not tries that somebody asked for
+ * sooner: whoever edits while a write is refused does not make it wait longer once it is allowed.
  */
 export function plannedAgainMs(
   record: WorkloadRecord,

@@ -17,7 +17,7 @@ const outcomes = workloadMetrics.outcomes.labels.outcome;
 const workloadStates = keysOf(workloadMetrics.workloads.labels.state);
 const holdReasons: readonly HoldReason[] = keysOf(workloadMetrics.held.labels.reason);
 
-/** What a workload is whose plan asks for no write. */
+/** The state of a workload whose plan asks for no write. */
 export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
   switch (outcome) {
     case "ignore":
@@ -30,7 +30,7 @@ export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
   }
 }
 
-/** Whether a workload that is this has what it is to have. */
+/** Whether a workload in this state has what it should have. */
 export function isInOrder(state: WorkloadState | undefined): boolean {
   return state === undefined || state === "unchanged" || state === "ignore";
 }

@@ -6,9 +6,10 @@ import type { Workload } from "../rollout/workload.ts";
 import type { WorkloadRecord } from "./workload-record.ts";
 
 /**
- * The rule by which nothing newer is undone, docs/adr/0009-newer-than-known.md has its reasons: a plan that was made from
- * the caches is written as it is only where these were seen to stand for what is recorded, and what changed since did so
- * after the workload. Whatever else is recorded may be of configuration that the caches have not heard of yet.
+ * Whether a plan that was made from the caches may be written as it is, so that nothing newer is undone. It may where
+ * the caches were seen to stand for what is recorded, and each change since then came after the workload's own last
+ * one. Any other recorded hash may be of configuration that the caches have not heard of yet:
+ * docs/adr/0009-newer-than-known.md.
  */
 export function isWatched(
   record: WorkloadRecord,
@@ -53,8 +54,8 @@ const mostLeftOut = 8;
 const lookAgainMs = 60_000;
 
 /**
- * What a workload waits for that may exist all the same, because the lists leave it out (`withoutHelmReleases`): empty
- * where it waits for anything else besides. A Secret that was looked for lately, and was missing, is missing.
+ * The Secrets that a workload waits for although they may exist, because lists leave them out (`withoutHelmReleases`).
+ * Empty where it waits for anything else as well, and where they were looked for lately and were missing.
  */
 export function perhapsLeftOut(
   record: WorkloadRecord,

@@ -54,9 +54,9 @@ interface SeenChange {
 }
 
 /**
- * Where workloads line up that only others hold which the same change concerns. Nobody waits with them and nothing is
- * asked for again and again: whoever is due says so when planned, is looked at when something changed that may let it go,
- * and is then planned again. Namespaces know nothing of each other here.
+ * Where a workload lines up that is held only by others with the same change. No worker waits and nothing is polled: a
+ * workload that is due says so when it is planned, is looked at when something happens that may let it go, and is then
+ * planned again. Each namespace has a line of its own.
  */
 export class WaveLine {
   readonly #options: WaveLineOptions;

@@ -19,7 +19,10 @@ export interface WaveFacts {
   readonly record: (key: string) => WorkloadRecord | undefined;
 }
 
-/** What is known of a workload and one change beside what it is: that it "goes", and is not yet written, or is due. */
+/**
+ * Where a workload stands in line for one change: it "goes" (it may be written, and is not yet), it is "due", it is
+ * "heldElsewhere", or "no".
+ */
 export type InLine = "goes" | "due" | "heldElsewhere" | "no";
 
 /** A change of an object. Times are milliseconds since the epoch. */

@@ -3,9 +3,9 @@ import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 const annotations = "/metadata/annotations";
 
 /**
- * A patch of an object that has no annotations at all, as a workload may that its Namespace opted in: a JSON Pointer
- * cannot lead through what is absent (RFC 6902). What is tested to be absent is so with all of them, and the first that is
- * added brings them.
+ * The same patch for an object that has no annotations at all, such as a workload that its Namespace opted in. A JSON
+ * Pointer cannot lead through what is absent (RFC 6902). So one test that there are no annotations stands for all tests
+ * that one is absent, and the map is added before the first annotation.
  */
 export function onAbsentAnnotations(patch: JsonPatch): JsonPatch {
   const others = patch.filter((operation) => !testsAbsence(operation));

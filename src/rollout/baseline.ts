@@ -17,7 +17,7 @@ export function writeBaseline({ recorded, hash, everything }: Baseline): string 
   return everything === undefined ? `${recorded} ${hash}` : `${recorded} ${hash} ${everything}`;
 }
 
-/** The baseline, as it is written, for a recorded hash; undefined where it stands for another. */
+/** Reads an annotation with a baseline; undefined where it is of another recorded hash than `recorded`. */
 export function baselineFor(recorded: string, written: string | undefined): Baseline | undefined {
   if (!written?.startsWith(`${recorded} `)) return undefined;
   const [hash = "", everything] = written.slice(recorded.length + 1).split(" ");

@@ -57,11 +57,12 @@ function withClasses(
 }
 
 /**
- * What counts, where Pods see the same of it although the recorded hash says otherwise: that is of other objects,
- * because some are left out by now, or no longer. Undefined where they do not, or nobody can tell.
+ * The view of what counts, where the recorded hash differs from it only because other objects count by now (some are
+ * ignored or excluded, or no longer are), while Pods see what they saw. Undefined where they see something else, or
+ * nobody can tell.
  *
- * `seen` is what the recorded hash stands for. Where it is known, and what changed since is left out, Pods go on with
- * what they see of that; when it counts again they are replaced for it.
+ * `seen` is what the recorded hash stands for. Where it is known, an object that has changed since and does not count
+ * is passed over: Pods go on with what they have of it, and are replaced when it counts again.
  */
 export function toggled(
   workload: Workload,
@@ -83,7 +84,10 @@ export function toggled(
   return unseen;
 }
 
-/** What counts, noted anew under the current key with what was noted of everything, which may have changed since. */
+/**
+ * The view of what counts, to be noted under the current key. It keeps the noted hash of everything, although some of
+ * that may have changed since.
+ */
 export function notedAnew(workload: Workload, { counted, everything }: Views, keys: HashKeys | undefined): ConfigView {
   const noted = notedOfEverything(workload);
   if (noted === undefined || (everything !== undefined && standsFor(noted.hash, everything, keys))) return counted;

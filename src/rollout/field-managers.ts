@@ -46,8 +46,8 @@ export function lastWrittenAt({ managedFields, creationTimestamp }: Written): nu
 }
 
 /**
- * The same without who has written nothing but labels and annotations, such as a hold. Of a large object it is not known who wrote what:
- * there everybody counts.
+ * As {@link lastWrittenAt}, but a manager that has written nothing but labels and annotations, such as a hold, does not
+ * count. Large objects do not tell who wrote what: there everybody counts.
  */
 export function contentWrittenAt(written: Written): number {
   const ofContent = (written.managedFields ?? []).filter(({ fieldsV1 }) => {

@@ -12,8 +12,8 @@ import type { Lender, Workload } from "./workload.ts";
 import { isOfKind } from "./workload-row.ts";
 
 /**
- * What stands for the recorded hash of a borrower while its lender is written, and equals that of no configuration: whoever crashes in
- * between finds a roll due, also where what was edited is by then as it was before.
+ * The recorded hash of a borrower while its lender is written. No configuration has it. So after a crash in between a
+ * roll is due, even if the edit was taken back meanwhile.
  */
 export const beingRolled = `v2:${"0".repeat(64)}`;
 
@@ -31,8 +31,9 @@ export function unreadTemplate({ lender }: Pick<Workload, "lender">): Warning | 
 }
 
 /**
- * The annotation of a lender's pod template that has the hash of a borrower: its own where it is to have none or the same, so that one
- * edit is one change of the template. Else one beside it, or each would write its own over the other's.
+ * The annotation of a lender's pod template that holds the hash of a borrower. It is the lender's own where the lender
+ * has no hash or counts the same objects: then an edit changes the template once. Else it is one beside it, or the two
+ * would write over each other.
  */
 export function borrowerAnnotation(lender: Workload, borrower: Workload, lookup: Lookup, policy: Policy): string {
   const counted = (workload: Workload) => countedReferences(workload, lookup, policy).references;

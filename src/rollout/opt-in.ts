@@ -43,7 +43,10 @@ export function readOptIn(annotations: Annotations, namespace: string, ofNamespa
   }
 }
 
-/** Whether a workload, which was read when its Namespace may have said otherwise, has still opted in, where that counts. */
+/**
+ * Whether a workload has still opted in. It was read when its Namespace may have said otherwise, so that is asked again
+ * where it counts.
+ */
 export function isIn(
   { optIn, namespace }: { readonly optIn: OptIn; readonly namespace: string },
   policy: Policy,

@@ -95,8 +95,9 @@ function noteStreak({ streak: noted }: Workload, streak: number | undefined): re
 }
 
 /**
- * Writes the hash of a view into the pod template, where it is not there already, in place of a baseline for the one
- * before. Where some of what Pods see does not count it has a baseline of its own, for the day on which that counts again.
+ * Writes the hash of a view into the pod template, where it is not there already, and removes the baseline of the hash
+ * before it. Where some of what Pods see does not count, a new baseline has the hash of all of it, for the day on which
+ * that counts again.
  */
 export function writeHash(
   workload: Workload,
@@ -113,7 +114,10 @@ export function writeHash(
   return [...setHash(workload, hash), ...baseline, ...noted];
 }
 
-/** Writes the hash into the pod template, where it is not there already: into the annotation that has it, or is given. */
+/**
+ * Writes the hash, where it is not there already: into the annotation that has the workload's hash, or into the given
+ * one.
+ */
 export function setHash(
   workload: Workload,
   hash: string,

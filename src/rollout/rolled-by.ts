@@ -4,9 +4,15 @@ import type { Annotations } from "./wave-annotations.ts";
 import type { Lender, WorkloadRow } from "./workload-row.ts";
 
 /**
- * What brings Pods with a new hash: that it is in the pod template, or in that of a lender; that they are restarted; a run beside the
- * schedule; or another object in its place. By the first and the last two it is recorded in the pod template, by the others in
- * an annotation of the object.
+ * What brings Pods with a new hash:
+ *
+ * - "template": the hash in the pod template of the workload itself;
+ * - "lender": the hash in the pod template that it borrows;
+ * - "restart": its Pods are restarted;
+ * - "run": it is run once beside its schedule;
+ * - "replacement": another object in its place.
+ *
+ * With "lender" and "restart" the hash is recorded in an annotation of the workload, else in its pod template.
  */
 export type RolledBy = "template" | "lender" | "restart" | "run" | "replacement";
 

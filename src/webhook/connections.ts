@@ -19,10 +19,10 @@ interface Connection {
 }
 
 /**
- * The connections to the webhook, so that nobody keeps the API server out by being many or slow. Who has not asked at the
- * secret path yet is a stranger: may stay for a moment only, and goes first where there is no room, the one before
- * longest of the address that has most. Then go those of the API server that have been idle for longest. None goes while
- * it is asking; then it is the new one that has no room.
+ * The connections to the webhook. Nobody keeps the API server out by many or slow connections. Who has not asked at the
+ * secret path yet is a stranger, and may stay for a moment only. Where there is no room, the first to go is a stranger:
+ * of the address that has most of them, the one that has been there longest. Then go those of the API server that have
+ * been idle longest. A connection is never closed while it is asking; where all are, the new one has no room.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;

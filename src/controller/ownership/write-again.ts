@@ -14,8 +14,8 @@ export interface Failure {
 const longestRetryAfterMs = 60_000;
 
 /**
- * A `test` that failed is 422, an object that kept changing 409: both come with every edit of others. What is refused stays
- * so in most cases; all else says nothing of the object.
+ * 422 is a `test` that failed, 409 an object that kept changing: both are edits of others. What is refused mostly stays
+ * refused. Anything else says nothing about the object.
  */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof ApiError)) return { result: "unavailable", maxMs: 15_000, retryAfterMs: 0 };

@@ -20,15 +20,15 @@ export interface WriteOptions {
   readonly caches: Pick<Caches, "kinds" | "owners">;
 }
 
-/** What came of it, besides what it rejects with: nothing where all is as it is to be already, or the object is gone. */
+/** What came of a write that did not fail: "nothing" where all was right already, or the object is gone. */
 export type Written = "written" | "nothing";
 
 /** No value of a Secret comes with it. */
 const onlyMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /**
- * Makes the owner references of a ConfigMap or Secret what `plan` says of them as they are stored now; they must not have
- * changed when the write arrives. Rejects with what requests throw, and with 422 where they have.
+ * Gives a ConfigMap or Secret the owner references that `plan` makes of those that are stored now. Rejects with 422
+ * where they changed before the write arrived, and with what requests throw.
  */
 export async function writeOwners(
   { kind, namespace, name }: StoredName,

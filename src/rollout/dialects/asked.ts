@@ -15,7 +15,7 @@ import {
 import { askedBySap } from "./sap.ts";
 import { stakaterAuto } from "./stakater.ts";
 
-/** What decides besides the workload's own annotations what is asked for. */
+/** What decides, besides the workload's own annotations, what is asked for. */
 export interface Asking {
   /** What a Namespace decides, by its name. */
   readonly ofNamespace?: OfNamespace;
@@ -74,7 +74,7 @@ export function optInOf(asked: readonly Asked[]): OptIn {
   );
 }
 
-/** What a person should know who wrote one thing in one dialect and another in another. */
+/** A warning for whoever opts a workload in by one dialect and out by another. */
 export function contradictions({ annotations }: DialectSource, asked: readonly Asked[]): readonly Warning[] {
   const [those, others] = [
     asked.filter(({ optIn }) => optIn.state === "in"),

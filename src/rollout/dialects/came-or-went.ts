@@ -3,8 +3,8 @@ import type { Workload } from "../workload.ts";
 import type { DialectSettings } from "./settings.ts";
 
 /**
- * Whether all that changed is that objects came or went for which Stakater's annotations alone ask: that is no reason for a
- * roll there, unless its flags say so. What they show counts from then on, and replaces nobody.
+ * Whether all that changed is that objects appeared or disappeared which only Stakater's annotations ask for. In that
+ * dialect this is no reason for a roll, unless its flags say so: the new state is noted, and no Pod is replaced.
  */
 export function merelyCameOrWent(
   { foreign }: Workload,

@@ -59,7 +59,9 @@ export function entriesOf(list = ""): readonly string[] {
   return entries.filter((entry) => entry !== "");
 }
 
-/** A whole object of the workload's own namespace that is not waited for: where it is missing that is a state of its own. */
+/**
+ * A whole object of the workload's own namespace. Nobody waits for it: that it is missing is a state like any other.
+ */
 export function wholeObject(kind: ConfigKind, namespace: string, name: string, path: string): Reference {
   return { kind, namespace, name, reads: "files", keys: "all", optional: true, path };
 }

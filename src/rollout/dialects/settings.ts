@@ -42,8 +42,8 @@ export interface Pattern {
 }
 
 /**
- * The names in a namespace that each of some patterns matches, as far as they are known, in the order of the patterns; undefined
- * where that is too much to find out.
+ * The names in a namespace that match each of some patterns, in the order of the patterns, as far as names are known.
+ * Undefined where finding out would cost too much.
  */
 export type NamesMatching = (
   namespace: string,

@@ -39,15 +39,16 @@ const podTemplate = fields({
 const claims = listOf({ metadata: fields({ name: "string" }) });
 
 /**
- * A pod template that no API server has looked at, as that of a custom resource whose definition takes anything: the same, but
- * that null is absence, as to whoever decodes it (https://pkg.go.dev/encoding/json#Unmarshal). Undefined where there is none.
- * Throws an Error, which says where and quotes nothing, where what Wave reads is of another type.
+ * Checks a pod template that no API server has checked, such as that of a custom resource whose definition lets
+ * anything through. Returns it with null taken for absent, as decoders take it
+ * (https://pkg.go.dev/encoding/json#Unmarshal); undefined where there is none. Throws an Error, which says where and
+ * quotes nothing, where a field that Wave reads is of another type.
  */
 export function readPodTemplate(value: unknown, path: string): unknown {
   return read(podTemplate, value, path);
 }
 
-/** The same of `volumeClaimTemplates`. */
+/** As {@link readPodTemplate}, for `volumeClaimTemplates`. */
 export function readClaimTemplates(value: unknown): unknown {
   return read(claims, value, "spec.volumeClaimTemplates");
 }

@@ -3,8 +3,8 @@ import type { ConfigView } from "../hash.ts";
 import type { Workload } from "../workload.ts";
 
 /**
- * What was found out about the hash that another controller recorded on a workload: a baseline as it would be noted, but
- * that is remembered only, so that nothing is written until something changes.
+ * What was found out about a hash that another controller recorded on a workload. It has the form of a baseline, but is
+ * only remembered: nothing is written to the workload until something changes.
  */
 export interface LegacyFinding {
   readonly uid: string;
@@ -23,18 +23,20 @@ export function findingOf({ uid, recordedHash = "" }: Workload, view: ConfigView
   return { uid, baseline: writeBaseline({ recorded: recordedHash, ...noted }), stood: stands };
 }
 
-/** Whether its recorded hash is of the form that other controllers write, and nothing is noted that stands for it. */
+/** Whether the recorded hash has the form that other controllers write, and no baseline says what it stands for. */
 export function isUntold({ recordedHash, baseline }: Workload): boolean {
   if (recordedHash === undefined || !/^[0-9a-f]{64}$/.test(recordedHash)) return false;
   return baselineFor(recordedHash, baseline) === undefined;
 }
 
-/** The workload as it is to be planned: with what was found out about its recorded hash. Patches are for the other one. */
+/**
+ * The workload to plan with: it has what was found out as its baseline. Patches are made from the workload without it.
+ */
 export function withFinding(workload: Workload, finding: LegacyFinding | undefined): Workload {
   return isTold(workload, finding) ? { ...workload, baseline: finding.baseline } : workload;
 }
 
-/** Whether a finding is about the hash that is recorded on a workload, which nothing else is noted for. */
+/** Whether a finding is about the hash that this workload has recorded, and no baseline is noted for that. */
 export function isTold(workload: Workload, finding: LegacyFinding | undefined): finding is LegacyFinding {
   if (finding === undefined || finding.uid !== workload.uid || !isUntold(workload)) return false;
   return baselineFor(workload.recordedHash ?? "", finding.baseline) !== undefined;

@@ -3,9 +3,9 @@ import { changedObjects, type Due } from "./due.ts";
 import type { Hold } from "./hold.ts";
 
 /**
- * Others that the same change concerns go first, or too many of them failed. The first hash of a workload whose first Pods
- * are still being made waits for nobody: they would only run for longer before they are replaced. Nor does one of which no
- * Pod is replaced: as a canary it would prove nothing.
+ * Others that the same change concerns go first, or too many of them failed. Two kinds of workload wait for nobody. One
+ * gets its first hash while its first Pods are still being made: waiting would only let these run longer before they
+ * are replaced. Of the other no Pod is replaced: as a canary it would prove nothing.
  */
 export function inWaves(due: Due): Hold | undefined {
   const { workload, decision, policy, flags, moment } = due;

@@ -113,8 +113,8 @@ const notSettled: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether the changes for which a write is due have settled, so that they are to be forgotten, though it may be held for
- * something else: those that follow settle by themselves.
+ * Whether the changes for which a write is due have settled, even if something else still holds the write. They are
+ * then forgotten, so that changes which follow have a settle time of their own.
  */
 export function hasSettled(hold: Hold | undefined): boolean {
   return hold === undefined || !notSettled.has(hold.reason);

@@ -42,12 +42,12 @@ export interface StageFacts {
 const clocksDifferMs = 60_000;
 
 /**
- * How far a workload is with the last change of an object; undefined where that change does not concern it: it was not
- * rolled since, and need not be, or no Pod of it is replaced. Derived from the API alone but for the time of a completion
- * that no status tells.
+ * How far a workload is with the last change of an object. Undefined where the change does not concern it: it was not
+ * rolled since and need not be, or a roll replaces no Pod of it. All of it follows from the API, except when a rollout
+ * was completed where no status tells that.
  *
- * Times of the API are whole seconds, so of a roll in the second of the change nobody can tell whether it was for that, but the
- * process that saw both. It is taken for none: else it would be a canary that never saw the change.
+ * Times of the API are whole seconds. So a roll in the same second as the change may have been for it or not; only the
+ * process that saw both knows. For all others it was not, or the workload would be a canary that never saw the change.
  */
 export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Stage | undefined {
   const { workload, due, changedAt, seenAt, writtenAt = 0, completeSince = now } = facts;

@@ -7,7 +7,7 @@ import { waitAfter } from "./interval.ts";
 /** How often the same hash is written while somebody takes it away again. */
 const mostTries = 10;
 
-/** Somebody takes away the hash that Wave writes: it is written again, later each time, until that is in vain. */
+/** Somebody takes away the hash that Wave writes. It is written again, each time later, and in the end no more. */
 export function undone({ workload, decision, flags, moment: { written, now } }: Due): Hold | undefined {
   if (!("hash" in decision) || written === undefined || written.hash !== decision.hash) return undefined;
   // Who only removes owns no field by it, so managedFields tell who edited last and still owns something.

@@ -38,11 +38,11 @@ export interface Wave {
 
 /**
  * Who may start: first `firstWave` workloads, alone; when these have passed, the rest, at most `maxConcurrent` at once.
- * One that fails in the first wave, or `haltAfterFailures` later, halt all but those that a person resumed. A change that
- * concerns no more workloads than the first wave has knows no waiting.
+ * One failure in the first wave, or `haltAfterFailures` later, halts all others, except those that a person resumed.
+ * Nobody waits for a change that concerns no more workloads than the first wave has.
  *
- * It follows from where the members are alone, so it is the same after a restart: nobody has to remember a wave. Who may
- * start has no right to it later: there may be one by then that goes before it.
+ * The answer follows only from how far each member is, so it is the same after a restart: nobody has to remember a
+ * wave. It holds only for now: later another workload may have to go first.
  */
 export function waveOf({ object, namespace, members }: WaveGroup, flags: PacingFlags): Wave {
   const { firstWave, maxConcurrent } = flags;

@@ -16,17 +16,17 @@ export function isOpen(window: Window, now: number): boolean {
 }
 
 /**
- * When a window is open first from a time on, milliseconds since the epoch: as its clocks go, so that a time which they
- * leave out in spring does not open it and one which they show twice in autumn opens it twice. Where it does not open for 22
- * days, the end of these.
+ * When a window opens, from a time on; milliseconds since the epoch. Its clocks decide: a time that they leave out in
+ * spring does not open it, and one that they show twice in autumn opens it twice. A window that does not open within 22
+ * days is said to open at the end of these.
  */
 export function opensAt(window: Window, now: number): number {
   return Math.min(...window.times.map((times) => firstOpening(times, now)));
 }
 
 /**
- * When a window that is open closes, milliseconds since the epoch, as its clocks go; a day later at most, also where it stays
- * open for longer.
+ * When an open window closes, by its clocks; milliseconds since the epoch. At most a day from now, also where it stays
+ * open longer.
  */
 export function closesAt(window: Window, now: number): number {
   let at = now;

@@ -40,9 +40,10 @@ export interface NotedClasses {
 }
 
 /**
- * The versions that count for a workload. What is noted on it stands until a rotation is known that came later: which
- * Pods happen to be there, what a new one of them fetched, and how far the watch is behind changes nothing. A class of which
- * nothing is noted counts as it is known, and one of which nothing is known as if nobody read it.
+ * The versions of SecretProviderClasses that count for a workload. What is noted on the workload counts until a later
+ * rotation is known. So nothing changes with the Pods that happen to be there, with what a new Pod fetched, or with a
+ * watch that is behind. A class that is not noted counts as it is known now; one of which nothing is known counts as if
+ * nobody read it.
  */
 export function notedClasses({ namespace, notedClasses: written }: Workload, known: Lookup): NotedClasses {
   const noted = new Map(read(written).map((config) => [config.name, { ...config, namespace }]));

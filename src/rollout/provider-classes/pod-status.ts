@@ -40,11 +40,12 @@ export interface PodStatus {
 }
 
 /**
- * The slim form of a SecretProviderClassPodStatus, where `held` is what is known of it so far.
+ * The slim form of a SecretProviderClassPodStatus; `held` is what is known of it so far.
  *
- * The resource has no status subresource, so each write of other versions raises its generation. It begins at 1 as the Pod
- * mounts the volume. A Pod of the same name that comes after it (of a StatefulSet) takes the object over, with itself as
- * the owner: to mount is no rotation. Who meets such an object for the first time cannot tell and takes it for one.
+ * A mount and a rotation are told apart by the generation. The resource has no status subresource, so each write of
+ * other versions raises it from 1, which it has when the Pod mounts the volume. A later Pod of the same name, as of a
+ * StatefulSet, takes the object over and becomes its owner; that is a mount, and no rotation. Who sees such an object
+ * for the first time cannot know that, and takes it for a rotation.
  *
  * Throws an Error without any value where it is malformed.
  */
