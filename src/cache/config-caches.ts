@@ -1,5 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { type Resource, resources } from "../kube/resources.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { DialectSettings } from "../rollout/dialects/settings.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig, withoutKeys } from "../rollout/digest.ts";
 import type { StoredKind } from "../rollout/references.ts";
@@ -19,6 +20,7 @@ interface Options {
   /** Whether what SecretProviderClasses fetch is known. */
   readonly providerClasses?: boolean | undefined;
   readonly log: Logger;
+  readonly clock: Clock;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
   /** Is told who owns each object; undefined where nobody asks. */
   readonly owners: OwnerIndex | undefined;

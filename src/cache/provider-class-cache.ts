@@ -1,5 +1,6 @@
 import type { KubeObject } from "../kube/api-types.ts";
 import { resources } from "../kube/resources.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Config } from "../rollout/digest.ts";
 import {
   type PodStatus,
@@ -17,6 +18,7 @@ interface Options {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
+  readonly clock: Clock;
   readonly onConfigChange: (change: StoreChange<Config>) => void;
 }
 
@@ -28,14 +30,14 @@ export class ProviderClassCache {
   readonly #statuses: KindCache<KubeObject & PodStatusObject, PodStatus>;
   readonly #classes: ProviderClasses;
 
-  constructor({ namespaces, log, onConfigChange }: Options, allotments: Allotments) {
+  constructor({ namespaces, log, clock, onConfigChange }: Options, allotments: Allotments) {
     this.#classes = new ProviderClasses(onConfigChange);
     this.#statuses = new KindCache({
       resource: resources.secretProviderClassPodStatuses,
       mayBeAbsent: true,
       namespaces,
       transform: (object, held) => {
-        const status = toPodStatus(object, held);
+        const status = toPodStatus(object, clock.wall() / 1000, held);
         if (held !== undefined && samePodStatus(held, status)) return held;
         const leftOut = (count: number): PodStatus => {
           return { ...status, className: "", excess: { budget: "namespace", count } };

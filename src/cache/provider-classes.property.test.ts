@@ -1,10 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Config } from "../rollout/digest.ts";
-import { outranks, type PodStatus, toPodStatus } from "../rollout/provider-classes/pod-status.ts";
+import {
+  outranks,
+  type PodStatus,
+  type PodStatusObject,
+  toPodStatus as toPodStatusAt,
+} from "../rollout/provider-classes/pod-status.ts";
 import { podStatus } from "../rollout/provider-classes/test-pod-status.ts";
 import { ProviderClasses } from "./provider-classes.ts";
 import type { StoreChange } from "./store.ts";
+
+const toPodStatus = (object: PodStatusObject, held?: PodStatus) => toPodStatusAt(object, 10_000, held);
 
 const someStatus = fc
   .record({

@@ -14,7 +14,7 @@ import { listAll } from "../list/list-all.ts";
 export async function readProviderClasses(client: ApiClient, namespace: string): Promise<readonly Config[]> {
   const classes = new ProviderClasses(() => {});
   const take = (object: KubeObject & PodStatusObject) => {
-    classes.changed({ before: undefined, after: toPodStatus(object), initial: true });
+    classes.changed({ before: undefined, after: toPodStatus(object, Date.now() / 1000), initial: true });
     return undefined;
   };
   try {

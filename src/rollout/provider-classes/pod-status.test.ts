@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { outranks, type PodStatus, samePodStatus, toPodStatus } from "./pod-status.ts";
+import {
+  outranks,
+  type PodStatus,
+  type PodStatusObject,
+  samePodStatus,
+  toPodStatus as toPodStatusAt,
+} from "./pod-status.ts";
 import { podStatus } from "./test-pod-status.ts";
+
+const toPodStatus = (object: PodStatusObject, held?: PodStatus) => toPodStatusAt(object, 10_000, held);
 
 describe("what a Pod's mount tells of a class", () => {
   it("is a digest of all versions in any order, and none of them", () => {
@@ -20,6 +28,12 @@ describe("what a Pod's mount tells of a class", () => {
 
   it("is of the time at which its status was written, not of who labels it", () => {
     expect(toPodStatus(podStatus({ versions: { a: "1" }, at: 1234 })).writtenAt).toBe(1234);
+  });
+
+  it("is not of a time that is yet to come, by which it would hide every rotation to come", () => {
+    const forged = podStatus({ versions: { a: "1" }, at: 20_000 });
+    expect(toPodStatusAt(forged, 17_000).writtenAt).toBe(20_000);
+    expect(toPodStatusAt(forged, 10_000).writtenAt).toBeLessThan(10_000);
   });
 
   it("is of no class where nothing is mounted, and where it makes no sense", () => {

@@ -47,9 +47,9 @@ export interface PodStatus {
  * StatefulSet, takes the object over and becomes its owner; that is a mount, and no rotation. Who sees such an object
  * for the first time cannot know that, and takes it for a rotation.
  *
- * Throws an Error without any value where it is malformed.
+ * Throws an Error without any value where it is malformed. `now` in seconds since the epoch.
  */
-export function toPodStatus({ metadata = {}, status = {} }: PodStatusObject, held?: PodStatus): PodStatus {
+export function toPodStatus({ metadata = {}, status = {} }: PodStatusObject, now: number, held?: PodStatus): PodStatus {
   const { namespace, generation = 1, ownerReferences } = metadata;
   if (typeof namespace !== "string") throw new Error("SecretProviderClassPodStatus without namespace");
   const { secretProviderClassName: className, mounted, objects } = status;
@@ -63,7 +63,7 @@ export function toPodStatus({ metadata = {}, status = {} }: PodStatusObject, hel
     rotated: generation > mountedAs,
     // Most Pods that mount a class have the same.
     digest: sharedString(digestOfVersions(Array.isArray(objects) ? objects : [])),
-    writtenAt: statusWrittenAt(metadata),
+    writtenAt: statusWrittenAt(metadata, now),
     resourceVersion: Number(metadata.resourceVersion ?? 0),
   };
 }
@@ -97,9 +97,16 @@ function digestOfVersions(objects: readonly { readonly id?: unknown; readonly ve
   return hash("sha256", `wave.pusher.com/provider-class v1\n${pairs.join("\n")}`, "binary");
 }
 
-/** The entry of a field manager has the time of its last change: of whoever owns the status, not of who labels it. */
-function statusWrittenAt({ managedFields, creationTimestamp }: ObjectMeta): number {
+/** How far clocks may be apart, in seconds. */
+const mostAhead = 3_600;
+
+/**
+ * The entry of a field manager has the time of its last change: of whoever owns the status, not of who labels it. Whoever writes the
+ * object may say another time; one that is yet to come would be preferred to every rotation from then on, and be noted on workloads.
+ */
+function statusWrittenAt({ managedFields, creationTimestamp }: ObjectMeta, now: number): number {
   const ofStatus = (managedFields ?? []).filter(({ fieldsV1 }) => fieldsV1 && "f:status" in fieldsV1);
-  const last = ofStatus.reduce((latest, { time }) => Math.max(latest, secondsOf(time)), 0);
+  const times = ofStatus.map(({ time }) => secondsOf(time)).filter((at) => at <= now + mostAhead);
+  const last = times.reduce((latest, at) => Math.max(latest, at), 0);
   return last || secondsOf(creationTimestamp);
 }
