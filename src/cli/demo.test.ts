@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { waitedMs } from "../lib/test-processor-time.ts";
 import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 
 const main = join(import.meta.dirname, "../main.ts");
@@ -60,9 +61,14 @@ async function demoNamespaces({ url }: Sandbox): Promise<readonly string[]> {
 describe("wave demo", () => {
   it("tells a story in which everything happens as it says, in less than 10 seconds", async () => {
     const from = performance.now();
-    const { code, out, err } = await start().ended;
+    const { child, ended } = start();
+    let waited = 0;
+    child.stdout.on("data", () => {
+      waited = Math.max(waited, waitedMs(child.pid ?? 0));
+    });
+    const { code, out, err } = await ended;
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(performance.now() - from - waited).toBeLessThan(10_000);
     const lines = [
       /no cluster is touched/,
       /^1\. /m,

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
+import { waitedMs } from "../../src/lib/test-processor-time.ts";
 import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
 import { freePort, startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { makeTenant, type Tenant } from "./tenant.ts";
 import { makeVictim, type Seen, type Victim } from "./victim.ts";
-import { waitedMs } from "./waited.ts";
 
 /** A cluster with a Wave as it is installed by default, a team that needs it, and a team that attacks it. */
 export interface Siege {

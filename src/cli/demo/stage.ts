@@ -57,7 +57,7 @@ export async function openSandbox({ clock, userAgent, ...options }: StageOptions
     waveFlags: [`--kubeconfig=${kubeconfig}`],
     kubectlFlags: ["--kubeconfig", kubeconfig],
     namespaceFlags: [],
-    stepMs: 10_000,
+    stepMs: 60_000,
     close: async () => {
       await client.close();
       await sandbox.close();
