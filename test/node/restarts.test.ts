@@ -47,29 +47,40 @@ describeOnNode("what becomes of Wave when its Pods end", (node) => {
   });
 
   it.for([
-    ["one after another, by a rolling restart", { 20: ["rollout", "restart", "deployment/wave"] }],
-    // Until the node takes Pods again, after five seconds, those that end are all that there is.
+    ["one after another, by a rolling restart", { 20: ["rollout", "restart", "deployment/wave"] }, undefined],
+    // Until the node takes Pods again, those that end are all that there is. They answer for 10 s, in which the others have to start.
     [
       "both at once, by others that are late",
-      { 19: ["cordon", "node-0"], 20: ["delete", "pods", "--all", "--wait=false"], 220: ["uncordon", "node-0"] },
+      { 19: ["cordon", "node-0"], 20: ["delete", "pods", "--all", "--wait=false"] },
+      { afterMs: 2_000, act: ["uncordon", "node-0"] },
     ],
-  ] as const)("512 workloads that are created while its Pods are replaced %s all get their hash", async ([, acts]) => {
-    const { cluster } = node();
-    const before = (await podsOf(cluster, system)).map(({ metadata }) => metadata.uid);
-    const created: Promise<string | undefined>[] = [];
-    // About 40 a second: until those that end have ended, 10 s after the last of them was told to.
-    for (let count = 0; count < 512; count++) {
-      const act = (acts as Readonly<Record<number, readonly string[]>>)[count];
-      if (act !== undefined) await kubectl("-n", system, ...act);
-      created.push(hashAtCreation(cluster, ns, workload(`new-${count}`, reads("app"))));
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    const hashes = await Promise.all(created);
-    expect(hashes.filter((hash) => hash === undefined)).toHaveLength(0);
-    await rolledOut(cluster, system, "deployment/wave");
-    const after = (await podsOf(cluster, system)).map(({ metadata }) => metadata.uid);
-    expect(after.filter((uid) => before.includes(uid))).toEqual([]);
-  });
+  ] as const)(
+    "512 workloads that are created while its Pods are replaced %s all get their hash",
+    async ([, acts, last]) => {
+      const { cluster } = node();
+      const before = (await podsOf(cluster, system)).map(({ metadata }) => metadata.uid);
+      const created: Promise<string | undefined>[] = [];
+      let done = Number.POSITIVE_INFINITY;
+      // About 40 a second: until those that end have ended, 10 s after the last of them was told to.
+      for (let count = 0; count < 512; count++) {
+        const act = (acts as Readonly<Record<number, readonly string[]>>)[count];
+        if (act !== undefined) {
+          done = performance.now();
+          await kubectl("-n", system, ...act);
+        } else if (last !== undefined && performance.now() >= done + last.afterMs) {
+          done = Number.POSITIVE_INFINITY;
+          await kubectl("-n", system, ...last.act);
+        }
+        created.push(hashAtCreation(cluster, ns, workload(`new-${count}`, reads("app"))));
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      const hashes = await Promise.all(created);
+      expect(hashes.filter((hash) => hash === undefined)).toHaveLength(0);
+      await rolledOut(cluster, system, "deployment/wave");
+      const after = (await podsOf(cluster, system)).map(({ metadata }) => metadata.uid);
+      expect(after.filter((uid) => before.includes(uid))).toEqual([]);
+    },
+  );
 
   it("it goes on, in the same containers, when the kubelet is killed and starts again", async () => {
     const { cluster, killKubelet } = node();
