@@ -28,6 +28,14 @@ export function rolledByOf(
   return row.rolledBy ?? (lender === undefined ? "template" : "lender");
 }
 
+/**
+ * Whether its Pods carry the hash with which they were made for as long as they are there: those that are restarted carry that of
+ * before, of a lender's none is known to be its own, and those of a run end.
+ */
+export function podsCarryHash({ rolledBy }: { readonly rolledBy: RolledBy }): boolean {
+  return rolledBy === "template";
+}
+
 /** Whether the hash of a workload stands in an annotation of its own, and not in its pod template. */
 export function recordsBeside({ rolledBy }: { readonly rolledBy: RolledBy }): boolean {
   return rolledBy === "restart" || rolledBy === "lender";

@@ -23,7 +23,7 @@ import { referencesOf, sourceOf, type WorkloadObject } from "./workload-referenc
 import { type Lender, standardForm, type WorkloadRow } from "./workload-row.ts";
 
 export type { OptIn } from "./opt-in.ts";
-export { recordsBeside } from "./rolled-by.ts";
+export { podsCarryHash, recordsBeside } from "./rolled-by.ts";
 export { namespaceOf, parseWorkloadKey, type WorkloadName, workloadKey } from "./workload-key.ts";
 export type { WorkloadObject } from "./workload-references.ts";
 export type { Lender, WorkloadKind, WorkloadRow } from "./workload-row.ts";

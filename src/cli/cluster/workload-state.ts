@@ -1,7 +1,7 @@
 import { fieldsOf, numberOf } from "../../rollout/kinds/counted.ts";
 import type { Hold } from "../../rollout/pacing/hold.ts";
 import type { PacingFlags } from "../../rollout/policy/pacing-flags.ts";
-import { recordsBeside, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
+import { podsCarryHash, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
 import { conditionsOf, type KubernetesReason, wordOf } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
 
@@ -99,8 +99,7 @@ function rolloutStanding(facts: StandingFacts): Standing {
       return { state: "rolling", because: word ?? "", message: `its Pods are being replaced${of}`, since };
     return { state: "failed", because: word ?? "timeout", message: `its rollout takes longer than it may${of}`, since };
   }
-  // Its Pods do not show with what they run.
-  if (recordsBeside(workload)) return { state: "current", because: "", message: "", since };
+  if (!podsCarryHash(workload)) return { state: "current", because: "", message: "", since };
   if (podCount === undefined) {
     const why = pods.state === "unread" ? `: ${pods.why}` : "";
     return { state: "unknown", because: "pods", message: `its Pods could not be read${why}`, since: undefined };

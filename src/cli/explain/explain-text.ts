@@ -103,7 +103,7 @@ function podsRow({ pods, because, message }: Explanation): readonly [string, str
   return because === "pods" && message !== null ? [["Pods", message]] : [];
 }
 
-function headline({ outcome, gate, state, message, hold, due }: Explanation): string {
+function headline({ outcome, gate, state, message, hold, due, rolledBy }: Explanation): string {
   switch (outcome) {
     case "ignore":
       return "Wave leaves it alone";
@@ -112,11 +112,11 @@ function headline({ outcome, gate, state, message, hold, due }: Explanation): st
     case "baseline":
       return gate === "closed"
         ? "Wave records the hash of its configuration and lets its Pods be scheduled"
-        : "Wave records the hash of its configuration, which replaces its Pods once";
+        : `Wave records the hash of its configuration, ${rolledByWords[rolledBy].first}`;
     case "adopt":
       return "Wave takes its Pods to see the current configuration, and replaces none";
     case "roll":
-      return "Wave rolls it out: its Pods are replaced";
+      return `Wave rolls it out: ${rolledByWords[rolledBy].roll}`;
     case "waiting":
       return gate === "closed"
         ? "Wave waits: its new Pods stay pending until nothing is missing"
@@ -131,6 +131,15 @@ function headline({ outcome, gate, state, message, hold, due }: Explanation): st
       return "cannot be told: it hangs on what could not be read";
   }
 }
+
+/** What a roll does, and what the first hash. */
+const rolledByWords: Readonly<Record<Explanation["rolledBy"], { readonly roll: string; readonly first: string }>> = {
+  template: { roll: "its Pods are replaced", first: "which replaces its Pods once" },
+  lender: { roll: "its Pods are replaced, by the pod template that it borrows", first: "and replaces no Pod" },
+  restart: { roll: "its Pods are restarted", first: "and restarts no Pod" },
+  run: { roll: "it is run once, beside its schedule", first: "and runs nothing" },
+  replacement: { roll: "it is made again, with the same name", first: "and makes nothing" },
+};
 
 /** What became of what Wave wrote: it is never up to date while a Pod is not. */
 function unchangedHeadline(state: Explanation["state"], message: string | null): string {

@@ -49,6 +49,7 @@ describe("wave explain", () => {
       version: 1,
       workload: { kind: "Deployment", namespace: "default", name: "web" },
       optIn: "in",
+      rolledBy: "template",
       dialects: ["wave"],
       state: "due",
       because: "baseline",

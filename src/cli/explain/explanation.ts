@@ -8,9 +8,10 @@ import type { Moment } from "../../rollout/pacing/moment.ts";
 import type { Missing, RolloutPlan, Warning } from "../../rollout/plan.ts";
 import { readRecorded } from "../../rollout/recorded.ts";
 import { type ConfigName, configKey } from "../../rollout/references.ts";
+import type { RolledBy } from "../../rollout/rolled-by.ts";
 import { isGated } from "../../rollout/scheduling-gate.ts";
 import { missingFrom } from "../../rollout/view.ts";
-import { type OptIn, recordsBeside, type Workload, type WorkloadName } from "../../rollout/workload.ts";
+import { type OptIn, podsCarryHash, type Workload, type WorkloadName } from "../../rollout/workload.ts";
 import { collectReferences, referencesOf, sourceOf } from "../../rollout/workload-references.ts";
 import { fieldOfKind } from "../../rollout/workload-row.ts";
 import { type DecidedPolicy, decidedPolicy } from "../cluster/decided-policy.ts";
@@ -36,6 +37,8 @@ export interface Explanation extends ExplainedOutcome {
   readonly version: 1;
   readonly workload: WorkloadName;
   readonly optIn: OptIn["state"] | "left alone";
+  /** What brings Pods with other configuration. */
+  readonly rolledBy: RolledBy;
   /** The dialects that opt it in. */
   readonly dialects: readonly Dialect[];
   /** Where it stands, by what Wave would do and what became of its Pods. */
@@ -148,6 +151,7 @@ export function explainWorkload({
   return {
     version: 1,
     workload: { kind, namespace, name },
+    rolledBy: workload.rolledBy,
     optIn: optIn.state === "out" && optIn.madeBy !== undefined ? "left alone" : optIn.state,
     dialects: asked.filter((each) => each.optIn.state === "in").map(({ dialect }) => dialect),
     state,
@@ -188,8 +192,7 @@ function podsOf(
   policy: KnownPolicy,
 ): PodCount | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
-  // Pods that are restarted do not show with what they run.
-  if (outcome === "unknown" || !("view" in decided) || recordsBeside(workload)) return undefined;
+  if (outcome === "unknown" || !("view" in decided) || !podsCarryHash(workload)) return undefined;
   const { view } = decided;
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, baseline } = workload;

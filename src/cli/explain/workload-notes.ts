@@ -1,5 +1,6 @@
 import { fieldsOf, numberOf } from "../../rollout/kinds/counted.ts";
 import { hasGate, isGated } from "../../rollout/scheduling-gate.ts";
+import { quoted } from "../../rollout/wording.ts";
 import type { Workload, WorkloadObject } from "../../rollout/workload.ts";
 
 /**
@@ -7,7 +8,11 @@ import type { Workload, WorkloadObject } from "../../rollout/workload.ts";
  * wonders why no Pod was replaced looks for it.
  */
 export function workloadNotes(object: WorkloadObject, workload: Workload): readonly string[] {
-  return [...rolloutNotes(object), ...gateNotes(workload)];
+  return [...lenderNotes(workload), ...rolloutNotes(object), ...gateNotes(workload)];
+}
+
+function lenderNotes({ lender }: Workload): readonly string[] {
+  return lender === undefined ? [] : [`its pod template is that of ${quoted(lender.kind)} ${quoted(lender.name)}`];
 }
 
 function rolloutNotes({ spec }: WorkloadObject): readonly string[] {

@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { readWantedKind, rowOf, type WantedKind } from "../../rollout/kinds/wanted-kind.ts";
+import { unpaced } from "../../rollout/policy/pacing-flags.ts";
+import { configMap, defaultPolicy } from "../../rollout/test-objects.ts";
+import { toWorkload, type WorkloadObject } from "../../rollout/workload.ts";
+import { standardForm } from "../../rollout/workload-row.ts";
+import { renderExplanation } from "./explain-text.ts";
+import { explainWorkload } from "./explanation.ts";
+
+/** What is said of an object of a kind that reads the ConfigMap `page` and has this hash in its pod template, or none. */
+function explained(kind: string, recorded: string | undefined, status: object = {}) {
+  const wanted = readWantedKind(kind) as WantedKind;
+  const row = rowOf(wanted, { apiVersion: "batch/v1", kind: "Any" });
+  const template = {
+    metadata: { annotations: recorded === undefined ? {} : { "wave.pusher.com/config-hash": recorded } },
+    spec: { containers: [{ name: "main", envFrom: [{ configMapRef: { name: "page" } }] }] },
+  };
+  const annotations = { "wave.pusher.com/update-on-config-change": "true" };
+  const object = {
+    metadata: { namespace: "default", name: "nightly", annotations },
+    spec: kind === "cronjobs.batch" ? { jobTemplate: { spec: { template } } } : { template },
+    status,
+  } as unknown as WorkloadObject;
+  const explanation = explainWorkload({
+    found: { object: standardForm(row, object), workload: toWorkload(row, object) },
+    read: new Map([["ConfigMap/default/page", { state: "present", config: configMap("page", { a: "1" }) }]]),
+    policy: { ...defaultPolicy, pacing: unpaced, keys: { state: "not asked for", why: "" }, kinds: [row] },
+    pods: { state: "read", of: () => new Map() },
+    ...{ now: 0, wave: undefined, kubernetes: null, others: [], unnamed: undefined, gaps: [] },
+  });
+  return { ...explanation, text: renderExplanation(explanation) };
+}
+
+const other = `v2:${"0".repeat(64)}`;
+
+it("a CronJob is run once for a change and not for its first hash, and its Pods, which end, are not counted", () => {
+  expect(explained("cronjobs.batch", undefined).text).toMatch(
+    /^Now +Wave records the hash of its configuration, and runs nothing$/m,
+  );
+  const due = explained("cronjobs.batch", other);
+  expect(due.text).toMatch(/^Now +Wave rolls it out: it is run once, beside its schedule$/m);
+  expect(due).toMatchObject({ rolledBy: "run", pods: null });
+  const current = explained("cronjobs.batch", due.currentHash ?? "");
+  expect(current).toMatchObject({ state: "current", pods: null });
+  expect(current.text).not.toMatch(/^Pods/m);
+});
+
+it("a Job is made again for a change, and one that has ended is current", () => {
+  const due = explained("jobs.batch", other);
+  expect(due.text).toMatch(/^Now +Wave rolls it out: it is made again, with the same name$/m);
+  const conditions = [{ type: "Complete", status: "True" }];
+  expect(explained("jobs.batch", due.currentHash ?? "", { conditions })).toMatchObject({
+    state: "current",
+    pods: null,
+  });
+});
