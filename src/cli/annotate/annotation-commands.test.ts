@@ -193,7 +193,7 @@ describe("wave resume", () => {
     const { said, run, annotation, namespace } = await scene();
     expect(await said("resume", "deploy/web")).toContain("there is nothing to resume.\n");
     expect(await said("resume", "cm/page")).toBe(
-      `None of the 1 workloads that read configmap/page in ${namespace} has failed: there is nothing to resume.\n`,
+      `The workload that reads configmap/page in ${namespace} has not failed: there is nothing to resume.\n`,
     );
     expect(await annotation("deployments/web", "resumed")).toBeUndefined();
     const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/daemonsets`);

@@ -1,9 +1,9 @@
 import { configKey } from "../../rollout/references.ts";
-import { enumerated } from "../../rollout/wording.ts";
+import { counted, enumerated } from "../../rollout/wording.ts";
 import { readAll } from "../cluster/read-all.ts";
 import { CommandFailure } from "../command-failure.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { explainWorkload } from "../explain/explanation.ts";
+import { type Explanation, explainWorkload } from "../explain/explanation.ts";
 import { configRows, namedWorkloadRows } from "../workload-argument.ts";
 import { annotate, called, serverTime, type Target } from "./annotate.ts";
 import { type Annotator, annotationCommand, annotationNotes } from "./annotation-command.ts";
@@ -60,13 +60,16 @@ async function resumeConfig(annotator: Annotator, target: Target): Promise<void>
   const readers = asked.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
   if (readers.length === 0 && failures.length === 0)
     throw new CommandFailure(`no workload that opted in reads ${called(target)}; --namespace says where to look`);
-  const failed = readers
-    .filter((each) => explainWorkload(each).state === "failed")
-    .map(({ found: { workload } }): Target => ({ ...workload, resource: workload.row }));
-  await resumeFailed(annotator, target, failed, readers.length);
-  if (failures.length > 0)
+  const inState = (state: Explanation["state"]) =>
+    readers
+      .filter((each) => explainWorkload(each).state === state)
+      .map(({ found: { workload } }): Target => ({ ...workload, resource: workload.row }));
+  await resumeFailed(annotator, target, inState("failed"), readers.length);
+  const unknown = inState("unknown").map((each) => `where ${called(each)} stands`);
+  const unseen = [...failures, ...unknown];
+  if (unseen.length > 0)
     throw new CommandFailure(
-      `not all that may read ${called(target)} could be looked at: ${failures.join("; ")}`,
+      `not all that may read ${called(target)} could be looked at: ${enumerated(unseen, shown, String)}`,
       exitCodes.cluster,
     );
 }
@@ -79,9 +82,9 @@ async function resumeFailed(
 ): Promise<void> {
   const [first] = failed;
   if (first === undefined) {
-    annotator.say(
-      `None of the ${readers} workloads that read ${called(target)} has failed: there is nothing to resume.`,
-    );
+    const whose = readers === 1 ? "The workload that reads" : `None of the ${readers} workloads that read`;
+    const has = readers === 1 ? "has not" : "has";
+    annotator.say(`${whose} ${called(target)} ${has} failed: there is nothing to resume.`);
     return;
   }
   const now = await serverTime(annotator, first);
@@ -89,6 +92,6 @@ async function resumeFailed(
   const names = enumerated(failed, shown, (each) => `${each.kind.toLowerCase()}/${each.name}`);
   annotator.say(`${called(target)} is resumed: the failure of ${names} halts nobody any more.`);
   annotator.say(
-    `Of the ${readers} workloads that read it the next go on, as at the beginning of a wave; "wave list -n ${target.namespace}" tells how far.`,
+    `Of the ${counted(readers)} workloads that read it the next go on, as at the beginning of a wave; "wave list -n ${target.namespace}" tells how far.`,
   );
 }

@@ -60,7 +60,7 @@ export async function listPairs(
   overlay: Overlay,
   namespaces: readonly string[],
 ): Promise<ListedPairs> {
-  const gaps = new Set<string>();
+  const elsewhere = new Map<string, string>();
   const unlisted = new Set<string>();
   const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
   const unread: string[] = [];
@@ -77,13 +77,13 @@ export async function listPairs(
         return undefined;
       }
     };
-    return listWhere(client, row, namespaces, keep, { gaps, unlisted });
+    return listWhere(client, row, namespaces, keep, { elsewhere, unlisted });
   });
   if (unread.length > 0)
     unlisted.add(
       `pod templates that are borrowed could not be read, and what has them may roll: ${enumerated(unread, 2, String)}`,
     );
-  return { pairs: [...wanted.values(), ...lists.flat()], gaps: [...gaps], unlisted: [...unlisted] };
+  return { pairs: [...wanted.values(), ...lists.flat()], gaps: gapsElsewhere(elsewhere), unlisted: [...unlisted] };
 }
 
 /** Whether it does so before or after; a malformed one does not. */
@@ -103,18 +103,26 @@ function listedPair(row: WorkloadRow, sides: Sides<WorkloadObject>, asking: Aski
   return { before, after, isWanted: isLent, changesTemplate: isLent };
 }
 
+/** In one line, with the reason of the first: mostly it is the same for all kinds. */
+function gapsElsewhere(unlisted: ReadonlyMap<string, string>): readonly string[] {
+  const [why] = unlisted.values();
+  if (why === undefined) return [];
+  const kinds = enumerated([...unlisted.keys()].sort(), unlisted.size, String);
+  return [`${kinds} of other namespaces are not known here, and may read what is shared: ${why}`];
+}
+
 async function listWhere(
   client: ApiClient,
   row: WorkloadRow,
   namespaces: readonly string[],
   keep: (object: KubeObject & WorkloadObject) => Promise<Pair | undefined>,
-  { gaps, unlisted }: { readonly gaps: Set<string>; readonly unlisted: Set<string> },
+  { elsewhere, unlisted }: { readonly elsewhere: Map<string, string>; readonly unlisted: Set<string> },
 ): Promise<readonly Pair[]> {
   try {
     return await listAll(client, row, {}, keep);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    gaps.add(`${row.plural} of other namespaces are not known here, and may read what is shared: ${errorText(error)}`);
+    elsewhere.set(row.plural, errorText(error));
   }
   const lists = await inLane(namespaces, async (namespace) => {
     try {

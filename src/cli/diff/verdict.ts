@@ -45,7 +45,10 @@ export function plannedPair(pair: Pair, { before, after }: Pick<BothStates, "bef
   const next = viewOf(plan);
   const changes = view && next ? changesBetween(view, next) : [];
   const told = verdictOf({ pair, old, plan, changes, state: after });
-  const verdict = told && supposed ? { ...told, reason: `${told.reason}, if its Pods are current now` } : told;
+  const verdict =
+    told && supposed && told.effect !== "unknown"
+      ? { ...told, reason: `${told.reason}, if its Pods are current now` }
+      : told;
   return { pair, after: workload, seen, verdict };
 }
 
