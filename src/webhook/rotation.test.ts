@@ -2,6 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { Agent, request } from "node:https";
 import { afterEach, describe, expect, it } from "vitest";
+import { playedSeed } from "../../test/played-seed.ts";
+import { randomFrom } from "../../test/simulation/dice.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { systemClock } from "../lib/clock.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
@@ -33,6 +35,8 @@ interface Replica {
   readonly certificates: Set<string>;
   readonly stop: () => Promise<void>;
 }
+
+const random = randomFrom(playedSeed());
 
 const running = new Set<Replica>();
 afterEach(async () => {
@@ -69,7 +73,7 @@ async function startReplica(api: MemoryApi, clock: FakeClock): Promise<Replica> 
     clock,
     log: silentLogger,
   });
-  const options = { source, serve, clock, log: silentLogger, random: Math.random, onState: () => {} };
+  const options = { source, serve, clock, log: silentLogger, random, onState: () => {} };
   const kept = keepCertificates({ ...options, changes: [api.changes(stop.signal)] }, stop.signal);
   const { port } = await listening.promise;
   const replica = {

@@ -62,7 +62,7 @@ describeOnControlPlane("waves", (cluster) => {
     const namespace = await makeNamespace(cluster, ns);
     const applications = await makeApplications(cluster, namespace, count);
     const flags = ["--soak=1s", `--max-concurrent-rollouts=${atOnce}`, "--settle=1s"];
-    const timings = { lease: 4, renew: 3, retry: 1 };
+    const timings = { lease: 8, renew: 6, retry: 1 };
     const fleet = await startFleet({ cluster, namespace: ns, size: 2, timings, flags });
     try {
       const first = await applications.onlyHash();
