@@ -23,7 +23,7 @@ interface WebhookState extends AnyObject {
 const key = "wave-hash-key";
 
 /** So that the first replica leads soon by the Lease that it makes. */
-const shortTerms = ["leaseDuration=3s", "renewDeadline=2s", "retryPeriod=500ms"]
+const shortTerms = ["leaseDuration=8s", "renewDeadline=6s", "retryPeriod=500ms"]
   .map((term) => `leaderElection.${term}`)
   .join();
 

@@ -21,7 +21,7 @@ interface StoredSecret extends AnyObject {
 }
 
 /** So that the first replica leads soon by the Lease that it makes, and again when it has lost it. */
-const shortTerms = { leaseDuration: "2s", renewDeadline: "1500ms", retryPeriod: "500ms" };
+const shortTerms = { leaseDuration: "6s", renewDeadline: "4s", retryPeriod: "500ms" };
 const envFrom = [{ configMapRef: { name: "app" } }, { secretRef: { name: "app" } }];
 const widgets = playedKinds.find(({ plural }) => plural === "widgets") as (typeof playedKinds)[number];
 const reads = { containers: [{ ...container, envFrom }] };

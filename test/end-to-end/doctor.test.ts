@@ -17,7 +17,7 @@ import { container, makeNamespace, type Namespace, workload } from "./objects.ts
 
 const ns = "shop";
 const system = "wave-system";
-const shortTerms = ["leaseDuration=3s", "renewDeadline=2s", "retryPeriod=500ms"]
+const shortTerms = ["leaseDuration=8s", "renewDeadline=6s", "retryPeriod=500ms"]
   .map((term) => `leaderElection.${term}`)
   .join();
 const values = ["--set", `webhooks.enabled=true,${shortTerms}`];
