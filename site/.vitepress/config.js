@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { unbrokenFlags } from "./inline-code.js";
+import { breaksOfNames } from "./breaks.js";
 import { repositoryLinks } from "./repository-links.js";
 import { searchOptions } from "./search.js";
 import { sections } from "./sections.js";
@@ -71,7 +71,7 @@ export default {
     },
     config: (markdown) => {
       repositoryLinks(markdown, root);
-      unbrokenFlags(markdown);
+      breaksOfNames(markdown);
     },
   },
   themeConfig: {

@@ -39,7 +39,11 @@ export async function openSite(folder: string): Promise<Browser | undefined> {
   };
   try {
     const portFile = join(profile, "DevToolsActivePort");
-    const port = await until("Chromium to listen", async () => readFileSync(portFile, "utf8").split("\n")[0]);
+    // The file is there a moment before its first line.
+    const port = await until(
+      "Chromium to listen",
+      async () => readFileSync(portFile, "utf8").split("\n")[0] || undefined,
+    );
     const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as readonly Target[];
     const page = targets.find(({ type }) => type === "page");
     if (page === undefined) throw new Error("Chromium has no page");

@@ -65,7 +65,7 @@ describe("the site of the docs", () => {
       expect(wide, address).toBeLessThanOrEqual(390);
     }
     await browser.size(1280, 900);
-    for (const name of ["annotations", "comparison", "errors", "events", "flags", "metrics"]) {
+    for (const name of ["annotations", "comparison", "errors", "events", "flags", "kinds", "metrics", "permissions"]) {
       await browser.open(`/docs/${name}`);
       const tables = "[...document.querySelectorAll('.vp-doc table')]";
       expect(await browser.evaluate(`${tables}.every((one) => one.scrollWidth <= one.clientWidth)`), name).toBe(true);

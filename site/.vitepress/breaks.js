@@ -1,0 +1,17 @@
+/**
+ * Where a long name is broken in a narrow table: after its slashes, dots and commas. The name of a short flag is broken
+ * nowhere, least of all between its two dashes; theme/wide.css has the class.
+ */
+export function breaksOfNames(markdown) {
+  const { rules } = markdown.renderer;
+  const code = rules.code_inline;
+  rules.code_inline = (tokens, index, ...rest) => {
+    if (/^--\S{1,13}$/.test(tokens[index].content)) tokens[index].attrJoin("class", "unbroken");
+    return code(tokens, index, ...rest).replace(/>([^<]+)</, (_, text) => `>${breakable(text)}<`);
+  };
+  rules.text = (tokens, index) => breakable(markdown.utils.escapeHtml(tokens[index].content));
+}
+
+function breakable(text) {
+  return text.replace(/\S{31,}/g, (name) => name.replace(/[/.,](?=.)/g, "$&<wbr>"));
+}
