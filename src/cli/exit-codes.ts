@@ -18,7 +18,10 @@ export const exitCodes = {
 /** One of them. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** How a command ends that answers: what it could not look at takes away no "no", and is never a "done". */
+/**
+ * How a command ends that answers a question. A "no" stays a "no" where something could not be looked at; "done" it is
+ * only where everything was.
+ */
 export function answered({
   no = false,
   lookedAtAll,

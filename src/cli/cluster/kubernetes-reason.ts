@@ -46,7 +46,10 @@ export function withReason(line: string, kubernetes: KubernetesReason | null): s
   return [line, kubernetes === null ? "" : inWords(kubernetes)].filter((each) => each !== "").join("; ");
 }
 
-/** What keeps Kubernetes from making Pods is told by its own name; that a deadline is over has one of Wave's. */
+/**
+ * Kubernetes' own word for what keeps it from making Pods; undefined where there is none, or where Wave has a word of
+ * its own, as for a deadline that is exceeded.
+ */
 export function wordOf(kubernetes: KubernetesReason | null): string | undefined {
   return kubernetes === null || kubernetes.reason === "ProgressDeadlineExceeded" ? undefined : kubernetes.reason;
 }

@@ -65,8 +65,9 @@ function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: numbe
 }
 
 /**
- * Since when what a workload reads is as it is and its Pods do not show it, as far as the API tells; that somebody held it is no
- * change. Milliseconds since the epoch; undefined where nobody knows.
+ * Since when a workload waits for a roll: when something that it reads last changed after its Pods were made, as far as
+ * the API tells. That somebody held or labelled an object is no such change. Milliseconds since the epoch; undefined
+ * where nobody knows.
  */
 export function waitsSince({ object, workload }: FoundWorkload, read: ReadConfigs, now: number): number | undefined {
   const ofContent = timesSinceRoll(workload, read, now, ({ config, contentAt }) => contentAt ?? config.changedAt);

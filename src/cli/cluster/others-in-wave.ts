@@ -14,7 +14,10 @@ const rows: readonly { readonly state: Stage["state"]; readonly says: string }[]
   { state: "soaking", says: "has just been rolled out in" },
 ];
 
-/** Who others wait for with a change of one object, a line for each way: `ConfigMap "page" failed in deployment/canary`. */
+/**
+ * The workloads that others wait for with a change of one object, a line for each stage that they are at: `ConfigMap
+ * "page" failed in deployment/canary`.
+ */
 export function othersInWave({ object, namespace, members }: WaveGroup): readonly string[] {
   const described = describeObject(object, namespace);
   return rows.flatMap(({ state, says }) => {

@@ -70,8 +70,8 @@ export function countPods(hashes: PodHashes, isCurrent: (hash: string | undefine
 }
 
 /**
- * The selector of a workload's own Pods, as `kubectl -l` writes it. What of a custom resource is none is left out: more Pods match then,
- * of which their owners tell whose they are.
+ * The selector of a workload's own Pods, as `kubectl -l` writes it. A part that is malformed, as a custom resource may
+ * have it, is left out. Then more Pods match, and their owners tell whose they are.
  */
 export function podSelector(selector: unknown): string {
   const { matchLabels, matchExpressions } = fieldsOf(selector);

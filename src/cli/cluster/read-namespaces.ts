@@ -18,7 +18,10 @@ export interface ReadNamespaces {
   readonly othersUnread?: string;
 }
 
-/** Reads one Namespace, or all of them. Never rejects. Where they may not be listed, those of these names are all the same. */
+/**
+ * Reads one Namespace, or all of them. Where these may not be listed, the Namespaces of the given names stand for all.
+ * Never rejects.
+ */
 export async function readNamespaces(
   client: ApiClient,
   namespace: string | undefined,

@@ -17,8 +17,9 @@ export type RefusedPods = (found: FoundWorkload) => KubernetesReason | null;
 const reason = "FailedCreate";
 
 /**
- * By their conditions, and of StatefulSets and DaemonSets, which have none, by their Events: these are listed only where one lacks Pods.
- * Who may not list Events is told what conditions say.
+ * Reads what Kubernetes says of Pods that it cannot make. It is in conditions, and for StatefulSets and DaemonSets,
+ * which have none, in Events: these are listed only where a workload lacks Pods. Without the permission for that,
+ * conditions are all that is told.
  */
 export async function readRefusedPods(client: ApiClient, found: readonly FoundWorkload[]): Promise<RefusedPods> {
   const lacking = Map.groupBy(found.filter(lacksPods), ({ workload }) => workload.namespace);

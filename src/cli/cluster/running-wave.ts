@@ -45,7 +45,7 @@ export async function runningWaves(client: ApiClient): Promise<RunningWaves> {
   }
 }
 
-/** Those that roll workloads of a namespace, or with undefined of any. Who is scaled to zero rolls nothing. */
+/** Those that roll workloads of a namespace; with undefined, of any. One that is scaled to zero rolls nothing. */
 export function wavesFor(waves: readonly RunningWave[], namespace: string | undefined): readonly RunningWave[] {
   return waves.filter(({ values: { namespaces: served }, object }) => {
     const serves = namespace === undefined || served === undefined || served.includes(namespace);

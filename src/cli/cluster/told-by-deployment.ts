@@ -37,7 +37,7 @@ export interface Told {
   readonly taken: readonly string[];
 }
 
-/** The flags of whoever calls a command, and for each that they do not give that of the Deployment. */
+/** The flags that whoever calls a command gives; each that they do not give is taken from the Deployment. */
 export function toldBy({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap<string, Given>): Told {
   const own: string[] = [];
   const taken: string[] = [];

@@ -34,7 +34,7 @@ export function workloadsOf({ before, after }: Pair): readonly Workload[] {
   return before === undefined ? [after.workload] : [before.workload, after.workload];
 }
 
-/** What is asked for before and after: Namespaces may be among the manifests. */
+/** What decides what is asked for, before and after: the manifests may hold Namespaces. */
 export interface AskingBoth {
   readonly before: Asking;
   readonly after: Asking;

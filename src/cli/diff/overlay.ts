@@ -53,8 +53,8 @@ export interface Overlay {
 }
 
 /**
- * Lays the manifests over what is stored. Of values digests are left as soon as both are known. Throws a UsageError that names the
- * place of a manifest that the API server would not take.
+ * Lays the manifests over what is stored. Values are replaced by their digests as soon as both sides are known. Throws
+ * a UsageError that names the place of a manifest that the API server would not take.
  */
 export async function overlaid(
   client: ApiClient,

@@ -22,9 +22,10 @@ export interface StoredAt {
 }
 
 /**
- * What `make` makes of each and of what is stored of it, in their order, so that nobody keeps all of that. Many of a kind in a
- * namespace are listed; who may not list them, but get them, is not kept from that. Throws where the API server does not answer, and what `make`
- * throws; what the API server refuses is told to `make`.
+ * Calls `make` with each wanted object and what is stored of it, and resolves with its answers in the same order.
+ * Nothing else of what is stored is kept. Many objects of a kind in one namespace are read by a list; where that is
+ * forbidden, one by one. What the API server refuses is handed to `make`. Throws where the API server does not answer,
+ * and what `make` throws.
  */
 export async function overStored<W, R>(
   client: ApiClient,

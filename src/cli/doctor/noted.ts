@@ -34,7 +34,10 @@ export type OtherDialect = keyof typeof otherDialects;
 /** Of nearly every object. */
 const nothing: Noted = { mistakes: [], leftovers: [], askOthers: [] };
 
-/** What is written on a workload. `policy` knows what Namespaces decide, or else nothing is said of gates that are left. */
+/**
+ * What is to be said of a workload's annotations and labels. Of gates that are left something is said only where
+ * `policy` knows what Namespaces decide.
+ */
 export function notedOnWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): Noted {
   const read = readWorkload(row, object, policy);
   if ("malformed" in read)
