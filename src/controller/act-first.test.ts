@@ -43,7 +43,7 @@ const failing = (status: number, reason: string) => (): never => {
 describe("a run of a CronJob", () => {
   it("is a Job like those of its schedule, with the new hash", async () => {
     const { made, result } = await run(cronJob());
-    expect(result).toBeUndefined();
+    expect(result).toMatchObject({ type: "acted" });
     expect(made).toHaveLength(1);
     expect(made[0]?.path).toBe("/apis/batch/v1/namespaces/default/jobs");
     expect(made[0]?.body).toMatchObject({
@@ -64,7 +64,7 @@ describe("a run of a CronJob", () => {
     expect(names[0]).toEqual(names[1]);
     expect(names[0]).not.toEqual(names[2]);
     const { result } = await run(cronJob(), cronJob(), failing(409, "AlreadyExists"));
-    expect(result).toBeUndefined();
+    expect(result).toMatchObject({ type: "acted" });
   });
 
   it("is not made of a CronJob that is another by now, that is suspended, or whose Pods are held", async () => {
@@ -72,7 +72,7 @@ describe("a run of a CronJob", () => {
     expect(stale.made).toEqual([]);
     expect(stale.result).toMatchObject({ type: "stale", newest: { generation: 4 } });
     const suspended = await run(cronJob({ suspend: true }));
-    expect(suspended).toEqual({ made: [], result: undefined });
+    expect(suspended).toMatchObject({ made: [], result: { type: "acted" } });
   });
 
   it.each([
@@ -107,6 +107,8 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
       annotations: { "wave.pusher.com/update-on-config-change": "false", ...more.annotations },
     });
 
+  const recordedPath = "/metadata/annotations/wave.pusher.com~1config-hash";
+
   /** Rolls a Rollout that was planned as reading one ConfigMap, of a Deployment that is by now as given, or gone. */
   async function roll(planned: string, stored: WorkloadObject | undefined, answer?: () => unknown) {
     const sent: ApiRequest[] = [];
@@ -128,7 +130,8 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
     const workload = toWorkload(borrowing, whole);
     const patch = [
       { op: "test", path: "/metadata/uid", value: workload.uid },
-      { op: "add", path: "/metadata/annotations/recorded", value: "v2:hash" },
+      { op: "test", path: recordedPath, value: null },
+      { op: "add", path: recordedPath, value: "v2:hash" },
     ] as const;
     const result = await actFirst(client, workload, "v2:hash", patch, leadership, everybody, lookupOf());
     return { sent, noted, result };
@@ -138,12 +141,21 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
 
   it("gets the hash, as long as it is the Deployment that was read", async () => {
     const { sent, noted, result } = await roll("page", lent("page"));
-    expect(result).toBeUndefined();
+    // What is recorded last is tested to be what was noted before.
+    expect(result).toEqual({
+      type: "acted",
+      patch: [
+        { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },
+        { op: "test", path: recordedPath, value: beingRolled },
+        { op: "add", path: recordedPath, value: "v2:hash" },
+      ],
+    });
     // Who crashes after this finds a roll due, whatever is edited until then.
     expect(noted).toEqual([
       [
         { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },
-        { op: "add", path: "/metadata/annotations/wave.pusher.com~1config-hash", value: beingRolled },
+        { op: "test", path: recordedPath, value: null },
+        { op: "add", path: recordedPath, value: beingRolled },
       ],
     ]);
     expect(sent).toMatchObject([
@@ -163,10 +175,10 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
 
   it("is not written where the hash is there already", async () => {
     const templateAnnotations = { "wave.pusher.com/config-hash": "v2:hash" };
-    expect(await roll("page", lent("page", { templateAnnotations }))).toEqual({
+    expect(await roll("page", lent("page", { templateAnnotations }))).toMatchObject({
       sent: [],
       noted: [],
-      result: undefined,
+      result: { type: "acted", patch: expect.arrayContaining([{ op: "test", path: recordedPath, value: null }]) },
     });
   });
 

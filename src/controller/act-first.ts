@@ -18,6 +18,8 @@ import { writeFailure } from "./write-failure.ts";
 
 type Stored = KubeObject & WorkloadObject;
 type Failure = Exclude<WriteResult, { readonly type: "written" }>;
+/** It was done; with what is to be written to the workload by now. */
+type Acted = { readonly type: "acted"; readonly patch: JsonPatch };
 type Client = Pick<ApiClient, "request">;
 type Limits = { readonly signal: AbortSignal; readonly mayBeSent: () => boolean };
 
@@ -34,7 +36,7 @@ export async function actFirst(
   leadership: Pick<Leadership, "abort" | "valid">,
   policy: Policy,
   lookup: Lookup,
-): Promise<Failure | undefined> {
+): Promise<Failure | Acted> {
   const { abort: signal, valid: mayBeSent } = leadership;
   try {
     const path = workloadPath(workload);
@@ -47,7 +49,10 @@ export async function actFirst(
     // It may come back, of which nobody hears.
     if (unread !== undefined) return { type: "refused", message: unread.message };
     if (!sameJson(newest.references, workload.references)) return { type: "stale", newest };
-    if (lender === undefined) return await runOnce(client, object, newest, hash, { signal, mayBeSent });
+    if (lender === undefined) {
+      await runOnce(client, object, newest, hash, { signal, mayBeSent });
+      return { type: "acted", patch };
+    }
     return await rollLender(client, { borrower: newest, lender, hash, patch, policy, lookup }, leadership);
   } catch (error) {
     signal.throwIfAborted();
@@ -73,7 +78,7 @@ async function runOnce(
   workload: Workload,
   hash: string,
   limits: Limits,
-): Promise<undefined> {
+): Promise<void> {
   const body = manualRun(object, workload, hash);
   const path = `/apis/batch/v1/namespaces/${workload.namespace}/jobs`;
   try {

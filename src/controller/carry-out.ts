@@ -36,8 +36,8 @@ export async function carryOut(
       return await makeAgain(client, workload, patch, leadership, clock, policy);
     }
     if ((rolledBy === "run" || rolledBy === "lender") && plan.outcome === "roll") {
-      const failure = await actFirst(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
-      if (failure !== undefined) return failure;
+      const acted = await actFirst(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
+      return acted.type === "acted" ? await writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
     }
     return await writeWorkload(client, workload, patch, leadership, policy);
   } catch (error) {

@@ -28,19 +28,21 @@ export interface Borrowed {
   readonly lookup: Lookup;
 }
 
+/** The hash is in the lender's pod template; and what records it on the borrower by now. */
+type Rolled = { readonly type: "acted"; readonly patch: JsonPatch };
+
 /**
- * Writes the hash into the pod template that a workload borrows, of which its controller then makes its Pods; undefined where it is
- * there by now, else why not. Nothing is written where the lender changed since it was read. Throws what {@link ApiClient.request} throws.
+ * Writes the hash into the pod template that a workload borrows, of which its controller then makes its Pods. Nothing is written where the lender changed since it was read. Throws what {@link ApiClient.request} throws.
  */
 export async function rollLender(
   client: Client,
   { borrower, lender, hash, patch, policy, lookup }: Borrowed,
   leadership: InTerm,
-): Promise<Failure | undefined> {
+): Promise<Failure | Rolled> {
   const { namespace } = borrower;
   const { name, uid, resourceVersion } = lender.metadata;
   const annotation = borrowerAnnotation(toWorkload(kinds.Deployment, lender, policy), borrower, lookup, policy);
-  if (inTemplate(lender, annotation) === hash) return undefined;
+  if (inTemplate(lender, annotation) === hash) return { type: "acted", patch };
   const failure = await noteThatRolled(client, borrower, patch, leadership, policy);
   if (failure !== undefined) return failure;
   const path = resourcePath(kinds.Deployment, { namespace, name });
@@ -52,7 +54,7 @@ export async function rollLender(
     const query = { fieldManager };
     const limits = { signal, mayBeSent };
     const after = await client.request<StoredLender>({ method: "PATCH", path, query, contentType, body, ...limits });
-    if (inTemplate(after, annotation) === hash) return undefined;
+    if (inTemplate(after, annotation) === hash) return { type: "acted", patch: afterNote(patch, borrower) };
     const message = `something took the annotation ${annotation} off the pod template of Deployment "${name}" as it was written: keep webhooks from that`;
     return { type: "refused", message };
   } catch (error) {
@@ -70,7 +72,7 @@ async function noteThatRolled(
   policy: Policy,
 ): Promise<Failure | undefined> {
   if (borrower.recordedHash === beingRolled) return undefined;
-  const path = `/metadata/annotations/${annotationPath(borrower.hashAnnotation)}`;
+  const path = hashPath(borrower);
   const tests = patch.filter(({ op }) => op === "test");
   const noted = await writeWorkload(
     client,
@@ -81,6 +83,16 @@ async function noteThatRolled(
   );
   if (noted.type === "written") return undefined;
   return noted.type === "unavailable" ? { ...noted, uncertain: false } : noted;
+}
+
+/** The same patch where {@link beingRolled} is recorded. */
+function afterNote(patch: JsonPatch, borrower: Workload): JsonPatch {
+  const isHash = (path: string) => path === hashPath(borrower);
+  return patch.map((each) => (each.op === "test" && isHash(each.path) ? { ...each, value: beingRolled } : each));
+}
+
+function hashPath({ hashAnnotation }: Workload): string {
+  return `/metadata/annotations/${annotationPath(hashAnnotation)}`;
 }
 
 function inTemplate({ spec }: StoredLender, annotation: string): string | undefined {

@@ -162,15 +162,17 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * Fails where an annotation that the plan read is no longer as it was read, or is there by now: it may name other objects,
  * and an edit of it raises the generation of a Deployment, but not of a StatefulSet or DaemonSet. A test for null passes
  * where there is none, though RFC 6902 says otherwise: so does the library of the API server, and the conformance tests.
+ * Nor does a hash raise it that is recorded there: without it who has not heard of the first would take the next for that, and roll nothing.
  */
 function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
-  const { extras, disabledScheduler, baseline, notedClasses } = workload;
+  const { extras, disabledScheduler, baseline, notedClasses, hashAnnotation, recordedHash } = workload;
   const read: readonly (readonly [string, string | undefined])[] = [
     [updateOnConfigChange, optInRead(workload)],
     ...foreignRead(workload),
     ...Object.entries(extras),
     [schedulingDisabled, disabledScheduler],
     [configBaseline, baseline],
+    ...(recordsBeside(workload) ? [[hashAnnotation, recordedHash] as const] : []),
     ...(readsClasses(workload) ? [[providerClasses, notedClasses] as const] : []),
     ...policyRead(workload),
   ];

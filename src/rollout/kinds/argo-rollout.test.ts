@@ -33,6 +33,15 @@ describe("a Rollout that is to be restarted", () => {
     expect(first.adds.map(({ path }) => path)).toEqual([hashPath]);
   });
 
+  it("keeps the hash of which nobody has heard yet: its generation does not tell of that, and the next would be taken for the first", () => {
+    const plan = planRollout(rollout({ [strategy]: "restart" }), lookupOf(configMap("web", { a: "1" })), everybody);
+    const patch = patchFor(rollout({ [strategy]: "restart" }), plan, now);
+    expect(patch).toContainEqual({ op: "test", path: hashPath, value: null });
+    const recorded = rollout({ [strategy]: "restart", [configHash]: beingRolled });
+    const next = patchFor(recorded, planRollout(recorded, lookupOf(configMap("web", { a: "1" })), everybody), now);
+    expect(next).toContainEqual({ op: "test", path: hashPath, value: beingRolled });
+  });
+
   it("is restarted when what its Pods see changes, with no change of its template", () => {
     const hash = "hash" in first.plan ? first.plan.hash : "";
     const recorded = rollout({ [strategy]: "restart", [configHash]: hash });
