@@ -212,9 +212,9 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
     expect(await diff([named("planned")])).toEqual([]);
     expect(await diff([labelled])).toEqual([
       ["Deployment", "planned", "template"],
-      ["Rollout", "planned", "template"],
+      [rollouts.flag, "planned", "template"],
     ]);
-    expect(await diff([borrower("new"), named("new")])).toEqual([["Rollout", "new", "new"]]);
+    expect(await diff([borrower("new"), named("new")])).toEqual([[rollouts.flag, "new", "new"]]);
   });
 
   it("is left out of lists, which say so, where the Deployment may not be read, and others are not", async () => {
