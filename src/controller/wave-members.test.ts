@@ -1,10 +1,10 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { unpaced } from "../rollout/policy/pacing-flags.ts";
-import { defaultPolicy, workload } from "../rollout/test-objects.ts";
+import { configMap, defaultPolicy, workload } from "../rollout/test-objects.ts";
 import { workloadKey } from "../rollout/workload.ts";
 import { longestPutOffMs, WaveGroup } from "./wave-group.ts";
-import type { InLine } from "./wave-members.ts";
+import { type InLine, membersOf } from "./wave-members.ts";
 import { newRecord } from "./workload-record.ts";
 
 /** Two readers of an object, of which one is due, and the other to be planned where `asked` is more than `planned`. */
@@ -23,7 +23,7 @@ function readers(other: { readonly asked: number; readonly planned: number }) {
     clock,
     policy,
     flags,
-    caches: { workload: (key: string) => workloads.get(key) },
+    caches: { workload: (key: string) => workloads.get(key), lookup: () => undefined },
     record: (key: string) => records.get(key),
   };
   const group = new WaveGroup(first.namespace, "ConfigMap/default/web");
@@ -68,4 +68,57 @@ it("readers that are always just to be planned are not waited for after 10 s", a
   await clock.advance(1);
   find();
   expect([group.isStale, [...group.go]]).toEqual([false, [first]]);
+});
+
+describe("after a restart, one that is held for something else than waves", () => {
+  /** How far it is with a change a minute ago, having been rolled and complete 30 s after it; its other object changed then. */
+  function stage(recordedHash: string | undefined, otherChanged: number) {
+    const clock = new FakeClock();
+    const at = (ms: number) => Math.floor((clock.wall() + ms) / 1000);
+    const reads = { envFrom: [{ configMapRef: { name: "page" } }, { configMapRef: { name: "other" } }] };
+    const held = {
+      ...workload({ pod: { containers: [{ name: "web", ...reads }] } }),
+      ...{ recordedHash, rolledAt: at(-30_000), progress: { state: "complete", since: at(-29_000) } as const },
+    };
+    const key = workloadKey(held);
+    const hold = {
+      reason: "hold",
+      since: 0,
+      changed: undefined,
+      until: undefined,
+      closesAt: undefined,
+      tellAt: 0,
+    } as const;
+    const changed = { page: at(-60_000), other: at(otherChanged) } as Record<string, number>;
+    const flags = { ...unpaced, maxConcurrent: 5, soakMs: 1_000 };
+    const members = membersOf(
+      {
+        namespace: "default",
+        config: "ConfigMap/default/page",
+        changedAt: at(-60_000) * 1000,
+        seenAt: undefined,
+        waitsForPlans: false,
+      },
+      [key],
+      () => "no",
+      {
+        ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags } },
+        caches: {
+          workload: () => held,
+          lookup: (_, __, name) => ({ ...configMap(name, { a: "1" }), changedAt: changed[name] }),
+        },
+        record: () => ({ ...newRecord(), asked: 1, planned: 1, hold }),
+      },
+    );
+    return members?.map((member) => member.stage.state);
+  }
+
+  it("has passed a change where another one tells why it is due", () => {
+    expect(stage("v2:old", -10_000)).toEqual(["passed"]);
+  });
+
+  it("has not where somebody took its hash away or wrote another: its Pods may be those of before", () => {
+    expect(stage("v2:old", -90_000)).toEqual([]);
+    expect(stage(undefined, -10_000)).toEqual([]);
+  });
 });

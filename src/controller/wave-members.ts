@@ -1,5 +1,6 @@
 import type { Caches } from "../cache/caches.ts";
 import type { Clock } from "../lib/clock.ts";
+import { hasLostItsHash } from "../rollout/pacing/lost-hash.ts";
 import { stageOf } from "../rollout/pacing/stage.ts";
 import type { WaveMember } from "../rollout/pacing/waves.ts";
 import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
@@ -13,7 +14,7 @@ import { newestOf, type WorkloadRecord } from "./workload-record.ts";
 /** What is known of workloads. */
 export interface WaveFacts {
   readonly clock: Clock;
-  readonly caches: Pick<Caches, "workload">;
+  readonly caches: Pick<Caches, "lookup" | "workload">;
   readonly policy: Policy;
   readonly flags: PacingFlags;
   readonly record: (key: string) => WorkloadRecord | undefined;
@@ -83,7 +84,7 @@ function stageIn(
   inLine: InLine,
   { config, changedAt, seenAt }: ChangeInNamespace,
   { resumedAt: resumed }: RolloutPolicy,
-  { clock, flags }: WaveFacts,
+  { clock, flags, caches }: WaveFacts,
 ): WaveMember["stage"] | undefined {
   const now = clock.wall();
   const onWall = (at: number) => now - (clock.monotonic() - at);
@@ -93,7 +94,9 @@ function stageIn(
   const { stands } = record ?? {};
   const written = record?.written?.uid === workload.uid ? record.written : undefined;
   const writtenAt = written && onWall(written.at);
-  const undone = written !== undefined && written.hash !== workload.recordedHash;
+  // Before this process nobody remembers what was written.
+  const isHeld = record?.hold !== undefined && record.hold.changed === undefined;
+  const undone = written ? written.hash !== workload.recordedHash : isHeld && hasLostItsHash(workload, caches.lookup);
   const completeSince = stands?.step === "complete" ? onWall(stands.since) : undefined;
   const due = inLine === "due";
   const soaked = stands?.hash === workload.recordedHash && (stands?.completeMs ?? 0) >= Math.max(1, flags.soakMs);

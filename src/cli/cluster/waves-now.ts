@@ -1,4 +1,5 @@
 import type { ConfigView } from "../../rollout/hash.ts";
+import { hasLostItsHash } from "../../rollout/pacing/lost-hash.ts";
 import type { Moment } from "../../rollout/pacing/moment.ts";
 import { stageOf } from "../../rollout/pacing/stage.ts";
 import { type Wave, type WaveGroup, type WaveMember, waveOf } from "../../rollout/pacing/waves.ts";
@@ -6,7 +7,7 @@ import { rolloutPolicyOf } from "../../rollout/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../rollout/references.ts";
 import { type Workload, workloadKey } from "../../rollout/workload.ts";
 import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
-import { planLive } from "./live-plan.ts";
+import { lookupIn, planLive } from "./live-plan.ts";
 import type { ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
 
@@ -85,6 +86,8 @@ function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, re
 interface Planned {
   /** The keys of the objects for which it is due and held by nothing else. */
   readonly dueFor: ReadonlySet<string>;
+  /** Whether it is due, and something else holds it than waves. */
+  readonly isHeld: boolean;
   /** Whether its hash stands for what it reads now. */
   readonly isCurrent: boolean;
 }
@@ -96,7 +99,7 @@ function planned(found: FoundWorkload, { read, policy, now, seen }: WaveFacts): 
     return undefined;
   };
   const plan = planLive(found, read, policy, now, due, seen?.(found.workload));
-  return { dueFor, isCurrent: plan.outcome === "unchanged" };
+  return { dueFor, isHeld: plan.outcome === "held" && dueFor.size === 0, isCurrent: plan.outcome === "unchanged" };
 }
 
 /** How far a workload is with the last change of an object that it reads; none where that does not concern it. */
@@ -116,6 +119,7 @@ function memberOf(
       workload,
       due: plan.dueFor.has(configKey(object)),
       changedAt,
+      undone: plan.isHeld && hasLostItsHash(workload, lookupIn(read)),
       writtenAt: inItsSecond ? changedAt + 1_000 : undefined,
       // Where no status tells, it is taken to have been complete at once, which is right soon.
       completeSince: workload.rolledAt * 1000,

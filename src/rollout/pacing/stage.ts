@@ -28,7 +28,7 @@ export interface StageFacts {
   readonly seenAt?: number | undefined;
   /** When this process wrote the workload last, or began to; undefined where it did not. */
   readonly writtenAt: number | undefined;
-  /** Whether somebody took away what this process wrote last, so that its Pods are not those of the change. */
+  /** Whether somebody took away the hash that was written last, so that its Pods are not those of the change. */
   readonly undone?: boolean;
   /** When this process first saw its rollout complete; undefined where it has only just looked. */
   readonly completeSince: number | undefined;

@@ -6,6 +6,7 @@ import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../references.ts";
 import type { Workload } from "../workload.ts";
 import type { Hold } from "./hold.ts";
+import { hasLostItsHash } from "./lost-hash.ts";
 import type { Moment, Written } from "./moment.ts";
 import { hasSettled } from "./pace.ts";
 import { stageOf } from "./stage.ts";
@@ -82,7 +83,8 @@ export class Conductor {
         due.set(actor.key, objects);
         return asking;
       });
-      if (plan.outcome === "held" && plan.due.outcome === "roll") behind.set(actor.key, plan.due.changed ?? []);
+      if (plan.outcome !== "held") continue;
+      behind.set(actor.key, (plan.due.outcome === "roll" ? plan.due.changed : undefined) ?? []);
     }
     const waves = this.#waves(due, behind);
     for (const actor of this.#world.actors) {
@@ -142,7 +144,7 @@ export class Conductor {
     behind: Objects,
     halted: ReadonlySet<string>,
   ): readonly WaveMember[] {
-    const { now } = this.#world;
+    const { now, lookup } = this.#world;
     const own = configKey(config);
     return this.#world.actors.flatMap((actor): readonly WaveMember[] => {
       const workload = this.#world.told(actor);
@@ -153,6 +155,7 @@ export class Conductor {
       const isDue = objects.some((object) => configKey(object) === own);
       const elsewhere = objects.some((object) => configKey(object) !== own && halted.has(groupKey(namespace, object)));
       const { written, completeSince } = this.#of(actor.key);
+      const held = behind.get(actor.key)?.length === 0;
       const facts = {
         workload,
         due: isDue,
@@ -160,7 +163,7 @@ export class Conductor {
         changedAt: (config.changedAt ?? 0) * 1000,
         seenAt: this.#seenAt.get(own) ?? this.#begun,
         writtenAt: written?.at,
-        undone: written !== undefined && written.hash !== workload.recordedHash,
+        undone: written ? written.hash !== workload.recordedHash : held && hasLostItsHash(workload, lookup),
         completeSince,
         resumed: resumedAt,
       };
