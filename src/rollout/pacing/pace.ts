@@ -79,7 +79,7 @@ export const holdRows: readonly Row[] = [
     hold: interval,
     reasons: {
       interval: {
-        when: "its last roll was a short time ago",
+        when: "its last roll was a short time ago. A first hash counts as one, and so does the note of what its Pods see (Event `ConfigBaseline`)",
         ends: "10 s after it, twice as long after each that follows, at most 5 min; `min-interval` where that is longer",
       },
     },
