@@ -4,13 +4,15 @@ import { createLastHeard } from "../kube/last-heard.ts";
 import { listOnce, listWatch } from "../kube/list-watch.ts";
 import { sleep } from "../lib/clock.ts";
 import type { WorkloadKind, WorkloadRow } from "../rollout/workload.ts";
-import { type Caches, type CachesOptions, cachesOver } from "./cluster-cache.ts";
+import type { CachesOptions } from "./caches-options.ts";
+import { type Caches, cachesOver } from "./cluster-cache.ts";
 import { findKind } from "./find-kind.ts";
 import type { FindKind, ListNamespace, Watch, Watched } from "./kind-cache.ts";
 import { readWithLentTemplate } from "./lent-template.ts";
 import type { ReadTemplate } from "./lent-templates.ts";
 
-export type { Caches, CachesOptions } from "./cluster-cache.ts";
+export type { CachesOptions } from "./caches-options.ts";
+export type { Caches } from "./cluster-cache.ts";
 export type { StoreChange } from "./store.ts";
 
 /** What {@link createCaches} needs. */

@@ -1,15 +1,12 @@
-import type { Clock } from "../lib/clock.ts";
-import type { DialectSettings, NamesMatching } from "../rollout/dialects/settings.ts";
-import type { Config } from "../rollout/digest.ts";
-import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
+import { runAll } from "../lib/run-all.ts";
+import type { NamesMatching } from "../rollout/dialects/settings.ts";
 import type { Lookup } from "../rollout/plan.ts";
-import type { NamespacePolicy, Policy } from "../rollout/policy/policy.ts";
+import type { NamespacePolicy } from "../rollout/policy/policy.ts";
 import { type ConfigKind, parseConfigKey } from "../rollout/references.ts";
 import { parseWorkloadKey, type Workload, type WorkloadRow, workloadKey } from "../rollout/workload.ts";
-import type { Logger } from "../telemetry/log.ts";
-import type { MetricsRegistry } from "../telemetry/metrics.ts";
 import { Allotments } from "./allotments.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
+import type { CachesOptions } from "./caches-options.ts";
 import { configCaches } from "./config-caches.ts";
 import { ExtraKinds } from "./extra-kinds.ts";
 import type { ListListener, Source, Watch } from "./kind-cache.ts";
@@ -19,7 +16,6 @@ import { OwnerIndex } from "./owner-index.ts";
 import { PatternIndex, toldFirst } from "./pattern-index.ts";
 import { ReferenceIndex } from "./reference-index.ts";
 import { ServedNamespaces } from "./served-namespaces.ts";
-import type { StoreChange } from "./store.ts";
 import { SyncGate } from "./sync-gate.ts";
 import { workloadCaches } from "./workload-caches.ts";
 
@@ -61,37 +57,6 @@ export interface Caches {
   readonly whenSynced: (signal: AbortSignal) => Promise<void>;
   /** Lists and watches until `signal` is aborted, then resolves; rejects when it cannot go on, which is a bug. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-}
-
-/** What caches are made from, besides their connection to the API server. */
-export interface CachesOptions {
-  /** Undefined for all. */
-  readonly namespaces: readonly string[] | undefined;
-  /** Which references into other namespaces count. "none": what such a namespace has is waited for by nobody elsewhere. Default: some. */
-  readonly crossNamespace?: Policy["crossNamespace"] | undefined;
-  /** Whose annotations are understood; undefined: Wave's alone. */
-  readonly dialects?: DialectSettings | undefined;
-  /** Kinds of workload besides the built-in ones, wherever they are there. */
-  readonly workloadKinds?: readonly WantedKind[] | undefined;
-  /** Whether what SecretProviderClasses fetch is known, and their volumes count. Default: no. */
-  readonly providerClasses?: boolean | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
-  /** Told after the caches and {@link Caches.workloadsReading} hold the change. */
-  readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
-  /** Told after the caches hold the change. */
-  readonly onConfigChange: (change: StoreChange<Config>) => void;
-  /** Told after the caches hold that a Namespace decides something else; and it may be that its workloads have not. */
-  readonly onNamespaceChange: (namespace: string) => void;
-  /** Told the key of a ConfigMap or Secret whose owners are others by now; undefined: nobody asks for owners. */
-  readonly onOwnersChange?: ((configKey: string) => void) | undefined;
-  /** Told when a kind was listed, again too: what came and went since its watch broke is no change. "" is all namespaces. */
-  readonly onListed?: (kind: string, namespace: string) => void;
-  /** One line for each watch that may be behind. */
-  readonly late?: () => readonly string[];
-  /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
-  readonly random?: () => number;
 }
 
 /**
@@ -233,17 +198,4 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
     whenSynced: (signal) => gate.opened(signal),
     run,
   };
-}
-
-/** Runs all until the signal ends them; when one fails, ends the others and fails with it. */
-async function runAll(signal: AbortSignal, start: (signal: AbortSignal) => readonly Promise<void>[]): Promise<void> {
-  const failed = new AbortController();
-  const both = AbortSignal.any([signal, failed.signal]);
-  const runs = start(both).map((run) =>
-    run.catch((error: unknown) => {
-      if (!both.aborted) failed.abort(error);
-    }),
-  );
-  await Promise.all(runs);
-  failed.signal.throwIfAborted();
 }

@@ -3,9 +3,10 @@ import { Garbage } from "../lib/garbage.ts";
 import { Lane } from "../lib/lane.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { apiErrorOf, partsOf, readBody } from "./answer.ts";
+import { apiErrorOf, readBody } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { longestObjectBytes } from "./assembly.ts";
+import { type ByteStream, byteStream } from "./byte-stream.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import type { Credential } from "./credentials.ts";
@@ -17,9 +18,6 @@ import type { Reachability } from "./reachability.ts";
 import { codeOf, countedAs, failureOf } from "./request-failure.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { UnprocessedError } from "./transport.ts";
-
-/** The body of an answer as it comes. Disposing of it early cancels the request. */
-export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {}
 
 /** The connection to an API server. */
 export interface ApiClient {
@@ -198,40 +196,6 @@ function orCancelled<T>(promise: Promise<T>, guard: Guard): Promise<T> {
     promise.then(resolve, reject);
     guard.onCancel(reject);
   });
-}
-
-function byteStream(
-  opened: Opened,
-  info: RequestInfo,
-  guard: Guard,
-  {
-    signal,
-    reachability,
-  }: { readonly signal: AbortSignal | undefined; readonly reachability: Reachability | undefined },
-): ByteStream {
-  const end = () => {
-    guard.release();
-    if (!opened.response.body.readableEnded) opened.cancel(new Error("not wanted any more"));
-  };
-  // Between two reads nobody else listens, and a connection may break at any moment.
-  opened.response.body.on("error", () => {});
-  return {
-    async *[Symbol.asyncIterator]() {
-      try {
-        for await (const part of partsOf(opened.response)) {
-          reachability?.answered();
-          yield part;
-        }
-      } catch (error) {
-        const failure = failureOf(error, info, guard, signal);
-        reachability?.failed(failure);
-        throw failure;
-      } finally {
-        end();
-      }
-    },
-    [Symbol.asyncDispose]: async () => end(),
-  };
 }
 
 function parseAnswer(body: Buffer) {

@@ -1,6 +1,7 @@
 import type { ApiRequest } from "./api-request.ts";
 import type { KubeObject, WatchEvent } from "./api-types.ts";
-import type { ApiClient, ByteStream } from "./client.ts";
+import type { ByteStream } from "./byte-stream.ts";
+import type { ApiClient } from "./client.ts";
 import { withoutBulk } from "./large-json.ts";
 import { lines } from "./lines.ts";
 import { unlessSilent } from "./silence.ts";
