@@ -12,6 +12,8 @@ export interface Applications {
   readonly onlyHash: (before?: string) => Promise<string>;
   /** Resolves when no rollout is under way. */
   readonly complete: () => Promise<void>;
+  /** As `complete`, and when what was written before this call holds nobody any more: a first hash does for a while. */
+  readonly free: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -37,6 +39,9 @@ export function isComplete({ metadata, status }: ApplicationDeployment): boolean
   if (observedGeneration < (metadata.generation ?? 0)) return false;
   return updatedReplicas === 1 && replicas === 1 && availableReplicas === 1;
 }
+
+/** A little more than the least interval between two rolls: docs/pacing.md. */
+const intervalMs = 11_000;
 
 const taint = { key: "test/applications", effect: "NoSchedule" };
 
@@ -88,11 +93,16 @@ export async function makeApplications(
   const complete = async () => {
     await until("all to be complete", async () => ((await list()).every(isComplete) ? true : undefined), 150_000);
   };
+  const free = async () => {
+    const last = performance.now();
+    await complete();
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, last + intervalMs - performance.now())));
+  };
   const stop = async () => {
     await stopKubelet();
     await cluster.api("DELETE", `/api/v1/nodes/${node}`);
   };
-  return { list, hashes, onlyHash, complete, stop };
+  return { list, hashes, onlyHash, complete, free, stop };
 }
 
 async function makeNode(cluster: Cluster, name: string): Promise<void> {

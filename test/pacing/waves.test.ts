@@ -31,7 +31,7 @@ describeOnControlPlane("waves", (cluster) => {
         150_000,
       );
       const told = halted.filter(({ involvedObject }) => involvedObject.kind === "ConfigMap");
-      // Who is first follows from names, where Wave has heard by the edit that all are complete.
+      // Who is first follows from names only where the first hash holds none of them any more.
       const hit = (await applications.list())
         .filter((each) => hashOf(each) !== first)
         .map(({ metadata }) => metadata.name);
@@ -102,7 +102,8 @@ describeOnControlPlane("waves", (cluster) => {
     const wave = await startWave(args, { paced: true });
     try {
       await applications.onlyHash();
-      await applications.complete();
+      // Else who was written first would go first, whatever it wants.
+      await applications.free();
       await namespace.edit("ConfigMap", "shared", { edit: "1" });
       const rolled = async () => (await deploymentWrites(cluster, ns)).slice(6);
       const order = await until(
