@@ -1,4 +1,4 @@
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import type { Held, RolloutPlan } from "../rollout/plan.ts";
 import { hasGate } from "../rollout/scheduling-gate.ts";

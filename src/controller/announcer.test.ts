@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { planRollout } from "../rollout/plan.ts";
 import { defaultPolicy, lookupOf, workload } from "../rollout/test-objects.ts";

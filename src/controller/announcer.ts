@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { cut, type ObjectEvent } from "../kube/event-recorder.ts";
+import { cut, type ObjectEvent } from "../kube/event-object.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeMissing } from "../rollout/messages.ts";
 import type { RolloutPlan } from "../rollout/plan.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApiClient } from "../kube/client.ts";
 import { ConnectionError } from "../kube/errors.ts";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { eventually } from "../lib/test-eventually.ts";
 import { type FaultAction, type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
 import type { ControllerOptions } from "./controller.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { EventOutbox } from "./event-outbox.ts";
 
 const event = (name: string, message = name, namespace = "default"): ObjectEvent => ({

@@ -1,4 +1,5 @@
-import { cut, type EventRecorder, longestMessage, type ObjectEvent } from "../kube/event-recorder.ts";
+import { cut, longestMessage, type ObjectEvent } from "../kube/event-object.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { FairQueue } from "../lib/fair-queue.ts";
 

@@ -1,7 +1,7 @@
 import { configResources } from "../cache/live-configs.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { resourcePath, resources } from "../kube/resources.ts";
 import { type ConfigName, isStored } from "../rollout/references.ts";
 import { counted, enumerated, quoted } from "../rollout/wording.ts";

@@ -5,26 +5,24 @@ import { isTold, isUntold, withFinding } from "../rollout/legacy/finding.ts";
 import type { Moment } from "../rollout/pacing/moment.ts";
 import { patchFor } from "../rollout/patch.ts";
 import { planRollout, type RolloutPlan } from "../rollout/plan.ts";
-import { hasGate } from "../rollout/scheduling-gate.ts";
 import { MalformedWorkload, type Workload } from "../rollout/workload.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../rollout/workload-row.ts";
 import { carryOut } from "./carry-out.ts";
 import { type LivePlanOptions, planLive } from "./live-plan.ts";
 import { readFailure } from "./live-reads.ts";
-import type { Outcome, ToldPlan } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
 import { afterRoll, momentOf, noteProgress } from "./pacing-record.ts";
 import type { RememberedViews } from "./remembered-views.ts";
+import { leftCaches, noteUncertain, settled, written } from "./uncertain-write.ts";
 import { isWatched, noteCaughtUp, noteWritten, perhapsLeftOut } from "./watched.ts";
 import { learn, newestOf, type WorkloadRecord } from "./workload-record.ts";
-
-type Views = Pick<RememberedViews, "remember">;
 
 /** What {@link reconcile} works with. */
 export interface ReconcileOptions extends LivePlanOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload">;
   readonly clock: Clock;
-  readonly views: Views;
+  readonly views: Pick<RememberedViews, "remember">;
 }
 
 /** One run: the workload's key, what is remembered of it, and its turn to write. */
@@ -114,10 +112,7 @@ async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<O
         workload = result.newest;
         break;
       case "unavailable":
-        if (result.uncertain) {
-          const ifArrived = afterRoll(record, workload, plan, clock.monotonic());
-          record.uncertain = { before: workload, hash: hashOf(plan), plan: told(plan), written: ifArrived };
-        }
+        if (result.uncertain) noteUncertain(record, workload, plan, clock.monotonic());
         return { ...result, workload };
       case "refused":
         return { ...result, workload };
@@ -169,66 +164,4 @@ async function isLeftOut(
     if (leadership.abort.aborted) return { type: "stopped" };
     return { ...readFailure(error, workload), workload };
   }
-}
-
-function settled(
-  record: WorkloadRecord,
-  workload: Workload,
-  plan: RolloutPlan,
-  views: Views,
-): Extract<Outcome, { readonly type: "settled" | "written" }> {
-  const { uncertain } = record;
-  // What is due now says nothing of the write of which no answer came.
-  if (plan.outcome === "held") return { type: "settled", workload, plan };
-  record.uncertain = undefined;
-  if (plan.outcome === "unchanged") views.remember(record, plan.view);
-  if (uncertain === undefined) return { type: "settled", workload, plan };
-  const arrived =
-    uncertain.plan.outcome === "cleanUp"
-      ? isLifted(uncertain.before, workload)
-      : plan.outcome === "unchanged" && uncertain.hash === plan.view.hash;
-  // The write of which no answer came did arrive: it is told of now.
-  if (arrived) {
-    record.written = uncertain.written;
-    return { type: "written", before: uncertain.before, plan: uncertain.plan };
-  }
-  return { type: "settled", workload, plan };
-}
-
-/**
- * How a run ends whose workload the caches do not hold. One that opted out leaves them as soon as its gate is lifted: where
- * no answer told whether Wave lifted it, what is stored tells.
- */
-async function leftCaches(record: WorkloadRecord, { live, leadership }: ReconcileOptions): Promise<Outcome> {
-  const { uncertain } = record;
-  if (uncertain?.plan.outcome !== "cleanUp") return { type: "gone" };
-  const { before, plan } = uncertain;
-  try {
-    const stored = await live.workload(before);
-    record.uncertain = undefined;
-    if (stored === undefined || !isLifted(before, stored)) return { type: "gone" };
-    return { type: "written", before, plan, ahead: true };
-  } catch (error) {
-    if (leadership.abort.aborted) return { type: "stopped" };
-    return { ...readFailure(error, before), workload: before };
-  }
-}
-
-/** Whether what was to be lifted of `before` is no longer on it: its gate, or that it was left paused. */
-function isLifted(before: Workload, now: Workload): boolean {
-  return now.uid === before.uid && !hasGate(now) && !now.leftPaused;
-}
-
-function written(record: WorkloadRecord, before: Workload, plan: RolloutPlan, views: Views): Outcome {
-  record.uncertain = undefined;
-  if ("view" in plan) views.remember(record, plan.view);
-  return { type: "written", before, plan: told(plan) };
-}
-
-function told({ outcome, reason, warnings }: RolloutPlan): ToldPlan {
-  return { outcome, reason, warnings };
-}
-
-function hashOf(plan: RolloutPlan): string | undefined {
-  return "hash" in plan ? plan.hash : undefined;
 }

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Caches, StoreChange } from "../cache/caches.ts";
 import type { ApiClient } from "../kube/client.ts";
-import type { EventRecorder, ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Priority } from "../lib/fair-queue.ts";
 import type { TokenBucket } from "../lib/token-bucket.ts";

@@ -4,7 +4,7 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError, ConnectionError } from "../kube/errors.ts";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { type Resource, resourcePath, resources } from "../kube/resources.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { type LogFields, silentLogger } from "../telemetry/log.ts";

@@ -5,7 +5,7 @@ import type { ApiRequest } from "../kube/api-request.ts";
 import type { KubeObject } from "../kube/api-types.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { ApiError } from "../kube/errors.ts";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { type Resource, resourcePath, resources } from "../kube/resources.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { silentLogger } from "../telemetry/log.ts";

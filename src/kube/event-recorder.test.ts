@@ -7,7 +7,8 @@ import { MetricsRegistry } from "../telemetry/metrics.ts";
 import type { KubeObject } from "./api-types.ts";
 import type { ApiClient } from "./client.ts";
 import { ApiError } from "./errors.ts";
-import { createEventRecorder, type ObjectEvent, type Recorded } from "./event-recorder.ts";
+import type { ObjectEvent } from "./event-object.ts";
+import { createEventRecorder, type Recorded } from "./event-recorder.ts";
 import { clientOf } from "./test-client.ts";
 
 const events = "/api/v1/namespaces/default/events";

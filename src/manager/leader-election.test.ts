@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import { FakeLeaseServer } from "./fake-lease-server.ts";
 import { FakeReplica } from "./fake-replica.ts";

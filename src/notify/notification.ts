@@ -1,4 +1,4 @@
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { printable } from "../lib/printable.ts";
 import { type NotifiedOutcome, outcomeOf } from "./outcomes.ts";
 

@@ -1,4 +1,5 @@
-import type { ObjectEvent, Recorded } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
+import type { Recorded } from "../kube/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { Logger } from "../telemetry/log.ts";

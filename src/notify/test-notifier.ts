@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { ObjectEvent } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/event-object.ts";
 import { temporaryFiles } from "../kube/test-files.ts";
 import { FakeClock } from "../lib/fake-clock.ts";
 import type { LogFields, Logger } from "../telemetry/log.ts";
