@@ -113,7 +113,9 @@ async function overlaidWorkload(
   const whole = await withLentTemplates(client, row, { before: objectOf(stored), after: merged }, lenders);
   const after = inPlace(whole.after);
   const before = whole.before && inPlace(whole.before);
-  const changesTemplate = before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
+  // A CronJob has no Pods of its own: its next run has the new template.
+  const hasPods = row.rolledBy !== "run";
+  const changesTemplate = hasPods && before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
   return { row, manifest, before, after, changesTemplate };
 }
 

@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import type { ApiClient } from "../../kube/client.ts";
+import { readWantedKind, rowOf, type WantedKind } from "../../rollout/kinds/wanted-kind.ts";
+import { kinds } from "../../rollout/kinds.ts";
+import type { WorkloadRow } from "../../rollout/workload.ts";
+import { parseManifests } from "./manifests/parse-manifests.ts";
+import { overlaid } from "./overlay.ts";
+import { wantedOf } from "./wanted.ts";
+
+const cronJobs = rowOf(readWantedKind("cronjobs.batch") as WantedKind, { apiVersion: "batch/v1", kind: "CronJob" });
+
+const podTemplate = (image: string) => ({
+  metadata: { labels: { app: "web" } },
+  spec: { containers: [{ name: "web", image }] },
+});
+
+/** Whether a new image replaces Pods by itself. */
+async function changesTemplate(row: WorkloadRow, kind: string, apiVersion: string, specOf: (image: string) => object) {
+  const object = (image: string) => ({
+    apiVersion,
+    kind,
+    metadata: { name: "web", namespace: "shop" },
+    spec: specOf(image),
+  });
+  const text = JSON.stringify(object("nginx:2"));
+  const manifests = await parseManifests([{ name: "web.json", text }]);
+  const wanted = wantedOf(manifests, [row], { namespace: "shop", given: false });
+  const client = { request: async () => structuredClone(object("nginx:1")) } as unknown as ApiClient;
+  const { workloads } = await overlaid(client, wanted, { dialects: undefined }, 0);
+  return workloads.map((each) => each.changesTemplate);
+}
+
+it("a new pod template replaces the Pods of a Deployment, and none of a CronJob, whose next run has it", async () => {
+  const template = (image: string) => ({ template: podTemplate(image) });
+  expect(await changesTemplate(kinds.Deployment, "Deployment", "apps/v1", template)).toEqual([true]);
+  const jobTemplate = (image: string) => ({ jobTemplate: { spec: template(image) } });
+  expect(await changesTemplate(cronJobs, "CronJob", "batch/v1", jobTemplate)).toEqual([false]);
+});
