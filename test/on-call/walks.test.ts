@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { waitedMs } from "../../src/lib/test-processor-time.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
@@ -77,7 +78,9 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
       if (night.answersBefore !== undefined) await answer().catch(() => {});
       throw error;
     }
-    const started = performance.now();
+    // Without what the machine makes Wave and this test wait.
+    const now = () => performance.now() - waitedMs(place.replica.process.pid ?? 0) - waitedMs("thread-self");
+    const started = now();
     const follow = async () => {
       for (const [index, block] of walk.blocks.entries()) {
         if (index === night.answersBefore) await answer();
@@ -85,7 +88,7 @@ describeOnOwnControlPlane("somebody on call, by the commands of the page,", (clu
       }
     };
     await Promise.all([follow(), night.answersBefore === undefined ? answer() : undefined]);
-    expect((performance.now() - started) / 1_000).toBeLessThan(60);
+    expect((now() - started) / 1_000).toBeLessThan(60);
     // What the API server has let through it goes on counting.
     if (night.by === undefined)
       await until("the series to be as before", async () =>
