@@ -112,11 +112,11 @@ describe("docs/kinds.md", () => {
   it("has each kind of which more is known, as it is in its row", () => {
     const page = readFileSync(new URL("../../../docs/kinds.md", import.meta.url), "utf8");
     const rows = [...Object.entries(knownKinds), ["any other", anyKind] as const];
-    const lines = rows.map(
-      ([id, { template, completeWhen }]) =>
-        `| ${id.includes(".") ? `\`${id}\`` : id} | \`${template}\` | ${completeWhen} |`,
-    );
-    const begin = page.indexOf("|---|---|---|\n") + "|---|---|---|\n".length;
+    const lines = rows.map(([id, { completeWhen }]) => `| ${id.includes(".") ? `\`${id}\`` : id} | ${completeWhen} |`);
+    const begin = page.indexOf("|---|---|\n") + "|---|---|\n".length;
     expect(page.slice(begin, page.indexOf("\n\n", begin)).split("\n")).toEqual(lines);
+    const [usual, ofCronJobs] = [anyKind.template, knownKinds["cronjobs.batch"]?.template];
+    for (const [id, { template }] of rows) expect(template, id).toBe(id === "cronjobs.batch" ? ofCronJobs : usual);
+    expect(page).toContain(`The pod template is at \`${usual}\`, of CronJobs at \`${ofCronJobs}\`.`);
   });
 });
