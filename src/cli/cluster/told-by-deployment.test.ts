@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/sandbox.ts";
 import { commandScene } from "../test-commands.ts";
+import { runWave } from "../test-terminal.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
@@ -70,15 +71,20 @@ describe("a command, where Wave runs as a Deployment,", () => {
     expect((await run("list")).out).toMatch(/^deployment\/web +held +observed /m);
   });
 
-  it("goes by its own flags alone where it may not list Deployments of all namespaces", async () => {
-    const { run } = await scene(["--observe=true"]);
-    sandbox.faults.add({
+  it("goes by its own flags alone where it may not list Deployments of all namespaces, and says so to who gives none", async () => {
+    const { run, env, namespace } = await scene(["--observe=true"]);
+    const end = sandbox.faults.add({
       match: ({ path }) => path === "/apis/apps/v1/deployments",
       action: { type: "status", status: 403 },
-      times: 1,
     });
     const { out, err } = await run("list", "--settle=0");
     expect(err).toBe("");
     expect(out).toMatch(/^deployment\/web +due /m);
+    const silent = await runWave(["list", "-n", namespace], env);
+    end();
+    expect(silent.code).toBe(0);
+    expect(silent.err).toBe(
+      "wave list: with which flags Wave runs is not known here: you may not list deployments in all namespaces; the defaults count, and those that you give, also as variables such as WAVE_WINDOW\n",
+    );
   });
 });

@@ -8,7 +8,7 @@ import { type RunningWave, type RunningWaves, runningWaves, wavesFor } from "./r
 /**
  * The policy of the Wave that runs for a namespace, or with undefined for all: by the flags of whoever calls the command, and for each
  * that is not given by the Deployment. Writes a line on standard error where that says anything. Where no Deployment may be
- * read, or none runs Wave, as from outside of the cluster, the flags alone tell.
+ * read, which a line says to who gives none of them, or none runs Wave, as from outside of the cluster, the flags alone tell.
  */
 export async function readRunningPolicy<T extends typeof toldFlags>(
   command: string,
@@ -20,6 +20,12 @@ export async function readRunningPolicy<T extends typeof toldFlags>(
   const waves = known ?? (await runningWaves(client));
   const [wave, ...others] = "unread" in waves ? [] : wavesFor(waves, namespace);
   const say = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
+  const isGiven = Object.keys(toldFlags).some((name) => given.has(name));
+  // Who has read them already tells it in his own words.
+  if ("unread" in waves && known === undefined && !isGiven)
+    say(
+      `with which flags Wave runs is not known here: ${waves.unread}; the defaults count, and those that you give, also as variables such as WAVE_WINDOW`,
+    );
   if (wave === undefined || others.length > 0) {
     if (wave !== undefined)
       say(`whose flags count is not known, since several Waves run: ${enumerated([wave, ...others], 3, nameOf)}`);
