@@ -16,7 +16,8 @@ export const systemClock: Clock = {
   wall: () => Date.now(),
   monotonic: () => performance.now(),
   timer: (ms, callback) => {
-    const timeout = setTimeout(callback, ms);
+    // A machine that is busy comes to set a timer when it is over already, and Node warns of times below 0.
+    const timeout = setTimeout(callback, Math.max(0, ms));
     return () => clearTimeout(timeout);
   },
 };
