@@ -31,7 +31,9 @@ function whyNone(waves: readonly RunningWave[], namespace: string | undefined): 
   if (wave === undefined) {
     const what =
       'no Wave runs: no Deployment with the label app.kubernetes.io/name=wave runs "wave run"; outside of the cluster it is not seen';
-    return problem(null, what, "helm install wave deploy/chart -n wave-system --create-namespace  # docs/install.md");
+    const install =
+      "helm install wave deploy/chart -n wave-system --create-namespace --set image.repository=IMAGE  # docs/install.md: how to make it";
+    return problem(null, what, install);
   }
   const place = placeOf(wave);
   if (wave.object.spec?.replicas === 0)
