@@ -45,13 +45,16 @@ export function judgeSettling(run: Recording): readonly string[] {
 
   /** When what a workload sees of its objects changed, between two moments. */
   function changesOf(workload: WaveWrite["before"], from: number, to: number): readonly number[] {
-    const found = namedBy(workload, run.settings).flatMap(({ key, partOf }) => {
+    const named = namedBy(workload, run.settings);
+    const isWaiting = (rv: number) =>
+      named.some(({ key, partOf }) => partOf(timeline.versions(key)[timeline.at(key, rv)]?.object).missing);
+    const found = named.flatMap(({ key, partOf }) => {
       const versions = timeline.versions(key);
       return versions.flatMap(({ rv, object }, index) => {
         const at = times.get(rv);
         if (index === 0 || at === undefined || at <= from || at > to) return [];
-        // What Pods may be waiting for does not settle, however late it is heard of.
-        if (versions[index - 1]?.object === undefined) return [];
+        // What Pods may be waiting for does not settle, however late it is heard of; nor does what makes them wait.
+        if (versions[index - 1]?.object === undefined || isWaiting(rv - 1) || isWaiting(rv)) return [];
         return partOf(object).bytes.equals(partOf(versions[index - 1]?.object).bytes) ? [] : [at];
       });
     });

@@ -26,4 +26,5 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
     seed: 1564688559,
     name: "an object that is gone, and another that changed, before anybody knew what a hash was made from",
   },
+  { seed: 992983565, name: "a required key that somebody took away and gave back" },
 ];
