@@ -4,7 +4,7 @@ import type { Cluster } from "../control-plane/cluster.ts";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
 import { freePort, startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
 import { makeNamespace, type Namespace, type WorkloadKind, workload } from "../end-to-end/objects.ts";
-import { type EventState, getWorkload, newHash, recordedHash, revisions } from "../end-to-end/state.ts";
+import { type EventState, getWorkload, newHash, recordedHash, settledRevisions } from "../end-to-end/state.ts";
 
 /** A Wave of its own for one namespace, with or without webhooks. */
 export interface Scene {
@@ -71,7 +71,7 @@ export async function lifeOf({ cluster, namespace }: Scene, kind: WorkloadKind, 
     ({ reason, involvedObject }) =>
       reason === "Scheduled" && new RegExp(`^${name}-[a-z0-9-]+$`).test(involvedObject.name),
   );
-  return { revisions: await revisions(cluster, namespace.name, kind, name), started: started.length };
+  return { revisions: await settledRevisions(cluster, namespace.name, kind, name), started: started.length };
 }
 
 /** Waits until the newest revision of a workload runs everywhere, by its status. */

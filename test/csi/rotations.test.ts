@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, type Namespace, workload } from "../end-to-end/objects.ts";
-import { getWorkload, newHash, recordedHash, revisions, waveEvents } from "../end-to-end/state.ts";
+import { getWorkload, newHash, recordedHash, settledRevisions, waveEvents } from "../end-to-end/state.ts";
 import { Driver, installDriver, removeDriver, volumeOf } from "./driver.ts";
 
 const ns = "csi";
@@ -77,11 +77,11 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
 
   it("is not replaced when the driver is installed later and tells what its Pods mounted", async () => {
     await installDriver(cluster);
-    const before = [await hashOf("web"), await revisions(cluster, ns, "Deployment", "web")];
+    const before = [await hashOf("web"), await settledRevisions(cluster, ns, "Deployment", "web")];
     await mounted(() => "1");
     await until("the note", () => notedOn("web"), 150_000);
     expect(await notedOn("web")).toMatch(/^vault \d+ [0-9a-f]{64}$/);
-    expect([await hashOf("web"), await revisions(cluster, ns, "Deployment", "web")]).toEqual(before);
+    expect([await hashOf("web"), await settledRevisions(cluster, ns, "Deployment", "web")]).toEqual(before);
     await until("the note of Stakater's", () => notedOn("theirs"));
     expect(await hashOf("theirs")).toBeUndefined();
   });
@@ -92,14 +92,14 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
 
     it("is rolled once, however many of its Pods report it", async () => {
       const before = await hashOf("web");
-      count = await revisions(cluster, ns, "Deployment", "web");
+      count = await settledRevisions(cluster, ns, "Deployment", "web");
       for (const pod of await driver.pods("web", replicas)) {
         await driver.publish(pod, "vault", { password: "2" }).catch(() => {}); // it may be gone by now
       }
       rolled = await newHash(cluster, ns, "Deployment", "web", before);
       await newHash(cluster, ns, "Deployment", "theirs");
       await mounted(() => "2");
-      expect(await revisions(cluster, ns, "Deployment", "web")).toBe(count + 1);
+      expect(await settledRevisions(cluster, ns, "Deployment", "web")).toBe(count + 1);
       const told = (await waveEvents(cluster, ns, "web")).filter(({ reason }) => reason === "ConfigChanged");
       expect(told.map(({ message, count: times }) => [message, times])).toEqual([
         ['rolled out because SecretProviderClass "vault" was rotated', 1],
@@ -131,7 +131,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
       await start();
       rolled = await newHash(cluster, ns, "Deployment", "web", before);
       await mounted(() => "3");
-      expect(await revisions(cluster, ns, "Deployment", "web")).toBe(count + 2);
+      expect(await settledRevisions(cluster, ns, "Deployment", "web")).toBe(count + 2);
       await edited();
     });
 

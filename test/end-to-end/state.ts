@@ -43,7 +43,7 @@ export function newHash(cluster: Cluster, namespace: string, kind: WorkloadKind,
 }
 
 /** How many revisions Kubernetes has made of a workload: its ReplicaSets, or its ControllerRevisions. */
-export async function revisions(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
+async function revisions(cluster: Cluster, namespace: string, kind: WorkloadKind, name: string) {
   const { metadata } = await getWorkload(cluster, namespace, kind, name);
   const plural = kind === "Deployment" ? "replicasets" : "controllerrevisions";
   const owned = await cluster.list(`/apis/apps/v1/namespaces/${namespace}/${plural}`);

@@ -4,7 +4,7 @@ import { podsToBe, reads, type Scene, startScene } from "../admission/admitted.t
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { ofKind, rendered } from "../deploy/rendered.ts";
 import { workload, workloadKinds } from "../end-to-end/objects.ts";
-import { getWorkload, newHash, recordedHash, revisions, revisionsToBe } from "../end-to-end/state.ts";
+import { getWorkload, newHash, recordedHash, revisionsToBe, settledRevisions } from "../end-to-end/state.ts";
 import { differs, missingTools, tools } from "./drift.ts";
 
 interface Configuration {
@@ -46,7 +46,7 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
       }
       expect(await differs(cluster, tool, object)).toBe("in sync");
 
-      const made = await revisions(cluster, ns, tool.kind, name);
+      const made = await settledRevisions(cluster, ns, tool.kind, name);
       await apply(tool.apply, object);
       await scene.caughtUp();
       expect(await recordedHash(cluster, ns, tool.kind, name)).toBe(hash);

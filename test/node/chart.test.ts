@@ -5,7 +5,7 @@ import { helm } from "../admission/admitted.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { deploy } from "../deploy/rendered.ts";
 import { makeNamespace, type Namespace, type WorkloadKind, workload } from "../end-to-end/objects.ts";
-import { getWorkload, recordedHash, revisions, waveEvents } from "../end-to-end/state.ts";
+import { getWorkload, recordedHash, settledRevisions, waveEvents } from "../end-to-end/state.ts";
 import { admits, hashAtCreation, helmWave, leader, makeSystem, nginx, podsOf, rolledOut, system } from "./installed.ts";
 import { describeOnNode } from "./suite.ts";
 
@@ -74,7 +74,7 @@ describeOnNode("Wave installed by its chart", (node) => {
     await namespace.edit("ConfigMap", "web-page", { "notes.txt": "read by nobody" });
     await namespace.edit("ConfigMap", "web-page", { "index.html": "<h1>Hello again</h1>" });
     await until("the new page", async () => ((await page()) === "<h1>Hello again</h1>" ? true : undefined));
-    expect(await revisions(cluster, ns, "Deployment", "web")).toBe(2);
+    expect(await settledRevisions(cluster, ns, "Deployment", "web")).toBe(2);
     expect((await waveEvents(cluster, ns, "web")).map(({ message }) => message).join()).toContain('key "index.html"');
   });
 
