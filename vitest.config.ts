@@ -12,8 +12,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
-          setupFiles: "test/properties-setup.ts",
+          include: ["{src,sandbox}/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
+          setupFiles: "test/support/properties-setup.ts",
           ...patience,
         },
       },

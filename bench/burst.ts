@@ -1,4 +1,4 @@
-import { resourcePath, resources } from "../src/kube/resources.ts";
+import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { startWave, until, type WaveProcess } from "../test/control-plane/wave-process.ts";
 import { createDeployment, type Plane, startPlane, times } from "./plane.ts";
 import { watchHashes } from "./recorded-hashes.ts";

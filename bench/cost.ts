@@ -1,14 +1,14 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { sameWorkload } from "../src/rollout/cached-workload.ts";
-import { type Config, type ConfigObject, sameConfig, toConfig } from "../src/rollout/digest.ts";
-import { kinds } from "../src/rollout/kinds.ts";
-import { patchFor } from "../src/rollout/patch.ts";
-import { planRollout } from "../src/rollout/plan.ts";
-import type { Policy } from "../src/rollout/policy/policy.ts";
-import { configKey } from "../src/rollout/references.ts";
-import type { Lookup } from "../src/rollout/view.ts";
-import { toWorkload, type WorkloadObject } from "../src/rollout/workload.ts";
+import { type Config, type ConfigObject, sameConfig, toConfig } from "../src/domain/config/digest.ts";
+import type { Lookup } from "../src/domain/config/view.ts";
+import { kinds } from "../src/domain/model/built-in-kinds.ts";
+import { sameWorkload } from "../src/domain/model/cached-workload.ts";
+import { toWorkload, type WorkloadObject } from "../src/domain/model/workload.ts";
+import { patchFor } from "../src/domain/patch/workload-patch.ts";
+import { planRollout } from "../src/domain/plan/plan.ts";
+import type { Policy } from "../src/domain/policy/policy.ts";
+import { configKey } from "../src/domain/references/references.ts";
 import { type LargeObject, largeObjects } from "./large-objects.ts";
 
 /** What one event costs the event loop, in milliseconds, from the bytes of its line to the concluded plan. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type ClientHttp2Session, connect } from "node:http2";
-import { resourcePath, resources } from "../src/kube/resources.ts";
+import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { readAuditLog } from "../test/control-plane/control-plane.ts";
 import { startWave, until } from "../test/control-plane/wave-process.ts";
 import { createDeployment, type Plane, quantile, startPlane, times } from "./plane.ts";

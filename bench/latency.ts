@@ -1,4 +1,4 @@
-import { resourcePath, resources } from "../src/kube/resources.ts";
+import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { startWave } from "../test/control-plane/wave-process.ts";
 import { createDeployment, quantile, startPlane } from "./plane.ts";
 import { watchHashes } from "./recorded-hashes.ts";

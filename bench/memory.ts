@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { resourcePath, resources } from "../src/kube/resources.ts";
+import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { freePort, startWave, until, wave } from "../test/control-plane/wave-process.ts";
 import { createDeployment, type Plane, startPlane, times } from "./plane.ts";
 import { watchHashes } from "./recorded-hashes.ts";

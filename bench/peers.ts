@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { resourcePath, resources } from "../src/kube/resources.ts";
+import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { freePort, wave } from "../test/control-plane/wave-process.ts";
 import { memoryOf } from "./memory.ts";
 import { createDeployment, type Plane, quantile, startPlane, times } from "./plane.ts";

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { type ApiClient, createApiClient } from "../src/kube/client.ts";
-import { loadClusterConfig } from "../src/kube/cluster-config.ts";
-import { resourcePath, resources } from "../src/kube/resources.ts";
+import { resourcePath, resources } from "../src/kube/api/resources.ts";
+import { loadClusterConfig } from "../src/kube/config/cluster-config.ts";
+import { type ApiClient, createApiClient } from "../src/kube/http/client.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { MetricsRegistry } from "../src/telemetry/metrics.ts";
+import { MetricsRegistry } from "../src/telemetry/metrics/metrics.ts";
 import { type ControlPlane, startControlPlane } from "../test/control-plane/control-plane.ts";
 
 /** An API server for measurements, with nobody but Wave acting on what is in it unless it is told to have more. */

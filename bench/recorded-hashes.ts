@@ -1,10 +1,10 @@
-import type { KubeObject } from "../src/kube/api-types.ts";
-import type { ApiClient } from "../src/kube/client.ts";
-import { listWatch } from "../src/kube/list-watch.ts";
-import { resources } from "../src/kube/resources.ts";
+import type { KubeObject } from "../src/kube/api/api-types.ts";
+import { resources } from "../src/kube/api/resources.ts";
+import type { ApiClient } from "../src/kube/http/client.ts";
+import { listWatch } from "../src/kube/list-watch/list-watch.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { silentLogger } from "../src/telemetry/log.ts";
-import { MetricsRegistry } from "../src/telemetry/metrics.ts";
+import { silentLogger } from "../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../src/telemetry/metrics/metrics.ts";
 
 interface Deployment extends KubeObject {
   readonly spec: { readonly template: { readonly metadata: { readonly annotations?: Record<string, string> } } };

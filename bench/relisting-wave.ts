@@ -2,16 +2,16 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { cachesOver } from "../src/cache/cluster-cache.ts";
-import type { Watch } from "../src/cache/kind-cache.ts";
-import type { KubeObject } from "../src/kube/api-types.ts";
-import { createApiClient } from "../src/kube/client.ts";
-import { loadClusterConfig } from "../src/kube/cluster-config.ts";
-import { listOnce, listWatch } from "../src/kube/list-watch.ts";
-import { resources } from "../src/kube/resources.ts";
-import type { ReflectorEvent } from "../src/kube/watch-context.ts";
+import type { Watch } from "../src/cache/store/kind-cache.ts";
+import type { KubeObject } from "../src/kube/api/api-types.ts";
+import { resources } from "../src/kube/api/resources.ts";
+import { loadClusterConfig } from "../src/kube/config/cluster-config.ts";
+import { createApiClient } from "../src/kube/http/client.ts";
+import { listOnce, listWatch } from "../src/kube/list-watch/list-watch.ts";
+import type { ReflectorEvent } from "../src/kube/list-watch/watch-context.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { silentLogger } from "../src/telemetry/log.ts";
-import { MetricsRegistry } from "../src/telemetry/metrics.ts";
+import { silentLogger } from "../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../src/telemetry/metrics/metrics.ts";
 import { createWebhook } from "../src/webhook/webhook.ts";
 
 /** What a {@link RelistingWave} is started with. */

@@ -1,4 +1,4 @@
-import { resourcePath, resources } from "../src/kube/resources.ts";
+import { resourcePath, resources } from "../src/kube/api/resources.ts";
 import { connect } from "../test/control-plane/cluster.ts";
 import { startWave, until, type WaveProcess } from "../test/control-plane/wave-process.ts";
 import { storedIn } from "../test/faults/stored.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
-import { exitCodes } from "./cli/exit-codes.ts";
-import { processEnvironment } from "./cli/settings.ts";
+import { exitCodes } from "./cli/command/exit-codes.ts";
+import { processEnvironment } from "./cli/run/settings.ts";
 import { bugText, wave } from "./cli/wave.ts";
 
 function onBug(error: unknown): never {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { playedSeed } from "./played-seed.ts";
+import { playedSeed } from "./support/played-seed.ts";
 
 /** What a property draws without a seed of its own. */
 function drawn(): number[] {
@@ -27,14 +27,14 @@ describe("the seed of a run", () => {
   });
 
   it("is set wherever properties are: in tests of units, which import fast-check themselves", () => {
-    const files = globSync("{src,test,bench,deploy}/**/*.ts").filter((file) =>
+    const files = globSync("{src,sandbox,test,bench,deploy}/**/*.ts").filter((file) =>
       /["'`]fast-check/.test(readFileSync(file, "utf8")),
     );
     const reached = files.filter(
       (file) =>
-        /^(src|test\/simulation)\/.*\.test\.ts$|^test\/[^/]+\.test\.ts$/.test(file) &&
+        /^(src|sandbox|test\/simulation)\/.*\.test\.ts$|^test\/[^/]+\.test\.ts$/.test(file) &&
         readFileSync(file, "utf8").includes('from "fast-check"'),
     );
-    expect(files.filter((file) => !reached.includes(file))).toEqual(["test/properties-setup.ts"]);
+    expect(files.filter((file) => !reached.includes(file))).toEqual(["test/support/properties-setup.ts"]);
   });
 });

@@ -1,7 +1,7 @@
-import { meaningless } from "../../src/cli/flags/dialect-flags.ts";
+import { meaningless } from "../../src/cli/flags/compatibility-flags.ts";
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
-import { dialects } from "../../src/rollout/dialects/settings.ts";
+import { dialects } from "../../src/domain/compatibility/settings.ts";
 import { namespace, optionalDuration, optionalLabel, optionalName } from "./schemas.ts";
 import type { Json, JsonSchema, Value } from "./value.ts";
 

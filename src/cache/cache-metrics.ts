@@ -1,7 +1,7 @@
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
-import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import type { Allotments } from "./allotments.ts";
-import type { ServedNamespaces } from "./served-namespaces.ts";
+import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { ServedNamespaces } from "./namespaces/synced-namespaces.ts";
+import type { Allotments } from "./store/namespace-limits.ts";
 
 /** Shows what caches hold, what they have left out, which namespaces they cannot serve, and whether they are synced. */
 export function cacheMetrics(

@@ -1,12 +1,12 @@
+import type { DialectSettings } from "../domain/compatibility/settings.ts";
+import type { Config } from "../domain/config/digest.ts";
+import type { WantedKind } from "../domain/model/kinds/requested-kind.ts";
+import type { Workload } from "../domain/model/workload.ts";
+import type { Policy } from "../domain/policy/policy.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { DialectSettings } from "../rollout/dialects/settings.ts";
-import type { Config } from "../rollout/digest.ts";
-import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
-import type { Policy } from "../rollout/policy/policy.ts";
-import type { Workload } from "../rollout/workload.ts";
-import type { Logger } from "../telemetry/log.ts";
-import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import type { StoreChange } from "./store.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { StoreChange } from "./store/store.ts";
 
 /** What caches are made from, besides their connection to the API server. */
 export interface CachesOptions {

@@ -1,19 +1,19 @@
-import type { KubeObject } from "../kube/api-types.ts";
-import type { ApiClient } from "../kube/client.ts";
-import { createLastHeard } from "../kube/last-heard.ts";
-import { listOnce, listWatch } from "../kube/list-watch.ts";
+import type { WorkloadKind, WorkloadRow } from "../domain/model/workload.ts";
+import type { KubeObject } from "../kube/api/api-types.ts";
+import type { ApiClient } from "../kube/http/client.ts";
+import { createLastHeard } from "../kube/list-watch/last-heard.ts";
+import { listOnce, listWatch } from "../kube/list-watch/list-watch.ts";
 import { sleep } from "../lib/clock.ts";
-import type { WorkloadKind, WorkloadRow } from "../rollout/workload.ts";
 import type { CachesOptions } from "./caches-options.ts";
 import { type Caches, cachesOver } from "./cluster-cache.ts";
-import { findKind } from "./find-kind.ts";
-import type { FindKind, ListNamespace, Watch, Watched } from "./kind-cache.ts";
-import { readWithLentTemplate } from "./lent-template.ts";
-import type { ReadTemplate } from "./lent-templates.ts";
+import type { FindKind, ListNamespace, Watch, Watched } from "./store/kind-cache.ts";
+import type { ReadTemplate } from "./store/read-template.ts";
+import { findKind } from "./workloads/find-kind.ts";
+import { readWithLentTemplate } from "./workloads/template-source-reads.ts";
 
 export type { CachesOptions } from "./caches-options.ts";
 export type { Caches } from "./cluster-cache.ts";
-export type { StoreChange } from "./store.ts";
+export type { StoreChange } from "./store/store.ts";
 
 /** What {@link createCaches} needs. */
 export interface ClusterCachesOptions extends Omit<CachesOptions, "late"> {

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { KubeList, KubeObject, WatchEvent } from "../kube/api-types.ts";
-import { resourcePath } from "../kube/resources.ts";
-import type { ReflectorEvent } from "../kube/watch-context.ts";
+import { type Sandbox, startSandbox } from "../../sandbox/sandbox.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { digestOf } from "../domain/config/digest.ts";
+import type { KubeList, KubeObject, WatchEvent } from "../kube/api/api-types.ts";
+import { resourcePath } from "../kube/api/resources.ts";
+import type { ReflectorEvent } from "../kube/list-watch/watch-context.ts";
 import { systemClock } from "../lib/clock.ts";
-import { eventually } from "../lib/test-eventually.ts";
-import { digestOf } from "../rollout/digest.ts";
-import { type Sandbox, startSandbox } from "../sandbox/sandbox.ts";
-import { silentLogger } from "../telemetry/log.ts";
-import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { silentLogger } from "../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { cachesOver } from "./cluster-cache.ts";
-import type { ListNamespace, Watch, Watched } from "./kind-cache.ts";
+import type { ListNamespace, Watch, Watched } from "./store/kind-cache.ts";
 
 /** The lines of one watch that begins with what exists; ends when the connection does. */
 async function* watchOnce<O extends KubeObject>(url: URL, signal: AbortSignal): AsyncGenerator<WatchEvent<O>> {

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
-import { eventually } from "../lib/test-eventually.ts";
-import { type Config, digestOf } from "../rollout/digest.ts";
-import { podStatus } from "../rollout/provider-classes/test-pod-status.ts";
-import type { Workload } from "../rollout/workload.ts";
-import type { LogFields, Logger } from "../telemetry/log.ts";
-import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { podStatus } from "../../test/support/domain/pod-status.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { FakeWatch } from "../../test/support/fake-watch.ts";
+import { type Config, digestOf } from "../domain/config/digest.ts";
+import type { Workload } from "../domain/model/workload.ts";
+import type { LogFields, Logger } from "../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { CachesOptions } from "./caches-options.ts";
 import { cachesOver } from "./cluster-cache.ts";
-import { FakeWatch } from "./fake-watch.ts";
-import type { Watch } from "./kind-cache.ts";
-import type { StoreChange } from "./store.ts";
+import type { Watch } from "./store/kind-cache.ts";
+import type { StoreChange } from "./store/store.ts";
 
 const started: AbortController[] = [];
 const kinds = ["configmaps", "secrets", "deployments", "statefulsets", "daemonsets"];

@@ -1,23 +1,23 @@
+import type { NamesMatching } from "../domain/compatibility/settings.ts";
+import { parseWorkloadKey, type Workload, type WorkloadRow, workloadKey } from "../domain/model/workload.ts";
+import type { Lookup } from "../domain/plan/plan.ts";
+import type { NamespacePolicy } from "../domain/policy/policy.ts";
+import { type ConfigKind, parseConfigKey } from "../domain/references/references.ts";
 import { runAll } from "../lib/run-all.ts";
-import type { NamesMatching } from "../rollout/dialects/settings.ts";
-import type { Lookup } from "../rollout/plan.ts";
-import type { NamespacePolicy } from "../rollout/policy/policy.ts";
-import { type ConfigKind, parseConfigKey } from "../rollout/references.ts";
-import { parseWorkloadKey, type Workload, type WorkloadRow, workloadKey } from "../rollout/workload.ts";
-import { Allotments } from "./allotments.ts";
 import { cacheMetrics } from "./cache-metrics.ts";
 import type { CachesOptions } from "./caches-options.ts";
-import { configCaches } from "./config-caches.ts";
-import { ExtraKinds } from "./extra-kinds.ts";
-import type { ListListener, Source, Watch } from "./kind-cache.ts";
-import { NamespaceCache } from "./namespace-cache.ts";
-import { NamespaceLists } from "./namespace-lists.ts";
-import { OwnerIndex } from "./owner-index.ts";
-import { PatternIndex, toldFirst } from "./pattern-index.ts";
-import { ReferenceIndex } from "./reference-index.ts";
-import { ServedNamespaces } from "./served-namespaces.ts";
-import { SyncGate } from "./sync-gate.ts";
-import { workloadCaches } from "./workload-caches.ts";
+import { configCaches } from "./configs/config-caches.ts";
+import { OwnerIndex } from "./index/owner-index.ts";
+import { PatternIndex, toldFirst } from "./index/pattern-index.ts";
+import { ReferenceIndex } from "./index/reference-index.ts";
+import { NamespaceCache } from "./namespaces/namespace-cache.ts";
+import { NamespaceLists } from "./namespaces/namespace-lists.ts";
+import { ServedNamespaces } from "./namespaces/synced-namespaces.ts";
+import type { ListListener, Source, Watch } from "./store/kind-cache.ts";
+import { Allotments } from "./store/namespace-limits.ts";
+import { SyncGate } from "./store/sync-gate.ts";
+import { ExtraKinds } from "./workloads/extra-kinds.ts";
+import { workloadCaches } from "./workloads/workload-caches.ts";
 
 /** What Wave knows of the cluster: every ConfigMap and Secret as digests, what SecretProviderClasses fetch, and the workloads that concern it. */
 export interface Caches {

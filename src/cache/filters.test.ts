@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
-import { eventually } from "../lib/test-eventually.ts";
-import { settingsWith } from "../rollout/dialects/test-dialects.ts";
-import { parseLabelSelector } from "../rollout/label-selector.ts";
-import { silentLogger } from "../telemetry/log.ts";
-import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { settingsWith } from "../../test/support/domain/compatibility.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { FakeWatch } from "../../test/support/fake-watch.ts";
+import { parseLabelSelector } from "../domain/syntax/label-selector.ts";
+import { silentLogger } from "../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { cachesOver } from "./cluster-cache.ts";
-import { FakeWatch } from "./fake-watch.ts";
 
 const reload = { reload: "yes" };
 

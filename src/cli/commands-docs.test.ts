@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { runWave } from "../../test/support/cli/terminal.ts";
 import { workloadStates } from "./cluster/workload-state.ts";
+import { exitCodes } from "./command/exit-codes.ts";
 import { effects } from "./diff/effects.ts";
 import { checks } from "./doctor/checks.ts";
 import { severities } from "./doctor/finding.ts";
-import { exitCodes } from "./exit-codes.ts";
 import { listHelp } from "./list/list-help.ts";
-import { runWave } from "./test-terminal.ts";
 
 const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runWave } from "./test-terminal.ts";
+import { runWave } from "../../test/support/cli/terminal.ts";
 
 it("kubectl's plugin speaks of the commands as people type them there", async () => {
   const asPlugin = (...args: readonly string[]) => runWave(args, {}, { program: "kubectl wave" });

@@ -1,10 +1,10 @@
-import { quoted } from "../rollout/wording.ts";
-import { errorText } from "../telemetry/error-text.ts";
-import { type Command, type Terminal, taking } from "./command.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { quoted } from "../domain/syntax/wording.ts";
+import { errorText } from "../telemetry/logging/error-text.ts";
+import { type Command, type Terminal, taking } from "./command/command.ts";
+import { exitCodes } from "./command/exit-codes.ts";
+import { version } from "./command/version.ts";
 import { nearest } from "./flags/nearest.ts";
 import { UsageError } from "./flags/usage-error.ts";
-import { version } from "./version.ts";
 
 interface CommandRow {
   readonly summary: string;
@@ -15,12 +15,13 @@ interface CommandRow {
 const commands: Readonly<Record<string, CommandRow>> = {
   demo: {
     summary: "show in a few seconds what Wave does; needs no cluster",
-    load: async () => taking((await import("./demo.ts")).demo, { flags: (await import("./demo/flags.ts")).demoFlags }),
+    load: async () =>
+      taking((await import("./demo/demo.ts")).demo, { flags: (await import("./demo/flags.ts")).demoFlags }),
   },
   run: {
     summary: "watch a cluster and roll workloads when their configuration changes",
     load: async () =>
-      taking((await import("./run.ts")).run, { flags: (await import("./flags/run-flags.ts")).runFlags }),
+      taking((await import("./run/run.ts")).run, { flags: (await import("./flags/run-flags.ts")).runFlags }),
   },
   explain: {
     summary: "show what Wave would do with one workload now and why: wave explain deployment/web",
@@ -36,20 +37,20 @@ const commands: Readonly<Record<string, CommandRow>> = {
   },
   wait: {
     summary: "wait until every Pod of some workloads runs with the current configuration: for pipelines",
-    load: async () => (await import("./wait.ts")).wait,
+    load: async () => (await import("./wait/wait.ts")).wait,
   },
   hold: {
     summary: "hold a workload, a namespace or a ConfigMap: nothing is rolled there until it is released",
-    load: async () => (await import("./annotate/hold.ts")).hold,
+    load: async () => (await import("./hold/hold.ts")).hold,
   },
-  release: { summary: "take back a hold", load: async () => (await import("./annotate/release.ts")).release },
+  release: { summary: "take back a hold", load: async () => (await import("./release/release.ts")).release },
   approve: {
     summary: "let the current configuration of a workload be rolled whose mode is approve",
-    load: async () => (await import("./annotate/approve.ts")).approve,
+    load: async () => (await import("./approve/approve.ts")).approve,
   },
   resume: {
     summary: "go on with what was halted because workloads failed",
-    load: async () => (await import("./annotate/resume.ts")).resume,
+    load: async () => (await import("./resume/resume.ts")).resume,
   },
   doctor: {
     summary: "look for what keeps Wave from rolling workloads, and say what to do",

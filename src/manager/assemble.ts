@@ -1,18 +1,18 @@
 import { type Caches, createCaches } from "../cache/caches.ts";
-import { type Controller, type ControllerOptions, createController } from "../controller/controller.ts";
-import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/client.ts";
-import type { ClusterConfig } from "../kube/cluster-access.ts";
-import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/event-recorder.ts";
-import { createReachability } from "../kube/reachability.ts";
+import { type Controller, type ControllerOptions, createController } from "../controllers/rollout/controller.ts";
+import type { Policy } from "../domain/policy/policy.ts";
+import type { ClusterConfig } from "../kube/config/cluster-access.ts";
+import { createEventRecorder, type EventRecorder, type EventRecorderOptions } from "../kube/events/event-recorder.ts";
+import { type ApiClient, type ApiClientOptions, createApiClient } from "../kube/http/client.ts";
+import { createReachability } from "../kube/http/reachability.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Policy } from "../rollout/policy/policy.ts";
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
-import type { Logger } from "../telemetry/log.ts";
-import type { MetricsRegistry } from "../telemetry/metrics.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { Webhook, WebhookOptions } from "../webhook/webhook.ts";
 import { type Connection, createConnection } from "./connect.ts";
-import { HashKeysKeeper } from "./hash-keys.ts";
-import { createElector, type Elector } from "./leader-election.ts";
+import { HashKeysKeeper } from "./hash-key/hash-keys.ts";
+import { createElector, type Elector } from "./leader-election/leader-election.ts";
 import type { Settings } from "./settings.ts";
 
 /** The parts of Wave, put together; none of them does anything yet. */

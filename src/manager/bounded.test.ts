@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
 import { boundedStop } from "./bounded.ts";
 
 describe("a bounded stop", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ApiError, ConnectionError } from "../kube/errors.ts";
-import { FakeClock } from "../lib/fake-clock.ts";
-import { createLogger } from "../telemetry/log.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { ApiError, ConnectionError } from "../kube/api/errors.ts";
+import { createLogger } from "../telemetry/logging/log.ts";
 import { createConnection } from "./connect.ts";
 
 /** A connection to a server that gives these answers in turn, the last one for ever. */

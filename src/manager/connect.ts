@@ -1,9 +1,9 @@
-import type { ApiClient } from "../kube/client.ts";
-import { ApiError, isForbidden } from "../kube/errors.ts";
-import { backoffMs } from "../lib/backoff.ts";
+import { ApiError, isForbidden } from "../kube/api/errors.ts";
+import type { ApiClient } from "../kube/http/client.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
-import { errorText } from "../telemetry/error-text.ts";
-import type { Logger } from "../telemetry/log.ts";
+import { backoffMs } from "../runtime/backoff.ts";
+import { errorText } from "../telemetry/logging/error-text.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
 
 /** The first contact with the API server. */
 export interface Connection {

@@ -1,15 +1,15 @@
 import { hostname } from "node:os";
-import type { ClusterConfig } from "../kube/cluster-access.ts";
-import { loadClusterConfig } from "../kube/cluster-config.ts";
+import type { ClusterConfig } from "../kube/config/cluster-access.ts";
+import { loadClusterConfig } from "../kube/config/cluster-config.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "../telemetry/http-server.ts";
-import type { Logger } from "../telemetry/log.ts";
-import { MetricsRegistry } from "../telemetry/metrics.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { addProcessMetrics } from "../telemetry/process-metrics.ts";
 import { type Assembly, assemble } from "./assemble.ts";
 import { boundedStop } from "./bounded.ts";
-import { electionIdentity } from "./leader-election.ts";
+import { electionIdentity } from "./leader-election/leader-election.ts";
 import { startPart } from "./parts.ts";
 import { runAssembly } from "./run-assembly.ts";
 import type { Settings } from "./settings.ts";
@@ -82,7 +82,7 @@ async function assembleNotifier(
   { clock, log, version, env }: ManagerDependencies,
 ): Promise<Notifier | undefined> {
   if (file === undefined) return undefined;
-  const { readNotifyFile } = await import("../notify/notify-file.ts");
+  const { readNotifyFile } = await import("../notify/file/notify-file.ts");
   const { createNotifier } = await import("../notify/notifier.ts");
   return createNotifier({ receivers: await readNotifyFile(file, env), clock, log, metrics, version });
 }

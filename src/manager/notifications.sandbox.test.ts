@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { readRunRequest } from "../cli/settings.ts";
-import type { KubeObject } from "../kube/api-types.ts";
-import { clientOf } from "../kube/test-client.ts";
-import { kubeconfigOf, temporaryFiles } from "../kube/test-files.ts";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { workloadObject } from "../../test/support/domain/objects.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { clientOf } from "../../test/support/kube/client.ts";
+import { kubeconfigOf, temporaryFiles } from "../../test/support/kube/files.ts";
+import { type Answer, startEndpoint } from "../../test/support/notify/endpoint.ts";
+import { readRunRequest } from "../cli/run/settings.ts";
+import type { WorkloadObject } from "../domain/model/workload.ts";
+import type { KubeObject } from "../kube/api/api-types.ts";
 import { systemClock } from "../lib/clock.ts";
-import { eventually } from "../lib/test-eventually.ts";
-import { type Answer, startEndpoint } from "../notify/test-endpoint.ts";
-import { workloadObject } from "../rollout/test-objects.ts";
-import type { WorkloadObject } from "../rollout/workload.ts";
-import { startSandbox } from "../sandbox/sandbox.ts";
-import { silentLogger } from "../telemetry/log.ts";
+import { silentLogger } from "../telemetry/logging/log.ts";
 import { runManager } from "./manager.ts";
 
 const core = "/api/v1/namespaces/default";

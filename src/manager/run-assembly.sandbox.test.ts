@@ -1,15 +1,15 @@
 import { expect, it, onTestFinished } from "vitest";
-import { readRunRequest } from "../cli/settings.ts";
-import type { KubeObject } from "../kube/api-types.ts";
-import { fixedCredentials } from "../kube/credentials.ts";
-import { clientOf } from "../kube/test-client.ts";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { workloadObject } from "../../test/support/domain/objects.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { clientOf } from "../../test/support/kube/client.ts";
+import { readRunRequest } from "../cli/run/settings.ts";
+import type { WorkloadObject } from "../domain/model/workload.ts";
+import type { KubeObject } from "../kube/api/api-types.ts";
+import { fixedCredentials } from "../kube/config/credentials.ts";
 import { systemClock } from "../lib/clock.ts";
-import { eventually } from "../lib/test-eventually.ts";
-import { workloadObject } from "../rollout/test-objects.ts";
-import type { WorkloadObject } from "../rollout/workload.ts";
-import { startSandbox } from "../sandbox/sandbox.ts";
-import { silentLogger } from "../telemetry/log.ts";
-import { MetricsRegistry } from "../telemetry/metrics.ts";
+import { silentLogger } from "../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { assemble } from "./assemble.ts";
 import { runAssembly } from "./run-assembly.ts";
 

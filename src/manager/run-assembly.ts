@@ -1,5 +1,5 @@
-import { soleLeadership } from "../controller/leadership.ts";
-import type { Logger } from "../telemetry/log.ts";
+import { soleLeadership } from "../runtime/leadership.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
 import type { Assembly } from "./assemble.ts";
 import { startPart } from "./parts.ts";
 

@@ -1,10 +1,10 @@
-import type { DialectSettings } from "../rollout/dialects/settings.ts";
-import type { WantedKind } from "../rollout/kinds/wanted-kind.ts";
-import type { PacingFlags } from "../rollout/policy/pacing-flags.ts";
-import type { Policy } from "../rollout/policy/policy.ts";
-import type { LogFormat, LogLevel } from "../telemetry/log.ts";
-import type { SecretName } from "./hash-key-secret.ts";
-import type { ElectionTimings } from "./lease.ts";
+import type { DialectSettings } from "../domain/compatibility/settings.ts";
+import type { WantedKind } from "../domain/model/kinds/requested-kind.ts";
+import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
+import type { Policy } from "../domain/policy/policy.ts";
+import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
+import type { SecretName } from "./hash-key/hash-key-secret.ts";
+import type { ElectionTimings } from "./leader-election/lease.ts";
 
 /** How admission webhooks are served. */
 export interface WebhookSettings {

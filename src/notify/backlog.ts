@@ -1,5 +1,5 @@
-import { FairQueue } from "../lib/fair-queue.ts";
-import type { Notification, Unsent } from "./notification.ts";
+import { FairQueue } from "../runtime/fair-queue.ts";
+import type { Notification, Unsent } from "./notification/notification.ts";
 
 /** How many notifications may wait for one receiver: of 2 KiB each, if somebody makes them as long as they get. */
 export const mostWaiting = 100;

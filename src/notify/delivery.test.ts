@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { FakeClock } from "../lib/fake-clock.ts";
+import { FakeClock } from "../../test/support/fake-clock.ts";
 import { deliver } from "./delivery.ts";
 
 it("what cannot be sent at all has failed, and ends nobody", async () => {

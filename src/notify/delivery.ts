@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Clock } from "../lib/clock.ts";
-import { errorText } from "../telemetry/error-text.ts";
+import { errorText } from "../telemetry/logging/error-text.ts";
 
 /** How one request ended. */
 export type Delivery =

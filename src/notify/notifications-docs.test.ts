@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { temporaryFiles } from "../kube/test-files.ts";
-import { eventually } from "../lib/test-eventually.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { temporaryFiles } from "../../test/support/kube/files.ts";
+import { startEndpoint } from "../../test/support/notify/endpoint.ts";
+import { rolled, startNotifier } from "../../test/support/notify/notifier.ts";
+import { readNotifyFile } from "./file/notify-file.ts";
 import { receiverTypes } from "./formats/formats.ts";
-import { readNotifyFile } from "./notify-file.ts";
-import { outcomeNames, outcomes } from "./outcomes.ts";
-import { placeholders } from "./template.ts";
-import { startEndpoint } from "./test-endpoint.ts";
-import { rolled, startNotifier } from "./test-notifier.ts";
+import { placeholders } from "./notification/message-template.ts";
+import { outcomeNames, outcomes } from "./notification/outcomes.ts";
 
 const page = readFileSync(new URL("../../docs/notifications.md", import.meta.url), "utf8");
 

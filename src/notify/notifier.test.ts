@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryFiles } from "../kube/test-files.ts";
-import { makeCertificates } from "../kube/test-server.ts";
-import { eventually } from "../lib/test-eventually.ts";
-import { outcomeNames, outcomes } from "./outcomes.ts";
-import { type Received, startEndpoint } from "./test-endpoint.ts";
-import { rolled, startNotifier } from "./test-notifier.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { temporaryFiles } from "../../test/support/kube/files.ts";
+import { makeCertificates } from "../../test/support/kube/server.ts";
+import { type Received, startEndpoint } from "../../test/support/notify/endpoint.ts";
+import { rolled, startNotifier } from "../../test/support/notify/notifier.ts";
+import { outcomeNames, outcomes } from "./notification/outcomes.ts";
 
 const everything = { name: "all", type: "webhook", outcomes: ["*"], text: "{{namespace}}/{{name}}" };
 

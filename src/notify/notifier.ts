@@ -1,12 +1,12 @@
-import type { ObjectEvent } from "../kube/event-object.ts";
-import type { Recorded } from "../kube/event-recorder.ts";
+import type { ObjectEvent } from "../kube/events/event-object.ts";
+import type { Recorded } from "../kube/events/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
-import type { Logger } from "../telemetry/log.ts";
-import type { MetricsRegistry } from "../telemetry/metrics.ts";
-import { notificationOf } from "./notification.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
+import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
+import type { ReceiverSettings } from "./file/receiver-settings.ts";
+import { notificationOf } from "./notification/notification.ts";
 import { Receiver, type ReceiverOptions } from "./receiver.ts";
-import type { ReceiverSettings } from "./receiver-settings.ts";
 
 /** Tells people what Events tell. */
 export interface Notifier {

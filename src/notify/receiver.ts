@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { backoffMs } from "../lib/backoff.ts";
 import { type Clock, longestTimerMs, sleep } from "../lib/clock.ts";
-import { TokenBucket } from "../lib/token-bucket.ts";
-import { Waker } from "../lib/waker.ts";
+import { backoffMs } from "../runtime/backoff.ts";
+import { TokenBucket } from "../runtime/token-bucket.ts";
+import { Waker } from "../runtime/waker.ts";
 import type { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
-import type { Logger } from "../telemetry/log.ts";
-import type { LabelsOf } from "../telemetry/metric-row.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
+import type { LabelsOf } from "../telemetry/metrics/metric-row.ts";
 import { Backlog } from "./backlog.ts";
 import { type Delivery, type DeliveryRequest, deliver } from "./delivery.ts";
+import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { formats } from "./formats/formats.ts";
-import type { Message, Notification, Unsent } from "./notification.ts";
-import type { ReceiverSettings } from "./receiver-settings.ts";
-import { fill } from "./template.ts";
+import { fill } from "./notification/message-template.ts";
+import type { Message, Notification, Unsent } from "./notification/notification.ts";
 
 /** What became of a notification for one receiver. */
 type NotificationResult = LabelsOf<typeof notificationMetrics.notifications>["result"];

@@ -1,4 +1,4 @@
-import { errorText } from "./error-text.ts";
+import { errorText } from "./logging/error-text.ts";
 
 /** Where a server listens. Without a host: on every address of the machine, IPv6 and IPv4. */
 export interface BindAddress {

@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { parseExposition } from "../../test/support/parse-exposition.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "./http-server.ts";
-import { counter } from "./metric-row.ts";
-import { MetricsRegistry } from "./metrics.ts";
-import { parseExposition } from "./parse-exposition.ts";
+import { counter } from "./metrics/metric-row.ts";
+import { MetricsRegistry } from "./metrics/metrics.ts";
 
 const open: HttpEndpoint[] = [];
 

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
 import { processMetrics } from "./catalogue/process.ts";
 import { fewAtATime } from "./few-at-a-time.ts";
-import type { LabelsOf } from "./metric-row.ts";
-import type { Counter, MetricsRegistry } from "./metrics.ts";
+import type { LabelsOf } from "./metrics/metric-row.ts";
+import type { Counter, MetricsRegistry } from "./metrics/metrics.ts";
 
 /** A server that listens. */
 export interface HttpEndpoint {

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { processMetrics } from "./catalogue/process.ts";
-import type { MetricsRegistry } from "./metrics.ts";
+import type { MetricsRegistry } from "./metrics/metrics.ts";
 
 /** How often the delay of the event loop is looked at, in native code, without waking JavaScript. */
 const resolutionMs = 20;

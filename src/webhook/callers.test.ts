@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { resourcePath, resources } from "../kube/resources.ts";
-import { silentLogger } from "../telemetry/log.ts";
+import { MemoryApi } from "../../test/support/memory-api.ts";
+import { resourcePath, resources } from "../kube/api/resources.ts";
+import { silentLogger } from "../telemetry/logging/log.ts";
 import { warnWhereNotCalled } from "./callers.ts";
-import { webhookConfiguration } from "./configuration.ts";
-import { MemoryApi } from "./memory-api.ts";
-import { installedRegistration } from "./registration.ts";
+import { webhookConfiguration } from "./certificates/configuration.ts";
+import { installedRegistration } from "./certificates/registration.ts";
 
 const { signal } = new AbortController();
 const configurations = resourcePath(resources.mutatingWebhookConfigurations);

@@ -1,5 +1,5 @@
-import type { Logger } from "../telemetry/log.ts";
-import type { Registered, Registration, ServiceName } from "./registration.ts";
+import type { Logger } from "../telemetry/logging/log.ts";
+import type { Registered, Registration, ServiceName } from "./certificates/registration.ts";
 
 /**
  * The same installed registration; each time that the API server stops to call Wave through it, or is found not to, a

@@ -4,7 +4,7 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createAuthority } from "../../src/webhook/certificates.ts";
+import { createAuthority } from "../../src/webhook/certificates/certificates.ts";
 import { connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";

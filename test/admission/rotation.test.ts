@@ -1,10 +1,10 @@
 import { createServer, connect as dial, type Socket } from "node:net";
 import { expect, it } from "vitest";
-import { createApiClient } from "../../src/kube/client.ts";
-import { loadClusterConfig } from "../../src/kube/cluster-config.ts";
+import { loadClusterConfig } from "../../src/kube/config/cluster-config.ts";
+import { createApiClient } from "../../src/kube/http/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { silentLogger } from "../../src/telemetry/log.ts";
-import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
+import { silentLogger } from "../../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { createWebhook, type Webhook } from "../../src/webhook/webhook.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";

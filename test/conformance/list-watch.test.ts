@@ -1,15 +1,15 @@
 import { expect, it, onTestFinished } from "vitest";
-import type { KubeObject } from "../../src/kube/api-types.ts";
-import { type ApiClient, createApiClient } from "../../src/kube/client.ts";
-import { bearer, fixedCredentials } from "../../src/kube/credentials.ts";
-import { listWatch } from "../../src/kube/list-watch.ts";
-import { pagedList } from "../../src/kube/paged-list.ts";
-import { type Resource, resourcePath, resources } from "../../src/kube/resources.ts";
-import type { ListWatchOptions, ReflectorEvent } from "../../src/kube/watch-context.ts";
-import { watchFrom } from "../../src/kube/watch-from.ts";
+import type { KubeObject } from "../../src/kube/api/api-types.ts";
+import { type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
+import { bearer, fixedCredentials } from "../../src/kube/config/credentials.ts";
+import { type ApiClient, createApiClient } from "../../src/kube/http/client.ts";
+import { listWatch } from "../../src/kube/list-watch/list-watch.ts";
+import { pagedList } from "../../src/kube/list-watch/paged-list.ts";
+import type { ListWatchOptions, ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts";
+import { watchFrom } from "../../src/kube/list-watch/watch-from.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { silentLogger } from "../../src/telemetry/log.ts";
-import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
+import { silentLogger } from "../../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import { describeApiServers, eventually, type Target } from "./targets.ts";
 
 interface ConfigMap extends KubeObject {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { parse } from "yaml";
-import { type Sandbox, startSandbox } from "../../src/sandbox/sandbox.ts";
+import { type Sandbox, startSandbox } from "../../sandbox/sandbox.ts";
 import { type Access, type Api, connect } from "./api.ts";
 
 /** One API server under test. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
+import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates/certificates.ts";
 import type { Body } from "./api.ts";
 import { describeApiServers, eventually } from "./targets.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
-import { oldFinalizer } from "../../src/rollout/old-finalizer.ts";
-import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { oldFinalizer } from "../../src/domain/model/old-finalizer.ts";
+import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
 import type { AnyObject } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";

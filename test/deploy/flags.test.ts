@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { flagValues, noValues } from "../../deploy/values/flag-values.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
-import { readRunRequest } from "../../src/cli/settings.ts";
+import { readRunRequest } from "../../src/cli/run/settings.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { deploymentIn, rendered, type Values } from "./rendered.ts";
 

@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import { chartValues } from "../../deploy/values/chart-values.ts";
 import { generatedFiles } from "../../deploy/values/generated.ts";
 import { renderedFiles } from "../../deploy/values/manifests.ts";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { temporaryFiles } from "../support/kube/files.ts";
 import { deploy, manifestsIn, ofKind, rendered } from "./rendered.ts";
 
 const read = (path: string) => readFileSync(join(deploy, path), "utf8");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
 import { helm, reads } from "../admission/admitted.ts";
 import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, readAuditLog, startControlPlane } from "../control-plane/control-plane.ts";

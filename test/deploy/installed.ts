@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { vi } from "vitest";
 import { parse } from "yaml";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
-import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
+import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates/certificates.ts";
 import { configurations, helm } from "../admission/admitted.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { freePort, startWave, type WaveProcess } from "../control-plane/wave-process.ts";
+import { temporaryFiles } from "../support/kube/files.ts";
 import { chart } from "./rendered.ts";
 
 /** A release of the chart: helm's name for it, its namespace, and the values that were set. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
-import { knownValues, type MetricRow } from "../../src/telemetry/metric-row.ts";
+import { knownValues, type MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { chart, deploymentIn, type Manifest, ofKind, only, rendered } from "./rendered.ts";
 

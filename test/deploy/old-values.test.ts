@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { readRunRequest } from "../../src/cli/settings.ts";
+import { readRunRequest } from "../../src/cli/run/settings.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { chart, deploymentIn, manifestsIn, ofKind } from "./rendered.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
 import { helm } from "../admission/admitted.ts";
 import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, readAuditLog, startControlPlane } from "../control-plane/control-plane.ts";

@@ -2,8 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chartValues } from "../../deploy/values/chart-values.ts";
-import { runWave } from "../../src/cli/test-terminal.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
+import { runWave } from "../support/cli/terminal.ts";
 import { root } from "./fences.ts";
 import { codeIn, isSaid } from "./told.ts";
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates.ts";
+import { createAuthority, issueServingCertificate } from "../../src/webhook/certificates/certificates.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 
 /**

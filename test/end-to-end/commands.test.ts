@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
 import { makeAccount } from "../control-plane/accounts.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as waveCommand } from "../control-plane/wave-process.ts";
+import { temporaryFiles } from "../support/kube/files.ts";
 import { container, makeNamespace, type Namespace, workload } from "./objects.ts";
 
 const ns = "commands";

@@ -11,7 +11,7 @@ import { helm } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave } from "../control-plane/wave-process.ts";
-import { playedSeed } from "../played-seed.ts";
+import { playedSeed } from "../support/played-seed.ts";
 import { dice, type Edit, edits, firstShop } from "./diff-shop.ts";
 import { container, makeNamespace, workload } from "./objects.ts";
 

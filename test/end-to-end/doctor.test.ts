@@ -2,8 +2,7 @@ import { execFile } from "node:child_process";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Diagnosis } from "../../src/cli/doctor/doctor-output.ts";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
-import { createAuthority } from "../../src/webhook/certificates.ts";
+import { createAuthority } from "../../src/webhook/certificates/certificates.ts";
 import { configurations, helm, reads } from "../admission/admitted.ts";
 import { makeAccount } from "../control-plane/accounts.ts";
 import type { AnyObject } from "../control-plane/cluster.ts";
@@ -13,6 +12,7 @@ import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { leadToReplica, type Release, type Replica, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
 import { blocksFollowedBy, exchangesOf, printsAsIn } from "../docs/fences.ts";
+import { temporaryFiles } from "../support/kube/files.ts";
 import { container, makeNamespace, type Namespace, workload } from "./objects.ts";
 
 const ns = "shop";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Listening, makeCertificates, serveHttp2 } from "../../src/kube/test-server.ts";
+import { type Listening, makeCertificates, serveHttp2 } from "../support/kube/server.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import type { Treatment } from "./treatment.ts";
 

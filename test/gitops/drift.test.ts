@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
         await apply(tool.apply, object);
         const kubeconfig = readFileSync(cluster.kubeconfig, "utf8");
         const authority = kubeconfig.match(/certificate-authority-data: (\S+?)\}?\n/)?.[1] ?? "";
-        // As src/webhook/registration.ts does.
+        // As src/webhook/certificates/registration.ts does.
         const filled = object.webhooks.flatMap((_, at) => [
           { op: "add", path: `/webhooks/${at}/clientConfig/caBundle`, value: authority },
           { op: "add", path: `/webhooks/${at}/clientConfig/service/path`, value: "/mutate/secret" },

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
 import type { Cluster } from "../control-plane/cluster.ts";
 import { controlPlaneFolder } from "../control-plane/control-plane.ts";
+import { temporaryFiles } from "../support/kube/files.ts";
 
 /** A tool that keeps a cluster as Git has it: how it applies a manifest, and by which rule it finds a difference. */
 export interface Tool {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { makeNamespace } from "../end-to-end/objects.ts";
-import { playedSeed } from "../played-seed.ts";
+import { playedSeed } from "../support/played-seed.ts";
 import { faults, seeded, wreakHavoc } from "./chaos.ts";
 import { makeEditor } from "./editor.ts";
 import { startFleet } from "./fleet.ts";

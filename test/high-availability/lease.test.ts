@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { ApiClient } from "../../src/kube/client.ts";
-import { ApiError } from "../../src/kube/errors.ts";
+import { startSandbox } from "../../sandbox/sandbox.ts";
+import { ApiError } from "../../src/kube/api/errors.ts";
+import type { ApiClient } from "../../src/kube/http/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createElector } from "../../src/manager/leader-election.ts";
-import { startSandbox } from "../../src/sandbox/sandbox.ts";
-import { silentLogger } from "../../src/telemetry/log.ts";
-import { MetricsRegistry } from "../../src/telemetry/metrics.ts";
+import { createElector } from "../../src/manager/leader-election/leader-election.ts";
+import { silentLogger } from "../../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from "vitest";
-import { parseExposition } from "../../src/telemetry/parse-exposition.ts";
 import { reads } from "../admission/admitted.ts";
 import { readAuditLog } from "../control-plane/control-plane.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { container, makeNamespace, workload, workloadPath } from "../end-to-end/objects.ts";
 import { recordedHash } from "../end-to-end/state.ts";
+import { parseExposition } from "../support/parse-exposition.ts";
 import { besieged, during, expectPeace } from "./siege.ts";
 import { stranger } from "./stranger.ts";
 

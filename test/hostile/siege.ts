@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
-import { waitedMs } from "../../src/lib/test-processor-time.ts";
 import { type AnyObject, type Cluster, connect } from "../control-plane/cluster.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
 import { freePort, startWave, until, type WaveProcess } from "../control-plane/wave-process.ts";
+import { waitedMs } from "../support/processor-time.ts";
 import { makeTenant, type Tenant } from "./tenant.ts";
 import { makeVictim, type Seen, type Victim } from "./victim.ts";
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { invalidScheduler } from "../../src/rollout/scheduling-gate.ts";
+import { invalidScheduler } from "../../src/domain/model/scheduling-hold.ts";
 import { startScene } from "../admission/admitted.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { startWave, until, type WaveProcess, wave as wavePath } from "../control-plane/wave-process.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
-import { knownValues, type MetricRow } from "../../src/telemetry/metric-row.ts";
-import { type Family, parseExposition } from "../../src/telemetry/parse-exposition.ts";
+import { knownValues, type MetricRow } from "../../src/telemetry/metrics/metric-row.ts";
 import { startScene } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
+import { type Family, parseExposition } from "../support/parse-exposition.ts";
 
 const rows: readonly MetricRow[] = Object.values(catalogue).flatMap((each) => Object.values(each));
 const flagsOf = async (namespace: string) => [

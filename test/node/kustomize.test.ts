@@ -2,11 +2,11 @@ import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect, it } from "vitest";
-import { temporaryFiles } from "../../src/kube/test-files.ts";
 import { until } from "../control-plane/wave-process.ts";
 import { deploy } from "../deploy/rendered.ts";
 import { makeNamespace, workload } from "../end-to-end/objects.ts";
 import { getWorkload } from "../end-to-end/state.ts";
+import { temporaryFiles } from "../support/kube/files.ts";
 import { admits, makeSystem, nginx, podsOf, rolledOut, system } from "./installed.ts";
 import { describeOnNode } from "./suite.ts";
 

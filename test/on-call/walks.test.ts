@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { waitedMs } from "../../src/lib/test-processor-time.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnOwnControlPlane } from "../control-plane/suite.ts";
 import { until, wave as waveCommand } from "../control-plane/wave-process.ts";
 import { leadToReplica, type Release, startReplica } from "../deploy/installed.ts";
 import { chart } from "../deploy/rendered.ts";
 import { Scene } from "../docs/scene.ts";
+import { waitedMs } from "../support/processor-time.ts";
 import { type Night, nights, type Place } from "./nights.ts";
 import { type Walk, walksOf } from "./page.ts";
 

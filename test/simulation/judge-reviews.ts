@@ -1,5 +1,5 @@
-import type { Json } from "../../src/sandbox/json.ts";
-import { applyJsonPatch } from "../../src/sandbox/patches/json-patch.ts";
+import type { Json } from "../../sandbox/objects/json.ts";
+import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
 import { differsElsewhere } from "./judge-fields.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ConfigObject, toConfig } from "../../src/rollout/digest.ts";
-import { type BuiltInKind, kinds } from "../../src/rollout/kinds.ts";
-import { planRollout } from "../../src/rollout/plan.ts";
-import { toWorkload } from "../../src/rollout/workload.ts";
+import { type ConfigObject, toConfig } from "../../src/domain/config/digest.ts";
+import { type BuiltInKind, kinds } from "../../src/domain/model/built-in-kinds.ts";
+import { toWorkload } from "../../src/domain/model/workload.ts";
+import { planRollout } from "../../src/domain/plan/plan.ts";
 import { createDice, randomFrom } from "./dice.ts";
 import { standsFor } from "./model-search.ts";
 import { hasGate, namedBy, optedIn } from "./model-workload.ts";

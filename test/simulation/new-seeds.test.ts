@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { playedSeed } from "../played-seed.ts";
+import { playedSeed } from "../support/played-seed.ts";
 import { failureOf } from "./played.ts";
 
 const seeds = 250;

@@ -1,4 +1,4 @@
-import type { WantedKind } from "../../src/rollout/kinds/wanted-kind.ts";
+import type { WantedKind } from "../../src/domain/model/kinds/requested-kind.ts";
 
 /** An object as the storage holds it: JSON whose metadata is known. Never changed in place. */
 export interface StoredObject {

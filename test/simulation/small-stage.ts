@@ -1,7 +1,7 @@
-import { FakeClock } from "../../src/lib/fake-clock.ts";
-import { answerCall } from "../../src/sandbox/api-call.ts";
-import { startApiServer } from "../../src/sandbox/api-server.ts";
-import type { Json } from "../../src/sandbox/json.ts";
+import type { Json } from "../../sandbox/objects/json.ts";
+import { answerCall } from "../../sandbox/requests/api-call.ts";
+import { startApiServer } from "../../sandbox/requests/api-server.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import type { Api, HistoryEntry, Recording, StoredObject, WaveSettings } from "./record.ts";
 
 /** An API server in memory whose history is recorded, without Wave and without anything that goes wrong. */

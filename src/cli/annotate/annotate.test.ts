@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ApiClient } from "../../kube/client.ts";
-import { resources } from "../../kube/resources.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
 import { annotate, serverTime, type Target } from "./annotate.ts";
 
 const web: Target = { kind: "Deployment", resource: resources.deployments, namespace: "shop", name: "web" };

@@ -1,11 +1,11 @@
-import type { KubeObject } from "../../kube/api-types.ts";
-import { isNotFound } from "../../kube/errors.ts";
-import { resourcePath } from "../../kube/resources.ts";
-import { annotationPrefix } from "../../rollout/annotations.ts";
-import type { PolicyAnnotation } from "../../rollout/policy/policy-rows.ts";
-import type { Cluster } from "../cluster-command.ts";
-import { nothingThere } from "../command-failure.ts";
-import type { ObjectArgument } from "../workload-argument.ts";
+import type { PolicyAnnotation } from "../../domain/policy/policy-rows.ts";
+import { annotationPrefix } from "../../domain/references/annotations.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { isNotFound } from "../../kube/api/errors.ts";
+import { resourcePath } from "../../kube/api/resources.ts";
+import type { Cluster } from "../cluster/cluster-command.ts";
+import { nothingThere } from "../command/command-failure.ts";
+import type { ObjectArgument } from "../command/workload-argument.ts";
 
 /** An object that a command annotates. */
 export interface Target extends ObjectArgument<string> {

@@ -1,17 +1,17 @@
-import type { Resource } from "../../kube/resources.ts";
-import type { WorkloadRow } from "../../rollout/workload.ts";
-import { asFound } from "../cluster/kinds-there.ts";
+import type { WorkloadRow } from "../../domain/model/workload.ts";
+import type { Resource } from "../../kube/api/resources.ts";
+import { asFound } from "../cluster/available-kinds.ts";
+import { type Cluster, clusterCommand, connectionFlags } from "../cluster/cluster-command.ts";
+import { readRunningPolicy } from "../cluster/effective-flags.ts";
+import type { Asked } from "../cluster/explanation.ts";
+import { type KnownPolicy, toldFlags } from "../cluster/inherited-flags.ts";
 import { readOne } from "../cluster/read-one.ts";
-import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
-import { type Cluster, clusterCommand, connectionFlags } from "../cluster-command.ts";
-import type { Command } from "../command.ts";
-import { exitCodes, sharedMeanings } from "../exit-codes.ts";
-import type { Asked } from "../explain/explanation.ts";
+import type { Command } from "../command/command.ts";
+import { exitCodes, sharedMeanings } from "../command/exit-codes.ts";
+import { type CommandHelp, renderHelp } from "../command/help.ts";
+import { type KindRow, parseArguments } from "../command/workload-argument.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { type KnownPolicy, toldFlags } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { type CommandHelp, renderHelp } from "../help.ts";
-import { type KindRow, parseArguments } from "../workload-argument.ts";
 import type { Target } from "./annotate.ts";
 
 /** What `hold`, `release`, `approve` and `resume` have of the cluster. */

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { eventually } from "../../lib/test-eventually.ts";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene, type WantedWorkload } from "../test-commands.ts";
-import { runWave } from "../test-terminal.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene, type WantedWorkload } from "../../../test/support/cli/commands.ts";
+import { runWave } from "../../../test/support/cli/terminal.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());

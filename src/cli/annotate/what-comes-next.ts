@@ -1,5 +1,5 @@
+import { type Asked, type Explanation, explainWorkload } from "../cluster/explanation.ts";
 import { withReason } from "../cluster/kubernetes-reason.ts";
-import { type Asked, type Explanation, explainWorkload } from "../explain/explanation.ts";
 
 /** What becomes of a workload after a command has changed when it is rolled: a sentence for a person, and one for what is not known. */
 export function whatComesNext(asked: Asked): string {

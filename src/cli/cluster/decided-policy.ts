@@ -1,8 +1,8 @@
-import { unpaced } from "../../rollout/policy/pacing-flags.ts";
-import { type PolicyAnnotation, policyAnnotations } from "../../rollout/policy/policy-rows.ts";
-import type { Source } from "../../rollout/policy/rollout-policy.ts";
-import type { Workload } from "../../rollout/workload.ts";
-import type { KnownPolicy } from "../flags/told-flags.ts";
+import type { Workload } from "../../domain/model/workload.ts";
+import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { type PolicyAnnotation, policyAnnotations } from "../../domain/policy/policy-rows.ts";
+import type { Source } from "../../domain/policy/rollout-policy.ts";
+import type { KnownPolicy } from "./inherited-flags.ts";
 
 /** A part of the policy of a workload that somebody decided, and who. */
 export interface DecidedPolicy {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WorkloadObject } from "../../rollout/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { kubernetesReasonOf, withReason } from "./kubernetes-reason.ts";
 
 const reasonOf = (status: unknown) => kubernetesReasonOf({ status } as WorkloadObject);

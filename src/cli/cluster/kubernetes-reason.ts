@@ -1,5 +1,5 @@
-import { fieldsOf } from "../../rollout/kinds/counted.ts";
-import type { WorkloadObject } from "../../rollout/workload.ts";
+import { fieldsOf } from "../../domain/model/kinds/replica-counts.ts";
+import type { WorkloadObject } from "../../domain/model/workload.ts";
 
 /** What Kubernetes itself says of a workload whose Pods it cannot make or replace. */
 export interface KubernetesReason {

@@ -1,10 +1,10 @@
-import { readLegacy } from "../../cache/legacy-reads.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { findingOf, isUntold, withFinding } from "../../rollout/legacy/finding.ts";
-import { planRollout } from "../../rollout/plan.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import type { Asked } from "../explain/explanation.ts";
-import { policyOf } from "../flags/told-flags.ts";
+import { readLegacy } from "../../cache/live/legacy-reads.ts";
+import { findingOf, isUntold, withFinding } from "../../domain/config/legacy/legacy-verification.ts";
+import { planRollout } from "../../domain/plan/plan.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { Asked } from "./explanation.ts";
+import { policyOf } from "./inherited-flags.ts";
 import { lookupIn } from "./live-plan.ts";
 
 /**

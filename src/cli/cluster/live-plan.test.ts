@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { builtInKinds } from "../../rollout/kinds.ts";
-import { changedAt, defaultFlags, noon, outdated } from "../../rollout/pacing/test-due.ts";
-import { configKey } from "../../rollout/references.ts";
-import { configMap, defaultPolicy, workloadObject } from "../../rollout/test-objects.ts";
+import { configMap, defaultPolicy, workloadObject } from "../../../test/support/domain/objects.ts";
+import { changedAt, defaultFlags, noon, outdated } from "../../../test/support/pacing/due.ts";
+import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { configKey } from "../../domain/references/references.ts";
 import { planLive } from "./live-plan.ts";
 
 const keys = { state: "not asked for", why: "" } as const;

@@ -1,9 +1,9 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { resources } from "../../kube/resources.ts";
-import type { Dialect } from "../../rollout/dialects/settings.ts";
-import { listAll } from "../list/list-all.ts";
+import type { Dialect } from "../../domain/compatibility/settings.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { listAll } from "./list-all.ts";
 import { type Unread, unreadFor, within } from "./reading.ts";
 
 /** A controller that rolls workloads for their configuration too: beside it, both would. */

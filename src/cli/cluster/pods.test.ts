@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import type { KubeObject } from "../../kube/api-types.ts";
-import { clientOf } from "../../kube/test-client.ts";
-import { configHash } from "../../rollout/annotations.ts";
-import { startSandbox } from "../../sandbox/sandbox.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { clientOf } from "../../../test/support/kube/client.ts";
+import { configHash } from "../../domain/references/annotations.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
 import { countPods, podSelector, readPods } from "./pods.ts";
 
 const sandbox = await startSandbox({ controllers: false });

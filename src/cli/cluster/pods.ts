@@ -1,14 +1,14 @@
 import type { Pod } from "kubernetes-types/core/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { resources } from "../../kube/resources.ts";
-import { borrowerHash, configHash } from "../../rollout/annotations.ts";
-import { fieldsOf } from "../../rollout/kinds/counted.ts";
-import { builtInKinds } from "../../rollout/kinds.ts";
-import { type WorkloadName, type WorkloadRow, workloadKey } from "../../rollout/workload.ts";
-import { isOfKind } from "../../rollout/workload-row.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import { type ListScope, listAll } from "../list/list-all.ts";
+import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { isOfKind } from "../../domain/model/kind-row.ts";
+import { fieldsOf } from "../../domain/model/kinds/replica-counts.ts";
+import { type WorkloadName, type WorkloadRow, workloadKey } from "../../domain/model/workload.ts";
+import { borrowerHash, configHash } from "../../domain/references/annotations.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { type ListScope, listAll } from "./list-all.ts";
 
 /** How many Pods carry each hash; the Pods without one under undefined. */
 export type PodHashes = ReadonlyMap<string | undefined, number>;

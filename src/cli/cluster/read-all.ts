@@ -1,9 +1,10 @@
-import { objectsToRead } from "../../rollout/cross-namespace.ts";
-import { workloadKey } from "../../rollout/workload.ts";
-import type { Cluster } from "../cluster-command.ts";
-import type { Asked } from "../explain/explanation.ts";
-import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
-import { inLane } from "./in-lane.ts";
+import { objectsToRead } from "../../domain/config/cross-namespace.ts";
+import { workloadKey } from "../../domain/model/workload.ts";
+import { wavesNow } from "./batches-now.ts";
+import { inLane } from "./bounded-reads.ts";
+import type { Cluster } from "./cluster-command.ts";
+import type { Asked } from "./explanation.ts";
+import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
 import { tellLegacyHash } from "./legacy-hash.ts";
 import { type ReadPods, readPods } from "./pods.ts";
 import { readManyConfigs } from "./read-configs.ts";
@@ -11,7 +12,6 @@ import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads } from "./read-workloads.ts";
 import { readRefusedPods } from "./refused-pods.ts";
-import { wavesNow } from "./waves-now.ts";
 
 /** Workloads with all that their plans hang on. */
 export interface ReadAll {

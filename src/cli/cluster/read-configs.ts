@@ -1,17 +1,17 @@
-import { configResources } from "../../cache/live-configs.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { isForbidden } from "../../kube/errors.ts";
-import { readIfThere } from "../../kube/read-if-there.ts";
-import { resourcePath } from "../../kube/resources.ts";
-import type { DialectSettings } from "../../rollout/dialects/settings.ts";
-import { type Config, type ConfigObject, toConfig } from "../../rollout/digest.ts";
-import { isDnsSubdomain } from "../../rollout/dns-name.ts";
-import { contentWrittenAt } from "../../rollout/field-managers.ts";
-import { type ConfigName, configKey, isStored, type StoredName } from "../../rollout/references.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import { listAll } from "../list/list-all.ts";
-import { inLane } from "./in-lane.ts";
+import { configResources } from "../../cache/live/live-configs.ts";
+import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
+import { contentWrittenAt } from "../../domain/references/field-managers.ts";
+import { type ConfigName, configKey, isStored, type StoredName } from "../../domain/references/references.ts";
+import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { isForbidden } from "../../kube/api/errors.ts";
+import { resourcePath } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { inLane } from "./bounded-reads.ts";
+import { listAll } from "./list-all.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 
 /** An object as it was found a moment ago. Its values are gone: a Config has digests only. */

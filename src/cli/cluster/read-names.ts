@@ -1,14 +1,14 @@
-import { configResources } from "../../cache/live-configs.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { readNamePattern } from "../../rollout/dialects/name-pattern.ts";
-import type { ConfigObject } from "../../rollout/digest.ts";
-import { matchedReferences } from "../../rollout/matched-references.ts";
-import type { Policy } from "../../rollout/policy/policy.ts";
-import type { ConfigKind } from "../../rollout/references.ts";
-import type { Workload } from "../../rollout/workload.ts";
-import { listAll } from "../list/list-all.ts";
-import { inLane } from "./in-lane.ts";
+import { configResources } from "../../cache/live/live-configs.ts";
+import { readNamePattern } from "../../domain/compatibility/name-pattern.ts";
+import type { ConfigObject } from "../../domain/config/digest.ts";
+import { matchedReferences } from "../../domain/config/matched-references.ts";
+import type { Workload } from "../../domain/model/workload.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import type { ConfigKind } from "../../domain/references/references.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { inLane } from "./bounded-reads.ts";
+import { listAll } from "./list-all.ts";
 import { type UnreadConfig, unreadBy } from "./read-configs.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 

@@ -1,13 +1,13 @@
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { isForbidden, isNotFound } from "../../kube/errors.ts";
-import { resourcePath, resources } from "../../kube/resources.ts";
-import type { DialectSettings } from "../../rollout/dialects/settings.ts";
-import { toNamespacePolicy } from "../../rollout/policy/namespace-policy.ts";
-import type { NamespacePolicy } from "../../rollout/policy/policy.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import { listAll } from "../list/list-all.ts";
-import { inLane } from "./in-lane.ts";
+import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
+import type { NamespacePolicy } from "../../domain/policy/policy.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { isForbidden, isNotFound } from "../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { inLane } from "./bounded-reads.ts";
+import { listAll } from "./list-all.ts";
 
 /** What Namespaces decide for the workloads in them. */
 export interface ReadNamespaces {

@@ -1,21 +1,21 @@
-import { objectsToRead } from "../../rollout/cross-namespace.ts";
-import { toWorkload } from "../../rollout/workload.ts";
-import { standardForm } from "../../rollout/workload-row.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import type { Cluster } from "../cluster-command.ts";
-import { type Asked, withAllReferences } from "../explain/explanation.ts";
-import { type KnownPolicy, policyOf } from "../flags/told-flags.ts";
-import type { WorkloadArgument } from "../workload-argument.ts";
+import { objectsToRead } from "../../domain/config/cross-namespace.ts";
+import { standardForm } from "../../domain/model/kind-row.ts";
+import { toWorkload } from "../../domain/model/workload.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { WorkloadArgument } from "../command/workload-argument.ts";
+import { othersInWave } from "./batch-mates.ts";
+import { wavesNow } from "./batches-now.ts";
+import type { Cluster } from "./cluster-command.ts";
+import { type Asked, withAllReferences } from "./explanation.ts";
+import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
 import { tellLegacyHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
-import { othersInWave } from "./others-in-wave.ts";
 import { podSelector, readPods } from "./pods.ts";
 import { readAllConfigs, readManyConfigs } from "./read-configs.ts";
 import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads, readWorkload } from "./read-workloads.ts";
 import { readRefusedPods } from "./refused-pods.ts";
-import { wavesNow } from "./waves-now.ts";
 
 /**
  * Reads all that the plan of one workload hangs on, as it is stored now. Throws a CommandFailure where there is no such workload,

@@ -1,11 +1,11 @@
-import { ProviderClasses } from "../../cache/provider-classes.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { isNotFound } from "../../kube/errors.ts";
-import { resources } from "../../kube/resources.ts";
-import type { Config } from "../../rollout/digest.ts";
-import { type PodStatusObject, toPodStatus } from "../../rollout/provider-classes/pod-status.ts";
-import { listAll } from "../list/list-all.ts";
+import { ProviderClasses } from "../../cache/configs/provider-classes.ts";
+import type { Config } from "../../domain/config/digest.ts";
+import { type PodStatusObject, toPodStatus } from "../../domain/config/pod-status.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { isNotFound } from "../../kube/api/errors.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { listAll } from "./list-all.ts";
 
 /**
  * What the SecretProviderClasses of a namespace fetch, as their Pods tell it at this moment; none where the driver is not

@@ -1,18 +1,24 @@
-import { withLentTemplate } from "../../cache/lent-template.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { isNotFound } from "../../kube/errors.ts";
-import { resourcePath } from "../../kube/resources.ts";
-import type { Asking } from "../../rollout/dialects/asked.ts";
-import { enumerated } from "../../rollout/wording.ts";
-import { toWorkload, type Workload, type WorkloadObject, workloadIfAny, workloadKey } from "../../rollout/workload.ts";
-import { standardForm } from "../../rollout/workload-row.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import type { Cluster } from "../cluster-command.ts";
-import { nothingThere } from "../command-failure.ts";
-import type { KnownPolicy } from "../flags/told-flags.ts";
-import { type ListScope, listAll } from "../list/list-all.ts";
-import type { WorkloadArgument } from "../workload-argument.ts";
+import { withLentTemplate } from "../../cache/workloads/template-source-reads.ts";
+import type { Asking } from "../../domain/compatibility/directives.ts";
+import { standardForm } from "../../domain/model/kind-row.ts";
+import {
+  toWorkload,
+  type Workload,
+  type WorkloadObject,
+  workloadIfAny,
+  workloadKey,
+} from "../../domain/model/workload.ts";
+import { enumerated } from "../../domain/syntax/wording.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { isNotFound } from "../../kube/api/errors.ts";
+import { resourcePath } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { nothingThere } from "../command/command-failure.ts";
+import type { WorkloadArgument } from "../command/workload-argument.ts";
+import type { Cluster } from "./cluster-command.ts";
+import type { KnownPolicy } from "./inherited-flags.ts";
+import { type ListScope, listAll } from "./list-all.ts";
 
 /** A workload in its standard form, and what Wave makes of it. */
 export interface FoundWorkload {

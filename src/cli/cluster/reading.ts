@@ -1,5 +1,5 @@
-import { isForbidden } from "../../kube/errors.ts";
-import { errorText } from "../../telemetry/error-text.ts";
+import { isForbidden } from "../../kube/api/errors.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
 
 /** Why something could not be had. */
 export interface Unread {

@@ -1,12 +1,12 @@
 import type { Event } from "kubernetes-types/core/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { ApiError, ConnectionError } from "../../kube/errors.ts";
-import { resources } from "../../kube/resources.ts";
-import { fieldsOf, numberOf } from "../../rollout/kinds/counted.ts";
-import { listAll } from "../list/list-all.ts";
-import { inLane } from "./in-lane.ts";
+import { fieldsOf, numberOf } from "../../domain/model/kinds/replica-counts.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { inLane } from "./bounded-reads.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "./kubernetes-reason.ts";
+import { listAll } from "./list-all.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
 import { podsWanted } from "./workload-state.ts";
 

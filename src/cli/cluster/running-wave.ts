@@ -1,13 +1,13 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { Container } from "kubernetes-types/core/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { ApiError } from "../../kube/errors.ts";
-import { resources } from "../../kube/resources.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { ApiError } from "../../kube/api/errors.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
 import { type Environment, type FlagValues, parseFlags } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { listAll } from "../list/list-all.ts";
+import { listAll } from "./list-all.ts";
 import { type Unread, unreadFor } from "./reading.ts";
 
 /** A Deployment that runs `wave run`. */

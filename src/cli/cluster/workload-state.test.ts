@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readWantedKind, rowOf } from "../../rollout/kinds/wanted-kind.ts";
-import { defaultFlags, noon } from "../../rollout/pacing/test-due.ts";
-import { workloadObject } from "../../rollout/test-objects.ts";
-import { toWorkload, type WorkloadObject } from "../../rollout/workload.ts";
+import { workloadObject } from "../../../test/support/domain/objects.ts";
+import { defaultFlags, noon } from "../../../test/support/pacing/due.ts";
+import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { kubernetesReasonOf } from "./kubernetes-reason.ts";
 import type { PodCount } from "./pods.ts";
 import { podsWanted, standingOf, standsSince } from "./workload-state.ts";

@@ -1,7 +1,7 @@
-import { fieldsOf, numberOf } from "../../rollout/kinds/counted.ts";
-import type { Hold } from "../../rollout/pacing/hold.ts";
-import type { PacingFlags } from "../../rollout/policy/pacing-flags.ts";
-import { podsCarryHash, type Workload, type WorkloadObject } from "../../rollout/workload.ts";
+import type { Hold } from "../../domain/decision/hold.ts";
+import { fieldsOf, numberOf } from "../../domain/model/kinds/replica-counts.ts";
+import { podsCarryHash, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
+import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { conditionsOf, type KubernetesReason, wordOf } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
 

@@ -1,7 +1,7 @@
-import type { Command } from "../command.ts";
+import type { Command } from "../command/command.ts";
+import { type KindRow, kindNamed, takesWorkloads } from "../command/workload-argument.ts";
 import type { Flag } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
-import { type KindRow, kindNamed, takesWorkloads } from "../workload-argument.ts";
 
 /** What a shell may offer for a word. */
 export interface Candidates {

@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene } from "../test-commands.ts";
-import { runWave } from "../test-terminal.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene } from "../../../test/support/cli/commands.ts";
+import { runWave } from "../../../test/support/cli/terminal.ts";
 import { type Shell, scripts, shells } from "./scripts.ts";
 
 const sandbox = await startSandbox({ controllers: false });

@@ -1,11 +1,11 @@
-import { enumerated, quoted } from "../../rollout/wording.ts";
-import { type Command, type Terminal, taking } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { enumerated, quoted } from "../../domain/syntax/wording.ts";
+import { type Command, type Terminal, taking } from "../command/command.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import { renderHelp } from "../command/help.ts";
 import { parseFlags } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { renderHelp } from "../help.ts";
-import { namesOf, otherKinds } from "./asked-cluster.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
+import { namesOf, otherKinds } from "./cluster-names.ts";
 import { scripts, shells } from "./scripts.ts";
 
 /** `wave completion SHELL`: writes the script by which a shell completes `wave`. */

@@ -1,10 +1,10 @@
 import { systemClock } from "../../lib/clock.ts";
 import { runManager } from "../../manager/manager.ts";
 import { type Part, startPart } from "../../manager/parts.ts";
-import type { Logger } from "../../telemetry/log.ts";
-import type { Terminal } from "../command.ts";
-import { readRunRequest } from "../settings.ts";
-import { version } from "../version.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import type { Terminal } from "../command/command.ts";
+import { version } from "../command/version.ts";
+import { readRunRequest } from "../run/settings.ts";
 
 /**
  * Wave as `wave run` with these flags has it, but without ports, until the part is stopped. `onFailure` is told why it

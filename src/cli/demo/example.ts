@@ -1,6 +1,6 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
-import { updateOnConfigChange } from "../../rollout/annotations.ts";
+import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 
 /** The ConfigMap of examples/nginx.yaml; the bundle has no files beside it, so the example stands here as well. */
 export const page: ConfigMap = {

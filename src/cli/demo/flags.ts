@@ -1,7 +1,7 @@
-import { sharedMeanings } from "../exit-codes.ts";
+import { sharedMeanings } from "../command/exit-codes.ts";
+import { renderHelp } from "../command/help.ts";
 import { bool } from "../flags/flag-types.ts";
 import { runFlags } from "../flags/run-flags.ts";
-import { renderHelp } from "../help.ts";
 
 const group = "Where";
 

@@ -1,12 +1,12 @@
 import type { Deployment, ReplicaSet } from "kubernetes-types/apps/v1.d.ts";
 import type { Event, Pod } from "kubernetes-types/core/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { listWatch } from "../../kube/list-watch.ts";
-import { type Resource, resources } from "../../kube/resources.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { type Resource, resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { listWatch } from "../../kube/list-watch/list-watch.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../telemetry/log.ts";
-import { MetricsRegistry } from "../../telemetry/metrics.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 
 type Stored<T> = KubeObject & Omit<T, "apiVersion" | "kind" | "metadata">;
 

@@ -1,4 +1,4 @@
-import { configHash } from "../../rollout/annotations.ts";
+import { configHash } from "../../domain/references/annotations.ts";
 import type { Observer } from "./observer.ts";
 
 /** A Deployment whose Pods all have the configuration of one hash. */

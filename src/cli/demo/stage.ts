@@ -2,15 +2,15 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { KubeObject } from "../../kube/api-types.ts";
-import { type ApiClient, createApiClient } from "../../kube/client.ts";
-import type { ClusterConfig } from "../../kube/cluster-access.ts";
-import { loadClusterConfig } from "../../kube/cluster-config.ts";
-import { ConnectionError, isForbidden, isNotFound, isUnauthorized } from "../../kube/errors.ts";
-import { resourcePath, resources } from "../../kube/resources.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { ConnectionError, isForbidden, isNotFound, isUnauthorized } from "../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
+import { loadClusterConfig } from "../../kube/config/cluster-config.ts";
+import { type ApiClient, createApiClient } from "../../kube/http/client.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import { MetricsRegistry } from "../../telemetry/metrics.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { Environment } from "../flags/parse-flags.ts";
 
 /** Where the story happens. */
@@ -43,7 +43,7 @@ export interface StageOptions {
 
 /** A sandbox in this process, with a kubeconfig for it in a temporary folder. */
 export async function openSandbox({ clock, userAgent, ...options }: StageOptions): Promise<Stage> {
-  const { startSandbox } = await import("../../sandbox/sandbox.ts");
+  const { startSandbox } = await import("../../../sandbox/sandbox.ts");
   const sandbox = await startSandbox();
   const folder = await mkdtemp(join(tmpdir(), "wave-demo-"));
   const kubeconfig = join(folder, "kubeconfig");

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import { type Resource, resourcePath, resources } from "../../kube/resources.ts";
+import { updateOnConfigChange } from "../../domain/references/annotations.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { updateOnConfigChange } from "../../rollout/annotations.ts";
 import { page, token, web, witness, witnessPage } from "./example.ts";
 import { change, type Narrator, shortHash } from "./narrator.ts";
 import type { Observer } from "./observer.ts";

@@ -1,7 +1,7 @@
-import { connectionFlags } from "../cluster-command.ts";
+import { connectionFlags } from "../cluster/cluster-command.ts";
+import { toldFlags } from "../cluster/inherited-flags.ts";
 import { choice, text } from "../flags/flag-types.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { toldFlags } from "../flags/told-flags.ts";
 import { programForms } from "../output/program-text.ts";
 
 const group = "Manifests";

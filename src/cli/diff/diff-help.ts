@@ -1,5 +1,5 @@
-import { sharedMeanings } from "../exit-codes.ts";
-import { renderHelp } from "../help.ts";
+import { sharedMeanings } from "../command/exit-codes.ts";
+import { renderHelp } from "../command/help.ts";
 import { diffFlags } from "./diff-flags.ts";
 import { effects } from "./effects.ts";
 

@@ -1,5 +1,5 @@
-import type { Change } from "../../rollout/changes.ts";
-import { counted } from "../../rollout/wording.ts";
+import type { Change } from "../../domain/config/changes.ts";
+import { counted } from "../../domain/syntax/wording.ts";
 import { printable } from "../output/printable.ts";
 import type { WorkloadDifference } from "./difference.ts";
 import { effects } from "./effects.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { configHash, sharedWith, updateOnConfigChange } from "../../rollout/annotations.ts";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene } from "../test-commands.ts";
-import { runWave } from "../test-terminal.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene } from "../../../test/support/cli/commands.ts";
+import { runWave } from "../../../test/support/cli/terminal.ts";
+import { configHash, sharedWith, updateOnConfigChange } from "../../domain/references/annotations.ts";
 import type { WorkloadDifference } from "./difference.ts";
 
 const sandbox = await startSandbox();

@@ -1,12 +1,13 @@
-import { enumerated, quoted } from "../../rollout/wording.ts";
-import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
-import { clusterCommand } from "../cluster-command.ts";
-import { placed } from "../command-failure.ts";
-import { answered } from "../exit-codes.ts";
+import { enumerated, quoted } from "../../domain/syntax/wording.ts";
+import { clusterCommand } from "../cluster/cluster-command.ts";
+import { readRunningPolicy } from "../cluster/effective-flags.ts";
+import { placed } from "../command/command-failure.ts";
+import { answered } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
-import { readBothStates } from "./both-states.ts";
+import { readBothStates } from "./before-and-after.ts";
+import { wantedOf } from "./desired-objects.ts";
 import { diffFlags } from "./diff-flags.ts";
 import { renderDiff } from "./diff-output.ts";
 import { differencesOf } from "./difference.ts";
@@ -14,7 +15,6 @@ import { replacing } from "./effects.ts";
 import { readManifestFiles } from "./manifests/manifest-files.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlaid } from "./overlay.ts";
-import { wantedOf } from "./wanted.ts";
 
 /**
  * `wave diff -f FILE`: which workloads would roll if these manifests were applied. The answer is no where Pods would be

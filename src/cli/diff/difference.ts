@@ -1,15 +1,15 @@
-import type { Change } from "../../rollout/changes.ts";
-import { type ConfigName, configKey } from "../../rollout/references.ts";
-import { type Workload, type WorkloadName, workloadKey } from "../../rollout/workload.ts";
+import type { Change } from "../../domain/config/changes.ts";
+import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
+import { type ConfigName, configKey } from "../../domain/references/references.ts";
+import { type Waves, wavesNow } from "../cluster/batches-now.ts";
+import { timeOf } from "../cluster/explained-outcome.ts";
 import { planLive } from "../cluster/live-plan.ts";
-import { type Waves, wavesNow } from "../cluster/waves-now.ts";
-import { timeOf } from "../explain/explained-outcome.ts";
-import { workloadNotes } from "../explain/workload-notes.ts";
-import type { BothStates } from "./both-states.ts";
+import { workloadNotes } from "../cluster/workload-notes.ts";
+import { waveNumbers } from "./batch-numbers.ts";
+import type { BothStates } from "./before-and-after.ts";
 import { type Effect, replacing } from "./effects.ts";
 import { keyOf } from "./list-pairs.ts";
 import { type Planned, plannedPair } from "./verdict.ts";
-import { waveNumbers } from "./wave-numbers.ts";
 
 /** What becomes of one workload; docs/commands.md promises the fields. Never a value, never a digest of one. */
 export interface WorkloadDifference extends WorkloadName {

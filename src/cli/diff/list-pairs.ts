@@ -1,17 +1,23 @@
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { ApiError, isForbidden } from "../../kube/errors.ts";
-import type { Asking } from "../../rollout/dialects/asked.ts";
-import { sameJson } from "../../rollout/same-json.ts";
-import { enumerated } from "../../rollout/wording.ts";
-import { toWorkload, type Workload, type WorkloadObject, workloadIfAny, workloadKey } from "../../rollout/workload.ts";
-import { standardForm, type WorkloadRow } from "../../rollout/workload-row.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import { inLane } from "../cluster/in-lane.ts";
+import type { Asking } from "../../domain/compatibility/directives.ts";
+import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
+import {
+  toWorkload,
+  type Workload,
+  type WorkloadObject,
+  workloadIfAny,
+  workloadKey,
+} from "../../domain/model/workload.ts";
+import { sameJson } from "../../domain/syntax/same-json.ts";
+import { enumerated } from "../../domain/syntax/wording.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { ApiError, isForbidden } from "../../kube/api/errors.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { inLane } from "../cluster/bounded-reads.ts";
+import { listAll } from "../cluster/list-all.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { listAll } from "../list/list-all.ts";
-import { type Sides, withLentTemplates } from "./lent-templates.ts";
+import { type Sides, withLentTemplates } from "./borrowed-templates.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
 
 /** A workload before and after; before it may not be there. */

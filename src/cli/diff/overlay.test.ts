@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import type { ApiClient } from "../../kube/client.ts";
-import { readWantedKind, rowOf, type WantedKind } from "../../rollout/kinds/wanted-kind.ts";
-import { kinds } from "../../rollout/kinds.ts";
-import type { WorkloadRow } from "../../rollout/workload.ts";
+import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { readWantedKind, rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import type { WorkloadRow } from "../../domain/model/workload.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { wantedOf } from "./desired-objects.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlaid } from "./overlay.ts";
-import { wantedOf } from "./wanted.ts";
 
 const cronJobs = rowOf(readWantedKind("cronjobs.batch") as WantedKind, { apiVersion: "batch/v1", kind: "CronJob" });
 

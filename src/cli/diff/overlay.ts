@@ -1,24 +1,24 @@
-import type { StoredLender } from "../../cache/lent-template.ts";
-import { configResources } from "../../cache/live-configs.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { resources } from "../../kube/resources.ts";
-import { type Config, sameConfig, toConfig } from "../../rollout/digest.ts";
-import { toNamespacePolicy } from "../../rollout/policy/namespace-policy.ts";
-import type { NamespacePolicy } from "../../rollout/policy/policy.ts";
-import { type ConfigName, configKey, type StoredKind } from "../../rollout/references.ts";
-import { sameJson } from "../../rollout/same-json.ts";
-import type { WorkloadObject } from "../../rollout/workload.ts";
-import { standardForm, type WorkloadRow } from "../../rollout/workload-row.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import { inLane } from "../cluster/in-lane.ts";
+import { configResources } from "../../cache/live/live-configs.ts";
+import type { StoredLender } from "../../cache/workloads/template-source-reads.ts";
+import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts";
+import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
+import type { WorkloadObject } from "../../domain/model/workload.ts";
+import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
+import type { NamespacePolicy } from "../../domain/policy/policy.ts";
+import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
+import { sameJson } from "../../domain/syntax/same-json.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { inLane } from "../cluster/bounded-reads.ts";
+import type { KnownPolicy } from "../cluster/inherited-flags.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
-import type { KnownPolicy } from "../flags/told-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { lenderKey, type OverlaidLenders, withLentTemplates } from "./lent-templates.ts";
+import { lenderKey, type OverlaidLenders, withLentTemplates } from "./borrowed-templates.ts";
+import type { Named, Wanted } from "./desired-objects.ts";
 import { applied } from "./manifests/applied.ts";
 import type { JsonMap } from "./manifests/json.ts";
 import { overStored, type Stored } from "./stored.ts";
-import type { Named, Wanted } from "./wanted.ts";
 
 /** A ConfigMap or Secret of the manifests: its digests as it is, and as it would be. */
 export interface OverlaidConfig extends ConfigName {

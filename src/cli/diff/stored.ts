@@ -1,11 +1,11 @@
-import type { KubeObject } from "../../kube/api-types.ts";
-import type { ApiClient } from "../../kube/client.ts";
-import { ApiError, isForbidden, isNotFound } from "../../kube/errors.ts";
-import { type Resource, resourcePath } from "../../kube/resources.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import { inLane } from "../cluster/in-lane.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { ApiError, isForbidden, isNotFound } from "../../kube/api/errors.ts";
+import { type Resource, resourcePath } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { inLane } from "../cluster/bounded-reads.ts";
+import { listAll } from "../cluster/list-all.ts";
 import { fewObjects } from "../cluster/read-configs.ts";
-import { listAll } from "../list/list-all.ts";
 import type { JsonMap } from "./manifests/json.ts";
 
 /** An object as it is stored, all of it. */

@@ -1,4 +1,4 @@
-import { counted, enumerated } from "../../rollout/wording.ts";
+import { counted, enumerated } from "../../domain/syntax/wording.ts";
 import type { WorkloadDifference } from "./difference.ts";
 import { type Effect, effects } from "./effects.ts";
 

@@ -1,15 +1,15 @@
-import { type Change, changesBetween } from "../../rollout/changes.ts";
-import type { ConfigView } from "../../rollout/hash.ts";
-import { isUntold } from "../../rollout/legacy/finding.ts";
-import { describeChanges, describeMissing } from "../../rollout/messages.ts";
-import { type DuePlan, planRollout } from "../../rollout/plan.ts";
-import { configKey } from "../../rollout/references.ts";
-import { isGated } from "../../rollout/scheduling-gate.ts";
-import type { Workload } from "../../rollout/workload.ts";
+import { type Change, changesBetween } from "../../domain/config/changes.ts";
+import type { ConfigView } from "../../domain/config/hash.ts";
+import { isUntold } from "../../domain/config/legacy/legacy-verification.ts";
+import { describeChanges, describeMissing } from "../../domain/config/messages.ts";
+import { isGated } from "../../domain/model/scheduling-hold.ts";
+import type { Workload } from "../../domain/model/workload.ts";
+import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
+import { configKey } from "../../domain/references/references.ts";
+import { policyOf } from "../cluster/inherited-flags.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/live-plan.ts";
-import { hashFormOf } from "../explain/explain-keys.ts";
-import { policyOf } from "../flags/told-flags.ts";
-import type { BothStates, State } from "./both-states.ts";
+import { hashFormOf } from "../cluster/reference-keys.ts";
+import type { BothStates, State } from "./before-and-after.ts";
 import type { Effect } from "./effects.ts";
 import type { Pair } from "./list-pairs.ts";
 

@@ -1,10 +1,10 @@
 import type { SelfSubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
-import { type Resource, resourcePath, resources } from "../../kube/resources.ts";
-import { enumerated } from "../../rollout/wording.ts";
-import { inLane } from "../cluster/in-lane.ts";
+import { enumerated } from "../../domain/syntax/wording.ts";
+import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { inLane } from "../cluster/bounded-reads.ts";
 import { reading, within } from "../cluster/reading.ts";
+import type { Patient } from "./doctor-context.ts";
 import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
-import type { Patient } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
 /** Whether whoever asks may read what workloads hang on: said first, because what they may not is unknown in the rest. */

@@ -1,8 +1,8 @@
-import { counted } from "../../rollout/wording.ts";
-import { configRows } from "../workload-argument.ts";
+import { counted } from "../../domain/syntax/wording.ts";
+import { configRows } from "../command/workload-argument.ts";
+import type { Patient } from "./doctor-context.ts";
 import { type Examined, notRead } from "./finding.ts";
-import type { Patient } from "./patient.ts";
-import type { UnreadResource } from "./written.ts";
+import type { UnreadResource } from "./written-annotations.ts";
 
 /** Whether what people wrote for Wave reaches it, and can be read. */
 export async function annotations(patient: Patient): Promise<Examined> {

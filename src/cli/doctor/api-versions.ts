@@ -1,10 +1,10 @@
-import { findResource } from "../../kube/discovery.ts";
-import { inLane } from "../cluster/in-lane.ts";
+import { findResource } from "../../kube/reads/discovery.ts";
+import { inLane } from "../cluster/bounded-reads.ts";
 import { reading } from "../cluster/reading.ts";
+import { workloadRows } from "../command/workload-argument.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
-import { workloadRows } from "../workload-argument.ts";
+import { elects, type Patient, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, notRead, problem, unchecked, warning } from "./finding.ts";
-import { elects, type Patient, placeOf } from "./patient.ts";
 
 /** The oldest Kubernetes that Wave runs on, as the chart has it: 1 and this. */
 export const oldestMinor = 30;

@@ -1,12 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import type { Secret, Volume } from "kubernetes-types/core/v1.d.ts";
-import { resources } from "../../kube/resources.ts";
-import type { MutatingWebhook } from "../../webhook/configuration.ts";
-import { type Certificate, readBundle } from "../../webhook/pem.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
+import { type Certificate, readBundle } from "../../webhook/certificates/pem.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { age } from "../list/age.ts";
+import { age } from "../output/age.ts";
+import { type Patient, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
-import { type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
 /** Wave renews its own when a third of its life is left, cert-manager likewise: what ends sooner is not renewed. */

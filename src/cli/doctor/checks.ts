@@ -1,15 +1,15 @@
-import { ApiError, ConnectionError } from "../../kube/errors.ts";
-import { errorText } from "../../telemetry/error-text.ts";
+import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
 import { access } from "./access.ts";
 import { annotations, leftovers } from "./annotations.ts";
 import { apiVersions } from "./api-versions.ts";
+import type { Check, Patient } from "./doctor-context.ts";
 import { type Examined, unchecked } from "./finding.ts";
+import { toldFlags } from "./flags-check.ts";
 import { installation } from "./installation.ts";
 import { leadership } from "./leadership.ts";
 import { others } from "./others.ts";
-import type { Check, Patient } from "./patient.ts";
 import { permissions } from "./permissions.ts";
-import { toldFlags } from "./told-flags.ts";
 import { webhook } from "./webhook.ts";
 import { workloads } from "./workloads.ts";
 

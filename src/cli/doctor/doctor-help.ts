@@ -1,5 +1,5 @@
-import { exitCodes, sharedMeanings } from "../exit-codes.ts";
-import { renderHelp } from "../help.ts";
+import { exitCodes, sharedMeanings } from "../command/exit-codes.ts";
+import { renderHelp } from "../command/help.ts";
 import { checks } from "./checks.ts";
 import { doctorFlags } from "./doctor-flags.ts";
 

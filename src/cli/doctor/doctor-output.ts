@@ -1,4 +1,4 @@
-import { counted, enumerated, quoted } from "../../rollout/wording.ts";
+import { counted, enumerated, quoted } from "../../domain/syntax/wording.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { eventually } from "../../lib/test-eventually.ts";
-import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { kubeconfigFile, runWave } from "../test-terminal.ts";
-import { doctorScenes } from "./test-doctor.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { doctorScenes } from "../../../test/support/cli/doctor.ts";
+import { kubeconfigFile, runWave } from "../../../test/support/cli/terminal.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());

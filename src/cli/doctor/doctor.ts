@@ -1,21 +1,21 @@
-import { isForbidden } from "../../kube/errors.ts";
-import { quoted } from "../../rollout/wording.ts";
+import { quoted } from "../../domain/syntax/wording.ts";
+import { isForbidden } from "../../kube/api/errors.ts";
+import { type Called, type Cluster, clusterCommand } from "../cluster/cluster-command.ts";
+import { readRunningPolicy } from "../cluster/effective-flags.ts";
 import { type ReadAll, readAll } from "../cluster/read-all.ts";
 import { type Read, reading, within } from "../cluster/reading.ts";
 import { runningWaves, wavesFor } from "../cluster/running-wave.ts";
-import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
-import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
-import { placed } from "../command-failure.ts";
-import { answered } from "../exit-codes.ts";
+import { placed } from "../command/command-failure.ts";
+import { answered } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
 import { examineAll } from "./checks.ts";
+import type { Patient } from "./doctor-context.ts";
 import { doctorFlags } from "./doctor-flags.ts";
 import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
-import type { Patient } from "./patient.ts";
-import { readWritten, type Written } from "./written.ts";
+import { readWritten, type Written } from "./written-annotations.ts";
 
 /**
  * `wave doctor`: what keeps Wave from rolling, and what to do. The answer is no where anything is a problem; what could not be looked

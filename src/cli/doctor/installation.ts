@@ -1,15 +1,15 @@
 import type { Pod } from "kubernetes-types/core/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import { resources } from "../../kube/resources.ts";
-import { enumerated } from "../../rollout/wording.ts";
+import { enumerated } from "../../domain/syntax/wording.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import { nameOf } from "../cluster/effective-flags.ts";
+import { listAll } from "../cluster/list-all.ts";
 import { podSelector } from "../cluster/pods.ts";
 import { reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { nameOf } from "../cluster/told-by-deployment.ts";
-import { listAll } from "../list/list-all.ts";
-import { version } from "../version.ts";
+import { version } from "../command/version.ts";
+import { type Patient, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, problem, warning } from "./finding.ts";
-import { type Patient, placeOf } from "./patient.ts";
 
 /** Whether Wave runs for what is looked at, once, with all of its replicas, and as the version of this command. */
 export async function installation(patient: Patient): Promise<Examined> {

@@ -1,10 +1,10 @@
 import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
-import { resources } from "../../kube/resources.ts";
+import { resources } from "../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
-import { defaultElectionTimings, holderOf } from "../../manager/lease.ts";
+import { defaultElectionTimings, holderOf } from "../../manager/leader-election/lease.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
+import { elects, type Patient, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, warning } from "./finding.ts";
-import { elects, type Patient, placeOf } from "./patient.ts";
 import { readOne } from "./stored.ts";
 
 /** Whether one replica leads, and others stand by. */

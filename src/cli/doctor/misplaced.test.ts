@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writtenByPeople } from "../../rollout/policy/written-by-people.ts";
+import { writtenByPeople } from "../../domain/policy/user-annotations.ts";
 import { meant, misplaced, mistakesOn } from "./misplaced.ts";
 
 const web = { kind: "Deployment", namespace: "shop", name: "web" };

@@ -1,10 +1,10 @@
-import { rotateHashKey } from "../../manager/hash-key-secret.ts";
-import { annotationPrefix } from "../../rollout/annotations.ts";
-import { editDistance } from "../../rollout/edit-distance.ts";
-import { type PolicyAnnotation, policyRows, readValue } from "../../rollout/policy/policy-rows.ts";
-import { writtenByPeople } from "../../rollout/policy/written-by-people.ts";
-import type { Annotations } from "../../rollout/wave-annotations.ts";
-import { quoted } from "../../rollout/wording.ts";
+import { type PolicyAnnotation, policyRows, readValue } from "../../domain/policy/policy-rows.ts";
+import { writtenByPeople } from "../../domain/policy/user-annotations.ts";
+import { annotationPrefix } from "../../domain/references/annotations.ts";
+import type { Annotations } from "../../domain/references/wave-annotations.ts";
+import { editDistance } from "../../domain/syntax/edit-distance.ts";
+import { quoted } from "../../domain/syntax/wording.ts";
+import { rotateHashKey } from "../../manager/hash-key/hash-key-secret.ts";
 import { nearest } from "../flags/nearest.ts";
 import { type Found, kubectlName, type Place, problem } from "./finding.ts";
 

@@ -1,7 +1,7 @@
-import { annotationPrefix } from "../../rollout/annotations.ts";
-import { isDnsSubdomain } from "../../rollout/dns-name.ts";
-import type { Missing } from "../../rollout/plan.ts";
-import type { Explanation } from "../explain/explanation.ts";
+import type { Missing } from "../../domain/plan/plan.ts";
+import { annotationPrefix } from "../../domain/references/annotations.ts";
+import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import type { Explanation } from "../cluster/explanation.ts";
 import { kubectlName } from "./finding.ts";
 
 /** What gives a workload the first thing that it lacks. */

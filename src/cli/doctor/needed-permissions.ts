@@ -1,10 +1,10 @@
-import { resources } from "../../kube/resources.ts";
-import { knownKinds } from "../../rollout/kinds/known-kinds.ts";
+import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
+import { resources } from "../../kube/api/resources.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
+import { workloadRows } from "../command/workload-argument.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { ownershipOf } from "../flags/run-flags.ts";
-import { workloadRows } from "../workload-argument.ts";
-import { elects } from "./patient.ts";
+import { elects } from "./doctor-context.ts";
 
 /** Objects of one kind with which Wave must be able to do something: a row of docs/permissions.md. */
 export interface Need {

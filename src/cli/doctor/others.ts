@@ -1,7 +1,7 @@
-import { counted } from "../../rollout/wording.ts";
+import { counted } from "../../domain/syntax/wording.ts";
 import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
+import type { Patient } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, warning } from "./finding.ts";
-import type { Patient } from "./patient.ts";
 
 /** Whether another controller rolls the same workloads: both would, for one change. */
 export async function others(patient: Patient): Promise<Examined> {

@@ -1,12 +1,12 @@
 import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
-import { resourcePath, resources } from "../../kube/resources.ts";
-import { counted, enumerated } from "../../rollout/wording.ts";
-import { inLane } from "../cluster/in-lane.ts";
+import { counted, enumerated } from "../../domain/syntax/wording.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { inLane } from "../cluster/bounded-reads.ts";
 import { reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
+import { type Patient, placeOf, reinstall } from "./doctor-context.ts";
 import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
 import { type Need, neededBy } from "./needed-permissions.ts";
-import { type Patient, placeOf, reinstall } from "./patient.ts";
 
 /** Of more namespaces than these the first are looked at: each costs a request for every permission. */
 const mostNamespaces = 50;

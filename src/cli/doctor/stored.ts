@@ -1,8 +1,8 @@
-import { readIfThere } from "../../kube/read-if-there.ts";
-import { type Resource, resourcePath } from "../../kube/resources.ts";
+import { type Resource, resourcePath } from "../../kube/api/resources.ts";
+import { readIfThere } from "../../kube/reads/read-if-there.ts";
 import { type Read, reading } from "../cluster/reading.ts";
+import type { Patient } from "./doctor-context.ts";
 import type { Place } from "./finding.ts";
-import type { Patient } from "./patient.ts";
 
 /** An object as it is stored; undefined where it does not exist. */
 export function readOne<T>({ cluster }: Patient, resource: Resource, where: Place): Promise<Read<T | undefined>> {

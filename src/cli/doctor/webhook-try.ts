@@ -1,12 +1,12 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import { isForbidden } from "../../kube/errors.ts";
-import { resourcePath, resources } from "../../kube/resources.ts";
-import { annotationPrefix, configHash, updateOnConfigChange } from "../../rollout/annotations.ts";
-import { errorText } from "../../telemetry/error-text.ts";
-import type { MutatingWebhook } from "../../webhook/configuration.ts";
+import { annotationPrefix, configHash, updateOnConfigChange } from "../../domain/references/annotations.ts";
+import { isForbidden } from "../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
+import { type Patient, placeOf } from "./doctor-context.ts";
 import { type Found, kubectlName, type Place, problem, unchecked } from "./finding.ts";
-import { type Patient, placeOf } from "./patient.ts";
 
 /**
  * Whether the webhook answers, as the API server sees it, which alone is to reach it: a workload that is only tried, and comes

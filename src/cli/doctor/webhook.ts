@@ -1,15 +1,15 @@
 import type { Service } from "kubernetes-types/core/v1.d.ts";
 import type { EndpointSlice } from "kubernetes-types/discovery/v1.d.ts";
-import type { KubeObject } from "../../kube/api-types.ts";
-import { resources } from "../../kube/resources.ts";
-import type { MutatingWebhook } from "../../webhook/configuration.ts";
-import { tokenIn } from "../../webhook/path-token.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
+import { tokenIn } from "../../webhook/certificates/path-token.ts";
+import { listAll } from "../cluster/list-all.ts";
 import { type Read, reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { listAll } from "../list/list-all.ts";
 import { certificates } from "./certificates.ts";
+import { type Patient, placeOf, reinstall } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
-import { type Patient, placeOf, reinstall } from "./patient.ts";
 import { readOne } from "./stored.ts";
 import { tryOut } from "./webhook-try.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene } from "../test-commands.ts";
-import { doctorScenes } from "./test-doctor.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene } from "../../../test/support/cli/commands.ts";
+import { doctorScenes } from "../../../test/support/cli/doctor.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());

@@ -1,7 +1,8 @@
-import { counted } from "../../rollout/wording.ts";
+import { counted } from "../../domain/syntax/wording.ts";
+import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
 import { withReason } from "../cluster/kubernetes-reason.ts";
-import { type Explanation, explainWorkload } from "../explain/explanation.ts";
-import { age } from "../list/age.ts";
+import { age } from "../output/age.ts";
+import type { Patient } from "./doctor-context.ts";
 import {
   type Examined,
   type Found,
@@ -13,9 +14,8 @@ import {
   unchecked,
   warning,
 } from "./finding.ts";
-import { heldFor } from "./held.ts";
+import { heldFor } from "./halted-workloads.ts";
 import { fixOfMissing } from "./missing.ts";
-import type { Patient } from "./patient.ts";
 
 const minute = 60_000;
 

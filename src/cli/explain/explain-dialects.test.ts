@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from "vitest";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene } from "../test-commands.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene } from "../../../test/support/cli/commands.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());

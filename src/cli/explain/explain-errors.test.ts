@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { kubeconfigFile, runWave } from "../test-terminal.ts";
-import { explainScene } from "./test-explain.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { explainScene } from "../../../test/support/cli/explain.ts";
+import { kubeconfigFile, runWave } from "../../../test/support/cli/terminal.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 const { env, explain } = explainScene(sandbox);

@@ -1,6 +1,6 @@
-import { sharedMeanings } from "../exit-codes.ts";
-import { explainFlags } from "../flags/explain-flags.ts";
-import { renderHelp } from "../help.ts";
+import { sharedMeanings } from "../command/exit-codes.ts";
+import { renderHelp } from "../command/help.ts";
+import { explainFlags } from "./explain-flags.ts";
 
 /** What `wave explain --help` prints. */
 export function explainHelp(): string {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene, type WantedWorkload } from "../test-commands.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene, type WantedWorkload } from "../../../test/support/cli/commands.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { readWantedKind, rowOf, type WantedKind } from "../../rollout/kinds/wanted-kind.ts";
-import { unpaced } from "../../rollout/policy/pacing-flags.ts";
-import { configMap, defaultPolicy } from "../../rollout/test-objects.ts";
-import { toWorkload, type WorkloadObject } from "../../rollout/workload.ts";
-import { standardForm } from "../../rollout/workload-row.ts";
+import { configMap, defaultPolicy } from "../../../test/support/domain/objects.ts";
+import { standardForm } from "../../domain/model/kind-row.ts";
+import { readWantedKind, rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
+import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { explainWorkload } from "../cluster/explanation.ts";
 import { renderExplanation } from "./explain-text.ts";
-import { explainWorkload } from "./explanation.ts";
 
 /** What is said of an object of a kind that reads the ConfigMap `page` and has this hash in its pod template, or none. */
 function explained(kind: string, recorded: string | undefined, status: object = {}) {

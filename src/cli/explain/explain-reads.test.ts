@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConnectionError } from "../../kube/errors.ts";
-import { updateOnConfigChange } from "../../rollout/annotations.ts";
-import { startSandbox } from "../../sandbox/sandbox.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { explainScene } from "../../../test/support/cli/explain.ts";
+import { updateOnConfigChange } from "../../domain/references/annotations.ts";
+import { ConnectionError } from "../../kube/api/errors.ts";
 import { readConfigs } from "../cluster/read-configs.ts";
-import { explainScene } from "./test-explain.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 const { cluster, explain, explainJson } = explainScene(sandbox);

@@ -1,16 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { askedOf } from "../../rollout/dialects/asked.ts";
-import { askersFor } from "../../rollout/dialects/askers.ts";
-import { everybody, objectOf, settingsWith, workloadOf } from "../../rollout/dialects/test-dialects.ts";
-import { builtInKinds } from "../../rollout/kinds.ts";
-import { unpaced } from "../../rollout/policy/pacing-flags.ts";
-import { invalidScheduler } from "../../rollout/scheduling-gate.ts";
-import { configMap, defaultPolicy, type Wanted, workload, workloadObject } from "../../rollout/test-objects.ts";
-import { sourceOf } from "../../rollout/workload-references.ts";
+import { everybody, objectOf, settingsWith, workloadOf } from "../../../test/support/domain/compatibility.ts";
+import {
+  configMap,
+  defaultPolicy,
+  type Wanted,
+  workload,
+  workloadObject,
+} from "../../../test/support/domain/objects.ts";
+import { askersFor } from "../../domain/compatibility/directive-sources.ts";
+import { askedOf } from "../../domain/compatibility/directives.ts";
+import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
+import { sourceOf } from "../../domain/model/workload-references.ts";
+import { unpaced } from "../../domain/policy/pacing-flags.ts";
+import { explainWorkload } from "../cluster/explanation.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
 import { printableJson } from "../output/printable.ts";
 import { renderExplanation } from "./explain-text.ts";
-import { explainWorkload } from "./explanation.ts";
 
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
 

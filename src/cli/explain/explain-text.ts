@@ -1,11 +1,11 @@
-import { describeObject } from "../../rollout/messages.ts";
+import { describeObject } from "../../domain/config/messages.ts";
+import type { Explanation } from "../cluster/explanation.ts";
 import { inWords } from "../cluster/kubernetes-reason.ts";
+import { stateStyles } from "../cluster/state-style.ts";
 import { podsInWords } from "../cluster/workload-state.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
-import { stateStyles } from "../output/state-style.ts";
 import { wrappedBehind } from "../output/wrap.ts";
-import type { Explanation } from "./explanation.ts";
 import { referenceLines } from "./reference-lines.ts";
 
 /**

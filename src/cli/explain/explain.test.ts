@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { updateOnConfigChange } from "../../rollout/annotations.ts";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { inDefault } from "../test-web.ts";
-import { explainScene } from "./test-explain.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { explainScene } from "../../../test/support/cli/explain.ts";
+import { inDefault } from "../../../test/support/cli/web.ts";
+import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 const { cluster, explain, explainJson } = explainScene(sandbox);

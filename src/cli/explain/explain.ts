@@ -1,14 +1,14 @@
-import { asFound } from "../cluster/kinds-there.ts";
+import { asFound } from "../cluster/available-kinds.ts";
+import { type Called, type Cluster, clusterCommand } from "../cluster/cluster-command.ts";
+import { readRunningPolicy } from "../cluster/effective-flags.ts";
+import { type Asked, explainWorkload } from "../cluster/explanation.ts";
 import { readOne } from "../cluster/read-one.ts";
-import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
-import { type Called, type Cluster, clusterCommand } from "../cluster-command.ts";
-import { answered } from "../exit-codes.ts";
-import { explainFlags } from "../flags/explain-flags.ts";
+import { answered } from "../command/exit-codes.ts";
+import { namedWorkloadRows, parseWorkloadArgument, type WorkloadArgument } from "../command/workload-argument.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
-import { namedWorkloadRows, parseWorkloadArgument, type WorkloadArgument } from "../workload-argument.ts";
+import { explainFlags } from "./explain-flags.ts";
 import { renderExplanation } from "./explain-text.ts";
-import { type Asked, explainWorkload } from "./explanation.ts";
 
 /**
  * `wave explain KIND/NAME`: what Wave would do with one workload now and why, from the cluster as it is. Writes nothing

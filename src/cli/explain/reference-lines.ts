@@ -1,6 +1,6 @@
+import type { ExplainedReference } from "../cluster/explained-reference.ts";
+import type { Explanation } from "../cluster/explanation.ts";
 import { tableLines } from "../output/table.ts";
-import type { ExplainedReference } from "./explained-reference.ts";
-import type { Explanation } from "./explanation.ts";
 
 /** How many keys a cell of the table names; JSON has all. */
 const shownKeys = 4;

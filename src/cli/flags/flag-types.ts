@@ -1,6 +1,6 @@
+import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import { formatDuration, parseDuration } from "../../domain/syntax/duration.ts";
 import { longestTimerMs } from "../../lib/clock.ts";
-import { isDnsLabel, isDnsSubdomain } from "../../rollout/dns-name.ts";
-import { formatDuration, parseDuration } from "../../rollout/duration.ts";
 import { parseBindAddress } from "../../telemetry/bind-address.ts";
 
 /** One row of a command's table of flags. `--help`, the parser and the environment variables are made from it. */

@@ -1,6 +1,6 @@
-import { readWantedKind, type WantedKind, wantedKindForms } from "../../rollout/kinds/wanted-kind.ts";
-import { builtInKinds } from "../../rollout/kinds.ts";
-import { resourceName } from "../../rollout/workload-row.ts";
+import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
+import { resourceName } from "../../domain/model/kind-row.ts";
+import { readWantedKind, type WantedKind, wantedKindForms } from "../../domain/model/kinds/requested-kind.ts";
 import { bool, type Flag, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 

@@ -1,4 +1,4 @@
-import { isDnsLabel } from "../../rollout/dns-name.ts";
+import { isDnsLabel } from "../../domain/syntax/dns-name.ts";
 import { bool, text } from "./flag-types.ts";
 
 /** The flag that says in which namespace the named objects are. */

@@ -1,4 +1,4 @@
-import { editDistance } from "../../rollout/edit-distance.ts";
+import { editDistance } from "../../domain/syntax/edit-distance.ts";
 
 /** The candidate that is fewest edits away from what was typed; undefined where none is near enough to be meant. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {

@@ -1,7 +1,7 @@
-import { formatDuration } from "../../rollout/duration.ts";
-import type { PacingFlags } from "../../rollout/policy/pacing-flags.ts";
-import { policyRows } from "../../rollout/policy/policy-rows.ts";
-import { parseWindow } from "../../rollout/policy/window.ts";
+import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
+import { policyRows } from "../../domain/policy/policy-rows.ts";
+import { formatDuration } from "../../domain/syntax/duration.ts";
+import { parseWindow } from "../../domain/syntax/window.ts";
 import { bool, count, duration, text } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 import { UsageError } from "./usage-error.ts";

@@ -1,4 +1,4 @@
-import { quoted } from "../../rollout/wording.ts";
+import { quoted } from "../../domain/syntax/wording.ts";
 import type { Flag } from "./flag-types.ts";
 import { nearest } from "./nearest.ts";
 import { UsageError } from "./usage-error.ts";

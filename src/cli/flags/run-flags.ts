@@ -1,7 +1,7 @@
-import { defaultElectionTimings } from "../../manager/lease.ts";
-import { isDnsLabel, isDnsSubdomain } from "../../rollout/dns-name.ts";
-import { logFormats, logLevels } from "../../telemetry/log.ts";
-import { dialectFlags } from "./dialect-flags.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
+import { defaultElectionTimings } from "../../manager/leader-election/lease.ts";
+import { logFormats, logLevels } from "../../telemetry/logging/log.ts";
+import { dialectFlags } from "./compatibility-flags.ts";
 import {
   bindAddress,
   bool,

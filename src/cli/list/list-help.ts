@@ -1,7 +1,7 @@
 import { workloadStates } from "../cluster/workload-state.ts";
-import { sharedMeanings } from "../exit-codes.ts";
-import { listFlags } from "../flags/list-flags.ts";
-import { renderHelp } from "../help.ts";
+import { sharedMeanings } from "../command/exit-codes.ts";
+import { renderHelp } from "../command/help.ts";
+import { listFlags } from "./list-flags.ts";
 
 /** What `wave list --help` prints. */
 export function listHelp(): string {

@@ -1,10 +1,10 @@
+import type { Explanation } from "../cluster/explanation.ts";
 import { withReason } from "../cluster/kubernetes-reason.ts";
-import type { Explanation } from "../explain/explanation.ts";
+import { stateStyles } from "../cluster/state-style.ts";
+import { age } from "../output/age.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
-import { stateStyles } from "../output/state-style.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
-import { age } from "./age.ts";
 
 /** What `wave list -o json` prints of one workload; docs/commands.md promises its fields. */
 export type ListedWorkload = ReturnType<typeof listed>;

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { parse } from "yaml";
-import { eventually } from "../../lib/test-eventually.ts";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene } from "../test-commands.ts";
-import { runWave } from "../test-terminal.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene } from "../../../test/support/cli/commands.ts";
+import { runWave } from "../../../test/support/cli/terminal.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import type { ListedWorkload } from "./list-output.ts";
 
 const sandbox = await startSandbox();

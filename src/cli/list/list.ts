@@ -1,15 +1,15 @@
-import { quoted } from "../../rollout/wording.ts";
+import { quoted } from "../../domain/syntax/wording.ts";
+import { clusterCommand } from "../cluster/cluster-command.ts";
+import { readRunningPolicy } from "../cluster/effective-flags.ts";
+import { explainWorkload } from "../cluster/explanation.ts";
 import { readAll } from "../cluster/read-all.ts";
-import { readRunningPolicy } from "../cluster/told-by-deployment.ts";
-import { clusterCommand } from "../cluster-command.ts";
-import { placed } from "../command-failure.ts";
-import { answered } from "../exit-codes.ts";
-import { explainWorkload } from "../explain/explanation.ts";
-import { listFlags } from "../flags/list-flags.ts";
+import { placed } from "../command/command-failure.ts";
+import { answered } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { isForProgram } from "../output/program-text.ts";
+import { listFlags } from "./list-flags.ts";
 import { type ListedWorkload, listed, renderList } from "./list-output.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { connectionFlags } from "../cluster-command.ts";
+import { connectionFlags } from "../cluster/cluster-command.ts";
+import { toldFlags } from "../cluster/inherited-flags.ts";
 import { bool } from "../flags/flag-types.ts";
-import { listFlags } from "../flags/list-flags.ts";
 import { tableFlag } from "../flags/output-flag.ts";
-import { toldFlags } from "../flags/told-flags.ts";
+import { listFlags } from "../list/list-flags.ts";
 
 /** The flags of `wave migrate`, one row a flag, in the order of `--help`. */
 export const migrateFlags = {

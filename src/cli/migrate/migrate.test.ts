@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import { startSandbox } from "../../sandbox/sandbox.ts";
-import { commandScene } from "../test-commands.ts";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { commandScene } from "../../../test/support/cli/commands.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());

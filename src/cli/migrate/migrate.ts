@@ -1,11 +1,11 @@
-import { dialects } from "../../rollout/dialects/settings.ts";
-import { quoted } from "../../rollout/wording.ts";
+import { dialects } from "../../domain/compatibility/settings.ts";
+import { quoted } from "../../domain/syntax/wording.ts";
+import { clusterCommand } from "../cluster/cluster-command.ts";
+import { readPolicy } from "../cluster/inherited-flags.ts";
 import { otherControllers } from "../cluster/other-controllers.ts";
 import { readAll } from "../cluster/read-all.ts";
-import { clusterCommand } from "../cluster-command.ts";
-import { placed } from "../command-failure.ts";
-import { answered } from "../exit-codes.ts";
-import { readPolicy } from "../flags/told-flags.ts";
+import { placed } from "../command/command-failure.ts";
+import { answered } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { printable } from "../output/printable.ts";
 import { migrateFlags } from "./migrate-flags.ts";

@@ -1,10 +1,10 @@
-import { describeMissing } from "../../rollout/messages.ts";
-import { type DuePlan, planRollout } from "../../rollout/plan.ts";
-import { configKey } from "../../rollout/references.ts";
-import type { Workload } from "../../rollout/workload.ts";
+import { describeMissing } from "../../domain/config/messages.ts";
+import type { Workload } from "../../domain/model/workload.ts";
+import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
+import { configKey } from "../../domain/references/references.ts";
+import type { Asked } from "../cluster/explanation.ts";
+import { policyOf } from "../cluster/inherited-flags.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/live-plan.ts";
-import type { Asked } from "../explain/explanation.ts";
-import { policyOf } from "../flags/told-flags.ts";
 
 /** What becomes of a workload when Wave takes over. */
 export const effects = {

@@ -1,5 +1,3 @@
-import type { Environment } from "../flags/parse-flags.ts";
-
 /** Select Graphic Rendition (ECMA-48): what every terminal knows. */
 const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
@@ -12,7 +10,10 @@ export type Paint = (style: Style | undefined, text: string) => string;
 /**
  * Whether there are colours: on a terminal that knows them, unless NO_COLOR has any value (https://no-color.org).
  */
-export function hasColors({ NO_COLOR, TERM }: Environment, isTerminal: boolean): boolean {
+export function hasColors(
+  { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+): boolean {
   return isTerminal && !NO_COLOR && TERM !== "dumb";
 }
 

@@ -1,4 +1,4 @@
-import type { Message } from "../notification.ts";
+import type { Message } from "../notification/notification.ts";
 import { type Format, type FormatSettings, json } from "./format.ts";
 import { told } from "./webhook.ts";
 

@@ -1,4 +1,4 @@
-import type { Message } from "../notification.ts";
+import type { Message } from "../notification/notification.ts";
 
 /** What a request carries. */
 export interface Content {

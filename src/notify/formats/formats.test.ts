@@ -1,9 +1,9 @@
 import { validateHeaderValue } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Notification, notificationOf } from "../notification.ts";
-import { fill, longestText, parseTemplate, type Template } from "../template.ts";
-import { rolled } from "../test-notifier.ts";
+import { rolled } from "../../../test/support/notify/notifier.ts";
+import { fill, longestText, parseTemplate, type Template } from "../notification/message-template.ts";
+import { type Notification, notificationOf } from "../notification/notification.ts";
 import { formats, receiverTypes } from "./formats.ts";
 
 /** What strangers write: pieces that mean something to one of the formats, to JSON or to a terminal, among anything. */

@@ -1,4 +1,4 @@
-import type { Message } from "../notification.ts";
+import type { Message } from "../notification/notification.ts";
 import { type Format, json } from "./format.ts";
 
 /** What programs are told: the text for people, and each part of it apart. */

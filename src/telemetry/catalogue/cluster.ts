@@ -1,4 +1,4 @@
-import { counter, gauge } from "../metric-row.ts";
+import { counter, gauge } from "../metrics/metric-row.ts";
 
 /** Statuses that the API server answers with; "other" has what is none of them, "error" is no answer at all. */
 const codes = [

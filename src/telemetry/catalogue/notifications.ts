@@ -1,4 +1,4 @@
-import { counter } from "../metric-row.ts";
+import { counter } from "../metrics/metric-row.ts";
 
 /** What is told of notifications. */
 export const notificationMetrics = {

@@ -1,4 +1,4 @@
-import { counter, gauge } from "../metric-row.ts";
+import { counter, gauge } from "../metrics/metric-row.ts";
 
 /** What every process tells, under the names that Prometheus' own clients use where these have one. */
 export const processMetrics = {

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from "../metric-row.ts";
+import { counter, gauge, histogram } from "../metrics/metric-row.ts";
 
 /** What a workload's kind may be. */
 const kind = "each kind of workload that is watched";

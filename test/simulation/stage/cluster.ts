@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type ApiCall, type ApiReply, answerCall } from "../../../src/sandbox/api-call.ts";
-import { type ApiServer, startApiServer } from "../../../src/sandbox/api-server.ts";
-import type { Json } from "../../../src/sandbox/json.ts";
-import { resources } from "../../../src/sandbox/resources.ts";
-import type { WebhookCaller } from "../../../src/sandbox/webhooks.ts";
+import type { Json } from "../../../sandbox/objects/json.ts";
+import { resources } from "../../../sandbox/objects/resources.ts";
+import type { WebhookCaller } from "../../../sandbox/registry/webhooks.ts";
+import { type ApiCall, type ApiReply, answerCall } from "../../../sandbox/requests/api-call.ts";
+import { type ApiServer, startApiServer } from "../../../sandbox/requests/api-server.ts";
 import type { Api, HistoryEntry, SentWrite, StoredObject, Writer } from "../record.ts";
 import { crashesWith } from "./crashing-pods.ts";
 import type { Random } from "./random.ts";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
-import type { Exchange, TransportRequest, TransportResponse } from "../../../src/kube/transport.ts";
-import type { ApiReply } from "../../../src/sandbox/api-call.ts";
-import type { Json } from "../../../src/sandbox/json.ts";
-import { expired } from "../../../src/sandbox/status-error.ts";
+import type { Json } from "../../../sandbox/objects/json.ts";
+import { expired } from "../../../sandbox/objects/status-error.ts";
+import type { ApiReply } from "../../../sandbox/requests/api-call.ts";
+import type { Exchange, TransportRequest, TransportResponse } from "../../../src/kube/http/transport.ts";
 import type { SentWrite, Writer } from "../record.ts";
 import type { Cluster } from "./cluster.ts";
 import { pathAsTaken } from "./path-as-taken.ts";

@@ -1,6 +1,6 @@
-import { objectOf, stringOf } from "../../../src/sandbox/json.ts";
-import type { AdmissionRequest } from "../../../src/sandbox/webhooks.ts";
-import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
+import { objectOf, stringOf } from "../../../sandbox/objects/json.ts";
+import type { AdmissionRequest } from "../../../sandbox/registry/webhooks.ts";
+import { webhookConfiguration } from "../../../src/webhook/certificates/configuration.ts";
 import { widgets } from "./widgets.ts";
 
 /** What each match condition of Wave's registration means, by its name; `test/admission` asks a real API server the same. */

@@ -1,5 +1,5 @@
-import type { Connections } from "../../../src/kube/connections.ts";
-import type { Transport } from "../../../src/kube/transport.ts";
+import type { Connections } from "../../../src/kube/http/connections.ts";
+import type { Transport } from "../../../src/kube/http/transport.ts";
 import { Flow, type NetworkOptions } from "./flow.ts";
 import type { Ban } from "./refusals.ts";
 

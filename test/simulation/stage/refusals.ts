@@ -1,4 +1,4 @@
-import { StatusError } from "../../../src/sandbox/status-error.ts";
+import { StatusError } from "../../../sandbox/objects/status-error.ts";
 import type { Random } from "./random.ts";
 import type { RequestFault } from "./weather.ts";
 

@@ -1,11 +1,11 @@
-import type { ClusterConfig } from "../../../src/kube/cluster-access.ts";
-import { fixedCredentials } from "../../../src/kube/credentials.ts";
+import { unpaced } from "../../../src/domain/policy/pacing-flags.ts";
+import type { ClusterConfig } from "../../../src/kube/config/cluster-access.ts";
+import { fixedCredentials } from "../../../src/kube/config/credentials.ts";
 import { assemble } from "../../../src/manager/assemble.ts";
 import { runAssembly } from "../../../src/manager/run-assembly.ts";
 import type { Settings } from "../../../src/manager/settings.ts";
-import { unpaced } from "../../../src/rollout/policy/pacing-flags.ts";
-import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
-import { MetricsRegistry } from "../../../src/telemetry/metrics.ts";
+import type { LogFields, Logger } from "../../../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../../src/telemetry/metrics/metrics.ts";
 import type { Life, WaveSettings } from "../record.ts";
 import type { Cluster } from "./cluster.ts";
 import { Network } from "./network.ts";

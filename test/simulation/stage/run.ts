@@ -1,4 +1,4 @@
-import { webhookConfiguration } from "../../../src/webhook/configuration.ts";
+import { webhookConfiguration } from "../../../src/webhook/certificates/configuration.ts";
 import { judge } from "../judge.ts";
 import { judgeEnd } from "../judge-end.ts";
 import type { Life, Recording, WaveSettings } from "../record.ts";

@@ -1,5 +1,5 @@
-import type { LineSink } from "../../../src/sandbox/api-call.ts";
-import { expired } from "../../../src/sandbox/status-error.ts";
+import { expired } from "../../../sandbox/objects/status-error.ts";
+import type { LineSink } from "../../../sandbox/requests/api-call.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from "../../../src/sandbox/json.ts";
-import type { AdmissionRequest, WebhookCaller } from "../../../src/sandbox/webhooks.ts";
-import { createReviewer } from "../../../src/webhook/admission.ts";
-import { readReview, writeReview } from "../../../src/webhook/review.ts";
+import type { Json, JsonObject } from "../../../sandbox/objects/json.ts";
+import type { AdmissionRequest, WebhookCaller } from "../../../sandbox/registry/webhooks.ts";
+import { createReviewer } from "../../../src/webhook/review/reviewer.ts";
+import { readReview, writeReview } from "../../../src/webhook/server/review.ts";
 import type { Webhook, WebhookOptions } from "../../../src/webhook/webhook.ts";
 import type { ReviewEntry, StoredObject } from "../record.ts";
 import { conditionOf } from "./match-conditions.ts";

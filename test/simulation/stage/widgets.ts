@@ -1,4 +1,4 @@
-import { readWantedKind, type WantedKind } from "../../../src/rollout/kinds/wanted-kind.ts";
+import { readWantedKind, type WantedKind } from "../../../src/domain/model/kinds/requested-kind.ts";
 import type { Random } from "./random.ts";
 
 const wanted = readWantedKind("widgets.example.com");

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { errorText } from "../../../telemetry/error-text.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { UsageError } from "../../flags/usage-error.ts";
 
 /** A text with manifests, and what messages call it. */

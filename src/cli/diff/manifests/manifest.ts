@@ -1,4 +1,4 @@
-import { quoted } from "../../../rollout/wording.ts";
+import { quoted } from "../../../domain/syntax/wording.ts";
 import { UsageError } from "../../flags/usage-error.ts";
 import { isList, isMap, type Json, type JsonMap } from "./json.ts";
 

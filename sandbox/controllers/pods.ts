@@ -1,0 +1,70 @@
+import { type JsonObject, listOf, objectOf, valueAt } from "../objects/json.ts";
+import type { ApiObject } from "../objects/object.ts";
+import { resources } from "../objects/resources.ts";
+import { remove } from "../registry/deletion.ts";
+import { create, type Registry } from "../registry/registry.ts";
+import { controllerManager, controllerReference } from "./controller.ts";
+
+/** Whether a Pod counts: it neither stops nor has ended. */
+export function isActive({ metadata, status }: ApiObject): boolean {
+  const phase = objectOf(status).phase;
+  return metadata.deletionTimestamp === undefined && phase !== "Succeeded" && phase !== "Failed";
+}
+
+/** Whether a Pod takes requests. */
+export function isReady({ status }: ApiObject): boolean {
+  return listOf(objectOf(status).conditions).some((item) => {
+    const { type, status: value } = objectOf(item);
+    return type === "Ready" && value === "True";
+  });
+}
+
+/** What a new Pod is called and marked with besides its template. */
+export interface PodNaming {
+  readonly name?: string;
+  readonly generateName?: string;
+  readonly labels?: { readonly [label: string]: string };
+  readonly spec?: JsonObject;
+}
+
+/** Creates a Pod from a workload's template, owned by it. */
+export function createPod(registry: Registry, owner: ApiObject, template: JsonObject, naming: PodNaming): void {
+  const { labels, annotations } = objectOf(template.metadata);
+  const { namespace } = owner.metadata;
+  const { name, generateName } = naming;
+  const metadata = {
+    name,
+    generateName,
+    labels: { ...objectOf(labels), ...naming.labels },
+    annotations,
+    ownerReferences: controllerReference(owner) ?? [],
+  };
+  const body = { metadata, spec: { ...objectOf(template.spec), ...naming.spec } };
+  create(registry, resources.pods, namespace, body, controllerManager);
+}
+
+/** Deletes a Pod; it stops in its own time. */
+export function deletePod(registry: Registry, { metadata }: ApiObject): void {
+  if (metadata.deletionTimestamp !== undefined) return;
+  remove(registry, resources.pods, metadata.namespace, metadata.name, undefined, false);
+}
+
+/** The Pod template of a workload. */
+export function templateOf(workload: ApiObject): JsonObject {
+  return objectOf(valueAt(workload, "spec", "template"));
+}
+
+/** A number in an object's spec. */
+export function specNumber({ spec }: ApiObject, field: string): number {
+  return Number(objectOf(spec)[field] ?? 0);
+}
+
+/** A number in an object's status; 0 where it is absent. */
+export function statusNumber({ status }: ApiObject, field: string): number {
+  return Number(objectOf(status)[field] ?? 0);
+}
+
+/** A count as a status carries it: absent where it is 0. */
+export function count(value: number): number | undefined {
+  return value === 0 ? undefined : value;
+}

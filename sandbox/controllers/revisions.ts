@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { isList, isObject, type Json, type JsonObject, objectOf, sameJson, valueAt, without } from "../objects/json.ts";
+import type { ApiObject } from "../objects/object.ts";
+import { resources } from "../objects/resources.ts";
+import { create } from "../registry/registry.ts";
+import { type ControllerRegistry, controlledBy, controllerManager, controllerReference } from "./controller.ts";
+import { templateOf } from "./pods.ts";
+
+/** Counts the templates that a Deployment has had; on it and on its ReplicaSets. */
+export const revisionAnnotation = "deployment.kubernetes.io/revision";
+
+/** The letters and digits that Kubernetes makes names of. */
+const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+/** Ten characters that differ where templates differ. */
+export function templateHash(template: Json): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify(sorted(template)))
+    .digest();
+  return Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join("");
+}
+
+function sorted(value: Json): Json {
+  if (isList(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).filter((field): field is [string, Json] => field[1] !== undefined);
+  return Object.fromEntries(
+    fields.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, item]) => [name, sorted(item)]),
+  );
+}
+
+/** Where a ControllerRevision says its hash. */
+function hashLabel({ kind }: ApiObject): string {
+  return kind === "DaemonSet" ? "controller-revision-hash" : "controller.kubernetes.io/hash";
+}
+
+/** One state of a StatefulSet's or DaemonSet's template, kept as a ControllerRevision. */
+export interface Revision {
+  /** `web-5d8c7f9b6d` */
+  readonly name: string;
+  readonly hash: string;
+  readonly template: JsonObject;
+}
+
+/** The revision of the template as it is, which is created where it is new, or made the latest again. */
+export function currentRevision(registry: ControllerRegistry, workload: ApiObject): Revision {
+  const template = templateOf(workload);
+  const hash = templateHash(template);
+  const name = `${workload.metadata.name}-${hash}`;
+  const all = controlledBy(registry, workload, resources.controllerRevisions);
+  const latest = Math.max(0, ...all.map(({ revision }) => Number(revision)));
+  const found = all.find(({ metadata }) => metadata.name === name);
+  if (found === undefined) {
+    const { labels } = objectOf(template.metadata);
+    const body = {
+      metadata: {
+        name,
+        labels: { ...objectOf(labels), [hashLabel(workload)]: hash },
+        ownerReferences: controllerReference(workload) ?? [],
+      },
+      data: { spec: { template: { ...template, $patch: "replace" } } },
+      revision: latest + 1,
+    };
+    create(registry, resources.controllerRevisions, workload.metadata.namespace, body, controllerManager);
+  } else if (found.revision !== latest) {
+    registry.storage.put(resources.controllerRevisions, { ...found, revision: latest + 1 });
+  }
+  return { name, hash, template };
+}
+
+/** The revision of this name, if the workload still has it. */
+export function revisionNamed(registry: ControllerRegistry, workload: ApiObject, name: string): Revision | undefined {
+  const object = registry.storage.get(resources.controllerRevisions, workload.metadata.namespace, name);
+  const template = valueAt(object, "data", "spec", "template");
+  if (object === undefined || !isObject(template)) return undefined;
+  const hash = object.metadata.labels?.[hashLabel(workload)] ?? "";
+  return { name, hash, template: without(template, "$patch") };
+}
+
+/** Whether two templates are the same but for the label that tells ReplicaSets apart. */
+export function sameTemplate(a: JsonObject, b: JsonObject): boolean {
+  return sameJson(withoutHashLabel(a), withoutHashLabel(b));
+}
+
+function withoutHashLabel(template: JsonObject): JsonObject {
+  const metadata = isObject(template.metadata) ? template.metadata : {};
+  const labels = isObject(metadata.labels) ? without(metadata.labels, "pod-template-hash") : {};
+  return { ...template, metadata: { ...metadata, labels } };
+}

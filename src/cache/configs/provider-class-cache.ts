@@ -1,0 +1,81 @@
+import type { Config } from "../../domain/config/digest.ts";
+import { type PodStatus, type PodStatusObject, samePodStatus, toPodStatus } from "../../domain/config/pod-status.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { resources } from "../../kube/api/resources.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts";
+import type { Allotments } from "../store/namespace-limits.ts";
+import type { StoreChange } from "../store/store.ts";
+import { ProviderClasses } from "./provider-classes.ts";
+
+interface Options {
+  /** Undefined for all. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly onConfigChange: (change: StoreChange<Config>) => void;
+}
+
+/**
+ * What SecretProviderClasses fetch, from the objects that the driver writes of each Pod. Where the API has no such objects,
+ * because the driver is not installed, there are none, until it is.
+ */
+export class ProviderClassCache {
+  readonly #statuses: KindCache<KubeObject & PodStatusObject, PodStatus>;
+  readonly #classes: ProviderClasses;
+
+  constructor({ namespaces, log, clock, onConfigChange }: Options, allotments: Allotments) {
+    this.#classes = new ProviderClasses(onConfigChange);
+    this.#statuses = new KindCache({
+      resource: resources.secretProviderClassPodStatuses,
+      mayBeAbsent: true,
+      namespaces,
+      transform: (object, held) => {
+        const status = toPodStatus(object, clock.wall() / 1000, held);
+        if (held !== undefined && samePodStatus(held, status)) return held;
+        const leftOut = (count: number): PodStatus => {
+          return { ...status, className: "", excess: { budget: "namespace", count } };
+        };
+        return allotments.take(held, status, leftOut);
+      },
+      same: samePodStatus,
+      onChange: (change) => {
+        if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
+        this.#classes.changed(change);
+      },
+      listAgain: () => allotments.hasRoomAnywhere,
+      log,
+    });
+  }
+
+  /** The kind that is watched, for messages. */
+  get kind(): string {
+    return this.#statuses.kind;
+  }
+
+  /** How many Pods tell of their classes. */
+  get size(): number {
+    return this.#statuses.size;
+  }
+
+  /** What Pods tell of a class; undefined where none of them mounts it. */
+  get(namespace: string, name: string): Config | undefined {
+    return this.#classes.get(namespace, name);
+  }
+
+  /** The classes that Pods of a namespace tell of. */
+  valuesIn(namespace: string): Iterable<Config> {
+    return this.#classes.valuesIn(namespace);
+  }
+
+  /** See {@link KindCache.heardUpTo}. */
+  heardUpTo(namespace: string): number {
+    return this.#statuses.heardUpTo(namespace);
+  }
+
+  /** See {@link KindCache.run}. */
+  run(watch: Watch, signal: AbortSignal, listener: ListListener): Promise<void>[] {
+    return this.#statuses.run(watch, signal, listener);
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import type { Pattern } from "../../domain/compatibility/settings.ts";
+import type { ConfigKind } from "../../domain/references/references.ts";
+import { PatternIndex } from "./pattern-index.ts";
+
+const pattern = (source: string, kind: ConfigKind = "ConfigMap"): Pattern => ({ kind, source, path: "p" });
+
+/** An index over the ConfigMaps of namespace "shop". */
+function indexOver(...existing: readonly string[]) {
+  const index = new PatternIndex((kind, namespace) => (kind === "ConfigMap" && namespace === "shop" ? existing : []));
+  const object = (name: string) => ({ kind: "ConfigMap" as const, namespace: "shop", name });
+  return {
+    index,
+    readers: (name: string, isThere = true) => [...index.workloadsOf(`ConfigMap/shop/${name}`, isThere)].sort(),
+    names: (source: string) => [...(index.namesMatching("shop", [pattern(source)])?.[0] ?? ["too much"])].sort(),
+    added: (name: string) => index.added(object(name)),
+    removed: (name: string) => index.removed(object(name)),
+  };
+}
+
+describe("PatternIndex", () => {
+  it("tells who names an object by an expression, whether it was there, came or went", () => {
+    const { index, readers, names, added, removed } = indexOver("app-1");
+    index.set("Deployment/shop/a", "shop", [pattern("app-.*"), pattern("x")]);
+    index.set("Deployment/shop/b", "shop", [pattern("app-.*")]);
+    index.set("Deployment/other/c", "other", [pattern("app-.*")]);
+    added("app-2");
+    added("y");
+    expect(names("app-.*")).toEqual(["app-1", "app-2"]);
+    expect(readers("app-2")).toEqual(["Deployment/shop/a", "Deployment/shop/b"]);
+    expect(readers("y")).toEqual([]);
+    removed("app-2");
+    expect(names("app-.*")).toEqual(["app-1"]);
+    expect(readers("app-2", false)).toEqual(["Deployment/shop/a", "Deployment/shop/b"]);
+    expect([...index.workloadsOf("Secret/shop/app-1", true)]).toEqual([]);
+  });
+
+  it("keeps nothing of what is gone, and takes no note of what is only asked for", () => {
+    const { index, names, readers } = indexOver("app-1");
+    expect(names("a.*")).toEqual(["app-1"]);
+    index.set("w", "shop", [pattern("a.*"), pattern("b.*")]);
+    index.set("w", "shop", [pattern("b.*")]);
+    expect(index.size).toEqual({ workloads: 1, expressions: 1 });
+    index.set("w", "shop", []);
+    expect(index.size).toEqual({ workloads: 0, expressions: 0 });
+    expect(index.isEmpty).toBe(true);
+    expect(readers("app-1")).toEqual([]);
+  });
+
+  it("keeps an expression once however many workloads have it, and few different ones", () => {
+    const { index, names, added } = indexOver("app-1");
+    for (let n = 0; n < 10_000; n++) index.set(`same-${n}`, "shop", [pattern("app-.*")]);
+    expect(index.size).toEqual({ workloads: 10_000, expressions: 1 });
+    for (let n = 0; n < 10_000; n++) index.set(`own-${n}`, "shop", [pattern(`app-${n}.*`)]);
+    expect(index.size.expressions).toBeLessThan(400);
+    added("app-9999x");
+    expect(names("app-.*")).toEqual(["app-1", "app-9999x"]);
+    expect(names("app-9999.*")).toEqual(["too much"]);
+  });
+
+  it("gives up on an expression that takes too much in its namespace, and on no other", () => {
+    const long = Array.from({ length: 3_000 }, (_, n) => `${"a".repeat(200)}${n}`);
+    const { index, names } = indexOver(...long);
+    expect(names(`${"(a|a)*".repeat(30)}b`)).toEqual(["too much"]);
+    expect(names("a+7")).toHaveLength(1);
+    const many = Array.from({ length: 100 }, (_, n) => pattern(`(a|a)*${n}x`));
+    expect(index.namesMatching("shop", many)).toBeUndefined();
+  });
+});

@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { FakeWatch } from "../../../test/support/fake-watch.ts";
+import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
+import { silentLogger } from "../../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import { cachesOver } from "../cluster-cache.ts";
+import { readWithLentTemplate } from "./template-source-reads.ts";
+
+const id = "rollouts.argoproj.io";
+const started: AbortController[] = [];
+afterEach(() => {
+  for (const controller of started.splice(0)) controller.abort();
+});
+
+/** Caches of Rollouts, and of Deployments that read one ConfigMap, each the one that `reads` says. */
+async function start() {
+  const fake = new FakeWatch();
+  const clock = new FakeClock();
+  const reads: Record<string, string | Error> = {};
+  const waits: Record<string, Promise<void>> = {};
+  const asked: string[] = [];
+  const stored: Record<string, Rollout> = {};
+  const client = {
+    request: async <T>({ path }: { readonly path: string }): Promise<T> => {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      if (path.includes("/rollouts/")) {
+        const found = stored[name];
+        if (found === undefined)
+          throw new ApiError({
+            request: path,
+            status: 404,
+            reason: "NotFound",
+            serverMessage: "",
+            retryAfterMs: undefined,
+          });
+        return structuredClone(found) as T;
+      }
+      asked.push(name);
+      await waits[name];
+      const read = reads[name];
+      if (read instanceof Error) throw read;
+      const containers = [{ name: "main", envFrom: [{ configMapRef: { name: read } }] }];
+      return { metadata: { name, generation: 1 }, spec: { template: { spec: { containers } } } } as T;
+    },
+  };
+  const caches = cachesOver(
+    {
+      watch: fake.watch,
+      list: fake.list,
+      find: async (kind) => rowOf(kind, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" }),
+      readTemplate: (row, name, signal) => readWithLentTemplate(client, row, name, { signal }),
+    },
+    {
+      namespaces: undefined,
+      workloadKinds: [readWantedKind(id)].filter((kind) => kind !== undefined),
+      clock,
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      onWorkloadChange: () => {},
+      onConfigChange: () => {},
+      onNamespaceChange: () => {},
+      random: () => 1,
+    },
+  );
+  const controller = new AbortController();
+  started.push(controller);
+  void caches.run(controller.signal);
+  await clock.advance(0);
+  const readBy = (config: string) => [...caches.workloadsReading(`ConfigMap/ns/${config}`)];
+  const feed = fake.feed("rollouts");
+  /** Stores Rollouts and tells of them. */
+  const apply = async (...objects: Rollout[]) => {
+    for (const object of objects) stored[object.metadata.name] = object;
+    await feed.push(...objects.map((object) => ({ type: "apply" as const, object })));
+  };
+  const list = async (...objects: Rollout[]) => {
+    for (const object of objects) stored[object.metadata.name] = object;
+    await feed.list(...objects);
+  };
+  return { feed, apply, list, clock, reads, waits, asked, stored, caches, readBy };
+}
+
+interface Rollout {
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+  readonly status?: object;
+}
+
+const withItsOwn = { template: { spec: { containers: [] } } };
+
+function rollout(name: string, knownGeneration = "1", optsIn = "true", namespace = "ns", ownSpec?: object): Rollout {
+  const annotations = {
+    "wave.pusher.com/update-on-config-change": optsIn,
+    "rollout.argoproj.io/workload-generation": knownGeneration,
+  };
+  const metadata = { name, namespace, uid: name, resourceVersion: knownGeneration, generation: 1, annotations };
+  return { metadata, spec: ownSpec ?? { workloadRef: { apiVersion: "apps/v1", kind: "Deployment", name } } };
+}
+
+const soon = 1_000;
+
+describe("a workload that borrows its pod template", () => {
+  it("is held as being deleted also while that cannot be read: somebody waits for its finalizer to go", async () => {
+    const { list, apply, clock, reads, asked, caches } = await start();
+    reads.a = "first";
+    await list(rollout("a"));
+    await clock.advance(soon);
+    expect(caches.workload(`${id}/ns/a`)).toMatchObject({ deleting: false });
+    reads.a = new ConnectionError("it broke");
+    const { metadata, spec } = rollout("a");
+    const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["wave.pusher.com/finalizer"] };
+    await apply({ metadata: { ...metadata, ...deleted }, spec });
+    expect(caches.workload(`${id}/ns/a`)).toMatchObject({ deleting: true, oldFinalizer: true });
+    await clock.advance(soon);
+    expect(asked).toEqual(["a"]);
+  });
+
+  it("is held with what that reads, and with what it reads once its controller knows of another", async () => {
+    const { list, apply, clock, reads, asked, readBy } = await start();
+    reads.a = "first";
+    await list(rollout("a"), rollout("out", "1", "false"));
+    await clock.advance(soon);
+    expect(readBy("first")).toEqual([`${id}/ns/a`]);
+    await apply({ ...rollout("a"), status: { phase: "Healthy" } });
+    await clock.advance(soon);
+    expect(asked).toEqual(["a"]);
+    reads.a = "second";
+    await apply(rollout("a", "2"));
+    await clock.advance(soon);
+    expect([readBy("first"), readBy("second")]).toEqual([[], [`${id}/ns/a`]]);
+  });
+
+  it("keeps what is held of it while that cannot be read, and is read again with pauses until it can", async () => {
+    const { list, apply, clock, reads, asked, readBy } = await start();
+    reads.a = "first";
+    await list(rollout("a"));
+    await clock.advance(soon);
+    reads.a = new ConnectionError("it broke");
+    await apply(rollout("a", "2"));
+    await clock.advance(60_000);
+    expect(asked.length).toBeGreaterThan(3);
+    expect(asked.length).toBeLessThan(12);
+    expect(readBy("first")).toEqual([`${id}/ns/a`]);
+    reads.a = "second";
+    await clock.advance(60_000);
+    expect([readBy("first"), readBy("second")]).toEqual([[], [`${id}/ns/a`]]);
+  });
+
+  it("holds up no other of its kind while its template cannot be read", async () => {
+    const { list, apply, clock, reads, caches } = await start();
+    [reads.a, reads.b] = [new ConnectionError("it broke"), "first"];
+    await list(rollout("a"));
+    await clock.advance(60_000);
+    await apply(rollout("b", "1", "true", "other"), rollout("own", "1", "true", "other", withItsOwn));
+    expect(caches.workload(`${id}/other/own`)).toBeDefined();
+    await clock.advance(soon);
+    expect(caches.workload(`${id}/other/b`)).toBeDefined();
+    expect(caches.workload(`${id}/ns/a`)).toBeUndefined();
+  });
+
+  it("is tried by one or two of a namespace, however many of them cannot be read", async () => {
+    const { list, clock, reads, asked } = await start();
+    const names = Array.from({ length: 1_000 }, (_, i) => `r${i}`);
+    for (const name of names) reads[name] = new ConnectionError("it broke");
+    await list(...names.map((name) => rollout(name)));
+    await clock.advance(120_000);
+    expect(asked.length).toBeLessThan(40);
+    for (const name of names) reads[name] = "first";
+    await clock.advance(60_000);
+    expect(new Set(asked).size).toBe(1_000);
+  });
+
+  it("is read four times a second where it changes all the time, and is held all the same", async () => {
+    const { list, apply, clock, reads, asked, caches } = await start();
+    reads.a = "first";
+    await list();
+    for (let i = 1; i <= 1_000; i++) {
+      await apply(rollout("a", `${i}`));
+      await clock.advance(10);
+    }
+    expect(caches.workload(`${id}/ns/a`)).toBeDefined();
+    expect(asked.length).toBeLessThanOrEqual(41);
+  });
+
+  it("is forgotten once it is gone, also where that was told while it was being read", async () => {
+    const { feed, list, clock, reads, waits, caches } = await start();
+    const slow = Promise.withResolvers<void>();
+    reads.a = "first";
+    waits.a = slow.promise;
+    await list(rollout("a"));
+    await clock.advance(soon);
+    await feed.push({ type: "delete", object: rollout("a") });
+    slow.resolve();
+    await clock.advance(soon);
+    expect(caches.workload(`${id}/ns/a`)).toBeUndefined();
+  });
+
+  it("is forgotten once a list is without it", async () => {
+    const { list, clock, reads, caches, stored } = await start();
+    reads.a = new ConnectionError("it broke");
+    await list(rollout("a"));
+    await clock.advance(soon);
+    delete stored.a;
+    await list();
+    reads.a = "first";
+    await clock.advance(60_000);
+    expect(caches.workload(`${id}/ns/a`)).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { workloadObject } from "../../../test/support/domain/objects.ts";
+import { readWantedKind, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { ApiError } from "../../kube/api/errors.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { findKind } from "./find-kind.ts";
+
+const wanted = readWantedKind("example.com/v1/widgets") as WantedKind;
+const counts = ["observedGeneration", "replicas", "updatedReplicas", "availableReplicas"];
+
+/** An API server that has Widgets, and publishes a definition of them from the so-and-so-many-th time on that it is asked. */
+function serving(fields: readonly string[] | undefined, from = 1) {
+  const asked: string[] = [];
+  const properties = fields && Object.fromEntries(fields.map((name) => [name, { type: "integer" }]));
+  const status = { type: "object", ...(properties && { properties }) };
+  const kind = { group: "example.com", version: "v1", kind: "Widget" };
+  const widget = { properties: { status }, "x-kubernetes-group-version-kind": [kind] };
+  const schemas = { "com.example.v1.Widget": widget, "io.k8s.Status": {} };
+  const request = async ({ path }: { readonly path: string }) => {
+    asked.push(path);
+    if (path === "/apis/example.com/v1") return { resources: [{ name: "widgets", kind: "Widget", namespaced: true }] };
+    const times = asked.filter((each) => each === path).length;
+    if (path === "/openapi/v3/apis/example.com/v1" && times >= from) return { components: { schemas } };
+    throw new ApiError({ request: path, status: 404, reason: "NotFound", serverMessage: "" });
+  };
+  return { asked, client: { request } as unknown as Pick<ApiClient, "request"> };
+}
+
+/** How far a Widget is that is to have three Pods and of whose status its controller leaves out what is 0. */
+async function progressOf({ client }: ReturnType<typeof serving>, status: object, pause = async () => {}) {
+  const row = await findKind(client, wanted, { pause });
+  return row?.progress(workloadObject({ spec: { replicas: 3 }, status: { ...status } })).state;
+}
+
+describe("a kind of which nothing is known but its definition", () => {
+  it("is not complete while its controller leaves out the numbers that are 0", async () => {
+    const api = serving(counts);
+    expect(await progressOf(api, {})).toBe("progressing");
+    expect(await progressOf(api, { observedGeneration: 3, replicas: 3 })).toBe("progressing");
+    expect(await progressOf(api, { observedGeneration: 3, replicas: 3, updatedReplicas: 3 })).toBe("progressing");
+    const complete = { observedGeneration: 3, replicas: 3, updatedReplicas: 3, availableReplicas: 3 };
+    expect(await progressOf(api, complete)).toBe("complete");
+    expect(await progressOf(api, { ...complete, replicas: 4 })).toBe("progressing");
+  });
+
+  it("is complete without the numbers that its definition does not have, or where that has none", async () => {
+    const few = serving(["observedGeneration", "readyReplicas"]);
+    expect(await progressOf(few, { observedGeneration: 3, readyReplicas: 3 })).toBe("complete");
+    expect(await progressOf(few, { observedGeneration: 3 })).toBe("progressing");
+    expect(await progressOf(serving(undefined), {})).toBe("complete");
+  });
+
+  it("is asked for again for a while where its definition is not published yet, and taken as it is after that", async () => {
+    let pauses = 0;
+    const pause = async () => {
+      pauses++;
+    };
+    expect(await progressOf(serving(counts, 3), {}, pause)).toBe("progressing");
+    expect(pauses).toBe(2);
+    expect(await progressOf(serving(counts, 4), {}, pause)).toBe("complete");
+  });
+
+  it("is asked for once, however often it is looked whether it is there", async () => {
+    const { client, asked } = serving(counts);
+    const before = await findKind(client, wanted);
+    expect(await findKind(client, wanted, { before })).toBe(before);
+    expect(asked.filter((path) => path.startsWith("/openapi"))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,105 @@
+import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import { type Command, type Terminal, taking } from "../command/command.ts";
+import { type ClusterPlace, toldFailure } from "../command/command-failure.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import { version } from "../command/version.ts";
+import type { KindRow } from "../command/workload-argument.ts";
+import { type FlagTable, type FlagValues, type Given, parseFlags } from "../flags/parse-flags.ts";
+import { runFlags } from "../flags/run-flags.ts";
+
+/** The flags that say which cluster is meant. */
+export const connectionFlags = { kubeconfig: runFlags.kubeconfig, context: runFlags.context };
+
+/** The cluster that a command speaks to, as whoever calls it. */
+export interface Cluster extends ClusterPlace {
+  readonly client: ApiClient;
+  /** The namespace of the context, else "default". */
+  readonly namespace: string;
+}
+
+/** What a command was called with. */
+export interface Called<T extends FlagTable> {
+  readonly values: FlagValues<T>;
+  /** The flags that were given by argument or variable; the others have their defaults. */
+  readonly given: ReadonlyMap<string, Given>;
+  readonly positionals: readonly string[];
+  readonly terminal: Terminal;
+}
+
+interface Row<T extends FlagTable> {
+  readonly name: string;
+  readonly flags: T & typeof connectionFlags;
+  /** The kinds of the objects that it is given by name; undefined: none. */
+  readonly kinds?: readonly KindRow<string>[];
+  /** What `--help` prints. */
+  readonly help: () => Promise<string>;
+  /**
+   * Reads the arguments, before the cluster is asked anything; what it returns does the work and resolves with the exit
+   * code. Throws a UsageError for a mistake in them.
+   */
+  readonly read: (called: Called<T & typeof connectionFlags>) => (cluster: Cluster) => Promise<number>;
+}
+
+/**
+ * A command that speaks to a cluster: ends after one line where the cluster does not answer, refuses, or lacks what is asked
+ * for, with the exit code of that.
+ */
+export function clusterCommand<T extends FlagTable>({ name, flags, kinds, help, read }: Row<T>): Command {
+  const command: Command = async (args, terminal) => {
+    const parsed = parseFlags(flags, args, terminal.env);
+    if (parsed.asks !== "run") {
+      terminal.write(parsed.asks === "help" ? await help() : `wave ${version()}\n`);
+      return exitCodes.done;
+    }
+    const run = read({ ...parsed, terminal });
+    let config: ClusterConfig | undefined;
+    try {
+      config = await configured(parsed.values, terminal);
+      return await connected(name, config, run);
+    } catch (error) {
+      const told = toldFailure(error, config);
+      if (told === undefined) throw error;
+      terminal.writeError(`wave ${name}: ${told.line}\n`);
+      return told.code;
+    }
+  };
+  return taking(command, { flags, kinds });
+}
+
+/** The cluster that flags mean. Throws a ClusterConfigError where they mean none. */
+export async function configured(
+  { kubeconfig, context }: FlagValues<typeof connectionFlags>,
+  { env, homeDir }: Terminal,
+): Promise<ClusterConfig> {
+  const { loadClusterConfig } = await import("../../kube/config/cluster-config.ts");
+  return loadClusterConfig({
+    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    env,
+    homeDir,
+  });
+}
+
+/** Does something with a connection to a cluster, which it ends. */
+export async function connected(
+  name: string,
+  config: ClusterConfig,
+  run: (cluster: Cluster) => Promise<number>,
+): Promise<number> {
+  const { createApiClient } = await import("../../kube/http/client.ts");
+  const client = createApiClient({
+    config,
+    clock: systemClock,
+    metrics: new MetricsRegistry(),
+    userAgent: `wave-${name}/${version()} (${process.platform}/${process.arch})`,
+  });
+  try {
+    const { source, server } = config;
+    return await run({ client, namespace: config.namespace ?? "default", source, server });
+  } finally {
+    await client.close();
+  }
+}

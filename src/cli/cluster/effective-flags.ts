@@ -1,0 +1,64 @@
+import { enumerated } from "../../domain/syntax/wording.ts";
+import { type FlagValues, type Given, parseFlags } from "../flags/parse-flags.ts";
+import { printable } from "../output/printable.ts";
+import type { Called, Cluster } from "./cluster-command.ts";
+import { type KnownPolicy, readPolicy, toldFlags } from "./inherited-flags.ts";
+import { type RunningWave, type RunningWaves, runningWaves, wavesFor } from "./running-wave.ts";
+
+/**
+ * The policy of the Wave that runs for a namespace, or with undefined for all: by the flags of whoever calls the command, and for each
+ * that is not given by the Deployment. Writes a line on standard error where that says anything. Where no Deployment may be
+ * read, which a line says to who gives none of them, or none runs Wave, as from outside of the cluster, the flags alone tell.
+ */
+export async function readRunningPolicy<T extends typeof toldFlags>(
+  command: string,
+  { client }: Cluster,
+  { values, given, terminal }: Called<T>,
+  namespace: string | undefined,
+  known?: RunningWaves,
+): Promise<KnownPolicy> {
+  const waves = known ?? (await runningWaves(client));
+  const [wave, ...others] = "unread" in waves ? [] : wavesFor(waves, namespace);
+  const say = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
+  const isGiven = Object.keys(toldFlags).some((name) => given.has(name));
+  // Who has read them already tells it in his own words.
+  if ("unread" in waves && known === undefined && !isGiven)
+    say(
+      `with which flags Wave runs is not known here: ${waves.unread}; the defaults count, and those that you give, also as variables such as WAVE_WINDOW`,
+    );
+  if (wave === undefined || others.length > 0) {
+    if (wave !== undefined)
+      say(`whose flags count is not known, since several Waves run: ${enumerated([wave, ...others], 3, nameOf)}`);
+    return readPolicy(client, values);
+  }
+  const told = toldBy(wave, given);
+  if (told.taken.length > 0) say(`${nameOf(wave)} was told ${told.taken.join(" ")}, and so it is here`);
+  return readPolicy(client, told.values);
+}
+
+/** What the Wave that runs was told, as far as that is known. */
+export interface Told {
+  readonly values: FlagValues<typeof toldFlags>;
+  /** The flags that its Deployment said, as they are written there: `--window=…`. Those that change nothing are not among them. */
+  readonly taken: readonly string[];
+}
+
+/** The flags that whoever calls a command gives; each that they do not give is taken from the Deployment. */
+export function toldBy({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap<string, Given>): Told {
+  const own: string[] = [];
+  const taken: string[] = [];
+  for (const [name, row] of Object.entries(toldFlags)) {
+    const told = flags.get(name);
+    const text = given.get(name)?.text;
+    if (text !== undefined) own.push(`--${name}=${text}`);
+    else if (told !== undefined && row.parse(told) !== row.default) taken.push(`--${name}=${told}`);
+  }
+  const parsed = parseFlags(toldFlags, [...own, ...taken], {});
+  if (parsed.asks !== "run") throw new Error("a flag of Wave's asks for help");
+  return { values: parsed.values, taken };
+}
+
+/** `deployment/wave in wave-system`. */
+export function nameOf({ namespace, name }: Pick<RunningWave, "namespace" | "name">): string {
+  return `deployment/${name} in ${namespace}`;
+}

@@ -1,0 +1,88 @@
+import type { WorkloadRow } from "../../domain/model/workload.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { dialectFlags, dialectSettings } from "../flags/compatibility-flags.ts";
+import type { Flag } from "../flags/flag-types.ts";
+import { kindFlags, wantedKinds } from "../flags/kind-flags.ts";
+import { pacingFlags, pacingSettings } from "../flags/pacing-flags.ts";
+import type { FlagValues } from "../flags/parse-flags.ts";
+import { ownershipOf, runFlags } from "../flags/run-flags.ts";
+import { kindsThere } from "./available-kinds.ts";
+import { type ReadHashKeys, readHashKeys } from "./reference-keys.ts";
+
+const group = "What the Wave that runs was told, where its Deployment does not say it";
+
+const told = <V>(flag: Flag<V>, help = flag.help): Flag<V> => ({ ...flag, group, help });
+
+/** The flags of `wave run` by which it decides: whoever wants to know what it decides gives them as it has them. */
+export const toldFlags = {
+  namespaces: told(
+    runFlags.namespaces,
+    "The namespaces that it watches: of others it rolls nothing and reads nothing.",
+  ),
+  "cross-namespace": told(runFlags["cross-namespace"]),
+  "first-sight": told(runFlags["first-sight"]),
+  "hash-key-secret": told(
+    runFlags["hash-key-secret"],
+    "The Secret with the key of its hashes. Without it, or where you may not read it, it cannot be told what a hash under a key stands for.",
+  ),
+  "scheduling-gate": told(
+    runFlags["scheduling-gate"],
+    "Whether Pods are kept pending while a ConfigMap or Secret that they require is missing.",
+  ),
+  "owner-references": told(runFlags["owner-references"], "Whether it keeps owner references and finalizers."),
+  "migrate-legacy": told(runFlags["migrate-legacy"], "Whether it removes owner references and finalizers."),
+  dialects: told(dialectFlags.dialects, "Whose annotations it understands."),
+  "auto-reload-all": told(dialectFlags["auto-reload-all"]),
+  "reload-on-create": told(dialectFlags["reload-on-create"]),
+  "reload-on-delete": told(dialectFlags["reload-on-delete"]),
+  "namespaces-to-ignore": told(dialectFlags["namespaces-to-ignore"]),
+  "namespace-selector": told(dialectFlags["namespace-selector"]),
+  "resource-label-selector": told(dialectFlags["resource-label-selector"]),
+  "resources-to-ignore": told(dialectFlags["resources-to-ignore"]),
+  "enable-csi-integration": told(dialectFlags["enable-csi-integration"]),
+  "workload-kinds": told(kindFlags["workload-kinds"], "The kinds that it rolls besides the built-in ones."),
+  "is-Argo-Rollouts": told(kindFlags["is-Argo-Rollouts"]),
+  "ignored-workload-types": told(kindFlags["ignored-workload-types"]),
+  settle: told(pacingFlags.settle),
+  "settle-max": told(pacingFlags["settle-max"]),
+  "max-concurrent-rollouts": told(pacingFlags["max-concurrent-rollouts"]),
+  "first-wave": told(pacingFlags["first-wave"]),
+  soak: told(pacingFlags.soak),
+  "halt-after-failures": told(pacingFlags["halt-after-failures"]),
+  "rollout-timeout": told(pacingFlags["rollout-timeout"]),
+  window: told(pacingFlags.window),
+  observe: told(pacingFlags.observe, "Whether it writes nothing, and only tells what it would roll."),
+};
+
+/** The policy of the Wave that runs, as far as whoever asks knows it. */
+export interface KnownPolicy extends Omit<Policy, "hashKeys" | "pacing"> {
+  readonly pacing: NonNullable<Policy["pacing"]>;
+  readonly keys: ReadHashKeys;
+  /** The kinds of workload that it rolls and that are there. */
+  readonly kinds: readonly WorkloadRow[];
+}
+
+/** What it was told, with the keys of hashes as far as they can be read. */
+export async function readPolicy(
+  client: Pick<ApiClient, "request">,
+  values: FlagValues<typeof toldFlags>,
+): Promise<KnownPolicy> {
+  return {
+    crossNamespace: values["cross-namespace"],
+    firstSight: values["first-sight"],
+    namespaces: values.namespaces,
+    schedulingGate: values["scheduling-gate"],
+    dialects: dialectSettings(values),
+    providerClasses: values["enable-csi-integration"],
+    ownership: ownershipOf(values),
+    pacing: pacingSettings(values),
+    keys: await readHashKeys(client, values["hash-key-secret"]),
+    kinds: await kindsThere(client, wantedKinds(values) ?? []),
+  };
+}
+
+/** The same for `planRollout`. */
+export function policyOf({ keys, kinds: _kinds, ...policy }: KnownPolicy): Policy {
+  return { ...policy, hashKeys: keys.state === "read" ? keys.keys : undefined };
+}

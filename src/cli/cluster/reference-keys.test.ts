@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { explainScene } from "../../../test/support/cli/explain.ts";
+import { inDefault } from "../../../test/support/cli/web.ts";
+import { hashKey } from "../../domain/policy/hash-key.ts";
+
+const sandbox = await startSandbox({ controllers: false });
+const { cluster, explain, explainJson } = explainScene(sandbox);
+
+const flag = "--hash-key-secret=default/wave-hash-key";
+const bytes = (fill: number) => Buffer.alloc(32, fill);
+
+async function storeKeys(current: number, previous?: number): Promise<void> {
+  const data = {
+    key: bytes(current).toString("base64"),
+    ...(previous !== undefined && { previous: bytes(previous).toString("base64") }),
+  };
+  const metadata = { name: "wave-hash-key", labels: { "app.kubernetes.io/managed-by": "wave" } };
+  await removeKeys();
+  await cluster.call("POST", inDefault("secrets"), { metadata, data });
+}
+
+async function removeKeys(): Promise<void> {
+  await cluster.call("DELETE", inDefault("secrets/wave-hash-key")).catch(() => {});
+}
+
+/** A workload whose hash is under the key 1. */
+async function recordUnderKey(): Promise<string> {
+  await cluster.createConfigMap("page", { "index.html": "hello" });
+  await cluster.createSecret({ password: "hunter2" });
+  await cluster.createWeb();
+  await storeKeys(1);
+  const { currentHash } = await explainJson(flag);
+  expect(currentHash).toMatch(new RegExp(`^v2-${hashKey(bytes(1)).id}:[0-9a-f]{64}$`));
+  await cluster.recordHash(currentHash);
+  return currentHash;
+}
+
+const edit = () => cluster.call("PATCH", inDefault("configmaps/page"), { data: { "index.html": "bye" } });
+
+describe("wave explain with hashes under a key", () => {
+  afterEach(removeKeys);
+
+  it.each([
+    ["the current key", [1], "current key"],
+    ["the previous key", [2, 1], "previous key"],
+  ] as const)("tells what one under %s stands for", async (_, [current, previous], recordedUnder) => {
+    await recordUnderKey();
+    await storeKeys(current, previous);
+    expect(await explainJson(flag)).toMatchObject({ outcome: "unchanged", recordedUnder });
+    await edit();
+    const after = await explainJson(flag);
+    expect(after).toMatchObject({ outcome: "roll", recordedUnder });
+    expect(after.currentHash).toContain(`v2-${hashKey(bytes(current)).id}:`);
+  });
+
+  it("says that it cannot tell without the flag, before and after an edit, and what to give", async () => {
+    const recordedHash = await recordUnderKey();
+    for (const change of [async () => {}, edit]) {
+      await change();
+      const told = await explainJson();
+      expect(told).toMatchObject({ outcome: "unknown", recordedHash, recordedUnder: "unknown key", currentHash: null });
+      expect(told.reason).toBe(
+        `its hash is under the key ${hashKey(bytes(1)).id}, which is not known here: give --hash-key-secret`,
+      );
+    }
+    expect((await explain()).out).toContain("Now          cannot be told");
+  });
+
+  it("says that it cannot tell where the Secret is missing, damaged or not to be read", async () => {
+    await recordUnderKey();
+    await removeKeys();
+    expect((await explainJson(flag)).reason).toContain('there is no Secret "wave-hash-key" in namespace "default"');
+    await storeKeys(1);
+    await cluster.call("PATCH", inDefault("secrets/wave-hash-key"), { data: { key: "aGk=" } });
+    expect((await explainJson(flag)).reason).toContain("is damaged");
+    const path = inDefault("secrets/wave-hash-key");
+    sandbox.faults.add({ match: (request) => request.path === path, action: { type: "status", status: 403 } });
+    const forbidden = await explainJson(flag);
+    expect(forbidden).toMatchObject({ outcome: "unknown", currentHash: null });
+    expect(forbidden.reason).toContain("403");
+  });
+
+  it("says what becomes of a hash whose key is no longer stored", async () => {
+    await recordUnderKey();
+    await storeKeys(3, 2);
+    expect(await explainJson(flag)).toMatchObject({ outcome: "adopt", recordedUnder: "unknown key" });
+    expect((await explain(flag)).out).toContain("takes its Pods to see the current configuration, and replaces none");
+  });
+
+  it("tells of a hash without key what it always told, but not what Wave would write with a key that it cannot read", async () => {
+    await cluster.createConfigMap("page", { "index.html": "hello" });
+    await cluster.createSecret({ password: "hunter2" });
+    await cluster.createWeb();
+    const { currentHash: recordedHash } = await explainJson();
+    await cluster.recordHash(recordedHash);
+    expect(await explainJson(flag)).toMatchObject({ outcome: "unchanged", recordedUnder: "no key", currentHash: null });
+    await storeKeys(1);
+    expect(await explainJson(flag)).toMatchObject({ outcome: "unchanged", recordedUnder: "no key" });
+    await edit();
+    expect(await explainJson(flag)).toMatchObject({ outcome: "roll" });
+  });
+});

@@ -1,0 +1,213 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
+import { waitedMs } from "../../../test/support/processor-time.ts";
+
+const main = join(import.meta.dirname, "../../main.ts");
+/** A `wave demo` of its own process, on the sources. */
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [main, "demo", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    // A variable that stands for a flag of `wave run` must not lead the demo to a cluster.
+    env: {
+      PATH: process.env.PATH,
+      HOME: "/does/not/exist",
+      WAVE_KUBECONFIG: "/does/not/exist",
+      KUBECONFIG: "/neither",
+    },
+  });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, out, err })),
+  );
+  const said = async (text: string): Promise<string> => {
+    while (!out.includes(text)) {
+      const more = await Promise.race([once(child.stdout, "data"), ended]);
+      if (!Array.isArray(more) && !out.includes(text)) throw new Error(`it ended without a word of "${text}": ${err}`);
+    }
+    return out;
+  };
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, ended, said };
+}
+
+/** A sandbox of the test's own that plays somebody's cluster, and a kubeconfig for it. */
+async function somebodysCluster(): Promise<{ sandbox: Sandbox; kubeconfig: string }> {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.close());
+  const folder = mkdtempSync(join(tmpdir(), "wave-demo-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, JSON.stringify(sandbox.kubeconfig()));
+  return { sandbox, kubeconfig };
+}
+
+async function demoNamespaces({ url }: Sandbox): Promise<readonly string[]> {
+  const answer = await fetch(`${url}/api/v1/namespaces`);
+  const list = (await answer.json()) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
+  return list.items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith("wave-demo"));
+}
+
+describe("wave demo", () => {
+  it("tells a story in which everything happens as it says, in less than 10 seconds", async () => {
+    const from = performance.now();
+    const { child, ended } = start();
+    let waited = 0;
+    child.stdout.on("data", () => {
+      waited = Math.max(waited, waitedMs(child.pid ?? 0));
+    });
+    const { code, out, err } = await ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(performance.now() - from - waited).toBeLessThan(10_000);
+    const lines = [
+      /no cluster is touched/,
+      /^1\. /m,
+      /\$ kubectl apply -f examples\/nginx.yaml/,
+      /hash +v2:[0-9a-f]{8} /,
+      /ReplicaSet +web-\S+\n/,
+      /Pod +web-\S+\n/,
+      /^2\. /m,
+      /hash +v2:[0-9a-f]{8} → v2:[0-9a-f]{8} +\d+ ms/,
+      /Event +ConfigChanged +rolled out because ConfigMap "web-page" changed \(key "index.html"\)/,
+      /ReplicaSet +web-\S+ → web-\S+\n/,
+      /Pod +web-\S+ → web-\S+\n/,
+      /^3\. /m,
+      /hash +v2:[0-9a-f]{8}, as before/,
+      /Pod +web-\S+, as before/,
+      /^4\. /m,
+      /Event +ConfigChanged +rolled out because Secret "web-token"/,
+      /Pod +web-\S+ → web-\S+\n/,
+      /^3 changes, .* 2 rollouts\. \d+\.\d s\./m,
+      /wave demo --keep/,
+    ];
+    let rest = out;
+    for (const line of lines) {
+      const found = line.exec(rest);
+      expect(found, `${line} in\n${rest}`).not.toBeNull();
+      rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0));
+    }
+  });
+
+  it("shows no value of a Secret and no colours where no person reads", async () => {
+    const { out } = await start().ended;
+    expect(out).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/); // the token is a UUID
+    expect(out).not.toContain(String.fromCharCode(27));
+  });
+
+  it("leaves everything running with --keep, until Ctrl-C, and nothing after that", async () => {
+    const { child, ended, said } = start("--keep");
+    const story = await said("What Wave does until then");
+    const kubeconfig = /--kubeconfig (\S+) edit configmap web-page/.exec(story)?.[1] ?? "";
+    const { server } = JSON.parse(readFileSync(kubeconfig, "utf8")).clusters[0].cluster;
+    await fetch(`${server}/api/v1/namespaces/default/configmaps/web-page`, {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify({ data: { "index.html": "a person's own" } }),
+    });
+    await said('reason="ConfigMap \\"web-page\\" changed (key \\"index.html\\")"');
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 0, err: "" });
+    expect(existsSync(kubeconfig)).toBe(false);
+  });
+
+  it("refuses what is no flag, in one line", async () => {
+    expect(await start("now").ended).toEqual({ code: 2, out: "", err: 'wave demo: "now" is not a flag\n' });
+  });
+});
+
+describe("wave demo on a cluster", () => {
+  it("happens in a namespace of its own, which is gone afterwards", async () => {
+    const { sandbox, kubeconfig } = await somebodysCluster();
+    const { code, out, err } = await start("--kubeconfig", kubeconfig).ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const namespace = /in namespace (wave-demo-[0-9a-f]+)/.exec(out)?.[1];
+    expect(out).toContain(`$ kubectl -n ${namespace} edit configmap web-page`);
+    expect(await demoNamespaces(sandbox)).toEqual([]);
+    const elsewhere = sandbox.requests.filter((request) => request.namespace !== namespace);
+    expect(new Set(elsewhere.map(({ resource }) => resource))).toEqual(new Set(["/version", "namespaces"]));
+  });
+
+  it("leaves nothing when it is interrupted in the middle", async () => {
+    const { sandbox, kubeconfig } = await somebodysCluster();
+    sandbox.faults.add({
+      match: ({ method, path }) => method === "PATCH" && path.includes("/configmaps"),
+      action: { type: "blackHole" },
+    });
+    const { child, ended, said } = start("--kubeconfig", kubeconfig);
+    await said("2. ");
+    child.kill("SIGINT");
+    const { code, err } = await ended;
+    expect({ code, err }).toEqual({ code: 130, err: "wave demo: ended by SIGINT\n" });
+    expect(await demoNamespaces(sandbox)).toEqual([]);
+  });
+
+  it("leaves nothing when its reader goes away", async () => {
+    const { sandbox, kubeconfig } = await somebodysCluster();
+    const { child, ended, said } = start("--kubeconfig", kubeconfig);
+    await said("1. ");
+    child.stdout.destroy();
+    expect((await ended).code).not.toBe(0);
+    expect(await demoNamespaces(sandbox)).toEqual([]);
+  });
+
+  it("says in one line which step failed and why, and leaves nothing", async () => {
+    const { sandbox, kubeconfig } = await somebodysCluster();
+    sandbox.faults.add({
+      match: ({ method, path }) => method === "POST" && path.endsWith("/secrets"),
+      action: { type: "status", status: 403 },
+    });
+    const { code, err } = await start("--kubeconfig", kubeconfig).ended;
+    expect(code).toBe(3);
+    expect(err).toMatch(/^wave demo: step 4: create secrets in wave-demo-\w+: 403.*\n$/);
+    expect(await demoNamespaces(sandbox)).toEqual([]);
+  });
+
+  it("notices when an edit that nobody reads changes the Deployment after all", async () => {
+    const { sandbox, kubeconfig } = await somebodysCluster();
+    const isCreation = ({ method, path }: { method: string; path: string }) =>
+      method === "POST" && path.endsWith("/configmaps");
+    const { ended, said } = start("--kubeconfig", kubeconfig);
+    const namespace = /in namespace (\S+),/.exec(await said("1. "))?.[1];
+    // What comes after the edit waits long enough for somebody to do what Wave must not.
+    sandbox.faults.add({ match: isCreation, action: { type: "delay", ms: 1000 } });
+    await said("change notes.txt");
+    await fetch(`${sandbox.url}/apis/apps/v1/namespaces/${namespace}/deployments/web`, {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify({ spec: { template: { metadata: { annotations: { rolled: "for nothing" } } } } }),
+    });
+    expect(await ended).toMatchObject({
+      code: 1,
+      err: "wave demo: step 3: Deployment web was changed by an edit that none of its Pods sees\n",
+    });
+  });
+
+  it("says in one line that the cluster cannot be reached", async () => {
+    const { sandbox, kubeconfig } = await somebodysCluster();
+    await sandbox.close();
+    const { code, out, err } = await start("--kubeconfig", kubeconfig).ended;
+    expect({ code, out }).toEqual({ code: 3, out: "" });
+    expect(err).toMatch(/^wave demo: the API server http:\/\/127.0.0.1:\d+ cannot be reached: .*ECONNREFUSED.*\n$/);
+  });
+
+  it("says in one line that it may not create a namespace", async () => {
+    const { sandbox, kubeconfig } = await somebodysCluster();
+    sandbox.faults.add({
+      match: ({ method, path }) => method === "POST" && path.endsWith("/namespaces"),
+      action: { type: "status", status: 403 },
+    });
+    const { code, err } = await start("--kubeconfig", kubeconfig).ended;
+    expect(code).toBe(3);
+    expect(err).toMatch(/^wave demo: the demo needs to create a namespace, and this user may not: .*\n$/);
+  });
+});

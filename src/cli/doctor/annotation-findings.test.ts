@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { defaultPolicy } from "../../../test/support/domain/objects.ts";
+import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import type { WorkloadObject } from "../../domain/model/workload.ts";
+import { updateOnConfigChange } from "../../domain/references/annotations.ts";
+import { notedOnWorkload } from "./annotation-findings.ts";
+
+const wanted = readWantedKind("widgets.example.com") ?? expect.fail("no kind");
+const row = rowOf(wanted, { apiVersion: "example.com/v1", kind: "Widget" });
+
+function noted(annotations: Readonly<Record<string, string>>) {
+  const metadata = { name: "lathe", namespace: "shop", annotations };
+  return notedOnWorkload(row, { metadata, spec: { template: "none" } } as unknown as WorkloadObject, defaultPolicy);
+}
+
+it("tells of a custom resource that asks for rolls and is malformed, and of no other that is", () => {
+  expect(noted({ [updateOnConfigChange]: "true" }).mistakes).toEqual([
+    {
+      severity: "problem",
+      where: { kind: "widgets.example.com", namespace: "shop", name: "lathe" },
+      what: expect.stringMatching(/^widgets\.example\.com "shop\/lathe" is malformed: .*; it is not rolled$/),
+      fix: "kubectl edit -n shop widgets.example.com/lathe",
+      needs: [],
+    },
+  ]);
+  expect(noted({}).mistakes).toEqual([]);
+});

@@ -1,0 +1,118 @@
+import { standardForm } from "../../domain/model/kind-row.ts";
+import { oldFinalizerWarning } from "../../domain/model/old-finalizer.ts";
+import { isGated } from "../../domain/model/scheduling-hold.ts";
+import {
+  MalformedWorkload,
+  toWorkload,
+  type Workload,
+  type WorkloadObject,
+  type WorkloadRow,
+} from "../../domain/model/workload.ts";
+import { sourceOf } from "../../domain/model/workload-references.ts";
+import { planRollout } from "../../domain/plan/plan.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import { updateOnConfigChange } from "../../domain/references/annotations.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { type Found, kubectlName, type Place, problem, warning } from "./finding.ts";
+import { misplaced, mistakesOn } from "./misplaced.ts";
+
+/** What is to be said of one object. */
+export interface Noted {
+  readonly mistakes: readonly Found[];
+  /** What earlier controllers, or earlier versions, left. */
+  readonly leftovers: readonly Found[];
+  /** In whose dialects it asks for rolls besides Wave's own. */
+  readonly askOthers: readonly OtherDialect[];
+}
+
+/** What the names of the annotations of others contain. */
+const otherDialects = { sap: "pod-reloader.cs.sap.com/", stakater: "reloader.stakater.com/" } as const;
+
+/** One of them. */
+export type OtherDialect = keyof typeof otherDialects;
+
+/** Of nearly every object. */
+const nothing: Noted = { mistakes: [], leftovers: [], askOthers: [] };
+
+/**
+ * What is to be said of a workload's annotations and labels. Of gates that are left something is said only where
+ * `policy` knows what Namespaces decide.
+ */
+export function notedOnWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): Noted {
+  const read = readWorkload(row, object, policy);
+  if ("malformed" in read)
+    return asksWave(object) ? { ...nothing, mistakes: [malformed(row, object, read.malformed)] } : nothing;
+  const { workload } = read;
+  const standard = standardForm(row, object);
+  const place: Place = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
+  const noted = {
+    mistakes: mistakesOnWorkload(place, workload, standard, policy),
+    leftovers: leftOn(place, workload, policy),
+    askOthers: asksBeside(workload, standard),
+  };
+  return Object.values(noted).every((each) => each.length === 0) ? nothing : noted;
+}
+
+type ReadWorkload = { readonly workload: Workload } | { readonly malformed: string };
+
+function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): ReadWorkload {
+  try {
+    return { workload: toWorkload(row, object, policy) };
+  } catch (error) {
+    if (error instanceof MalformedWorkload) return { malformed: error.message };
+    throw error;
+  }
+}
+
+/** What is malformed and asks for nothing is nobody's business here. */
+function asksWave({ metadata }: WorkloadObject): boolean {
+  return metadata?.annotations?.[updateOnConfigChange] === "true";
+}
+
+function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: string): Found {
+  const place: Place = { kind: id, namespace: metadata?.namespace ?? null, name: metadata?.name ?? "" };
+  return problem(place, `${what}; it is not rolled`, `kubectl edit ${kubectlName(place)}`);
+}
+
+/** What is written on a Namespace, or on a ConfigMap or Secret, of which the metadata is enough. */
+export function notedOn(on: "namespace" | "config", place: Place, { metadata }: Pick<KubeObject, "metadata">): Noted {
+  const { annotations = {}, labels = {} } = metadata;
+  const mistakes = [...misplaced(place, { annotations, labels }), ...mistakesOn(on, place, annotations)];
+  return mistakes.length === 0 ? nothing : { ...nothing, mistakes };
+}
+
+function mistakesOnWorkload(
+  place: Place,
+  workload: Workload,
+  object: WorkloadObject,
+  policy: Policy,
+): readonly Found[] {
+  const { annotations, templateAnnotations } = sourceOf(object);
+  const { labels = {} } = object.metadata ?? {};
+  const unclear = workload.optIn.state === "unclear";
+  const said = unclear ? planRollout(workload, () => undefined, policy).warnings : workload.mistakes;
+  return [
+    ...misplaced(place, { annotations, labels, templateAnnotations }),
+    ...said.map(({ message }) => problem(place, message, `kubectl edit ${kubectlName(place)}`)),
+  ];
+}
+
+function leftOn(place: Place, workload: Workload, { ofNamespace, ownership }: Policy): readonly Found[] {
+  const edit = `kubectl edit ${kubectlName(place)}`;
+  const migrate = "run Wave with --migrate-legacy once: docs/owner-references.md";
+  const left = ofNamespace !== undefined && workload.optIn.state !== "in" && isGated(workload);
+  const what = "its Pods stay pending: a gate of Wave's is left on it, which Wave opens where it runs";
+  return [
+    ...(workload.oldFinalizer && ownership === undefined ? [warning(place, oldFinalizerWarning.message, migrate)] : []),
+    ...(left ? [problem(place, what, edit)] : []),
+  ];
+}
+
+function asksBeside({ optIn }: Workload, object: WorkloadObject): readonly OtherDialect[] {
+  if (optIn.state !== "in" || optIn.by === "dialect") return [];
+  const { annotations, templateAnnotations } = sourceOf(object);
+  const names = [...Object.keys(annotations), ...Object.keys(templateAnnotations)];
+  return (Object.keys(otherDialects) as OtherDialect[]).filter((dialect) =>
+    names.some((name) => name.includes(otherDialects[dialect])),
+  );
+}

@@ -1,0 +1,49 @@
+import type { HoldReason } from "../../domain/decision/hold.ts";
+import type { Explanation } from "../cluster/explanation.ts";
+import { age } from "../output/age.ts";
+import { type Found, kubectlName, nameForWave, type Place, problem, warning } from "./finding.ts";
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+
+/** When a hold is worth telling of: what it then is, and what ends it. */
+interface HoldRow {
+  /** Since when it must be due; 0: at once. */
+  readonly afterMs: number;
+  readonly severity: typeof problem;
+  readonly fix: (place: Place) => string;
+}
+
+const explain = (place: Place) => `wave explain ${nameForWave(place)}`;
+
+/** Undefined: somebody wanted just that, or another check tells of it. */
+const holdRows: Readonly<Record<HoldReason, HoldRow | undefined>> = {
+  observed: undefined,
+  // The check of annotations names what cannot be read, on the workload or once on its Namespace.
+  invalid: undefined,
+  // By itself "wave resume" would give this one the change that broke others.
+  halted: {
+    afterMs: 0,
+    severity: problem,
+    fix: (place) => `mend what changed, or what failed; only where both are right: wave resume ${nameForWave(place)}`,
+  },
+  undone: { afterMs: 0, severity: problem, fix: explain },
+  hold: { afterMs: day, severity: warning, fix: (place) => `wave release ${nameForWave(place)}` },
+  approval: { afterMs: day, severity: warning, fix: (place) => `wave approve ${nameForWave(place)}` },
+  // A week has each window once.
+  window: { afterMs: 8 * day, severity: warning, fix: explain },
+  interval: { afterMs: 8 * day, severity: warning, fix: explain },
+  settling: { afterMs: day, severity: warning, fix: explain },
+  progressing: { afterMs: hour, severity: warning, fix: (place) => `kubectl rollout status ${kubectlName(place)}` },
+  wave: { afterMs: 30 * minute, severity: warning, fix: explain },
+};
+
+/** What is held for longer than it may be, or by what only a person ends. */
+export function heldFor(
+  { workload, hold, message, reason }: Pick<Explanation, "workload" | "hold" | "message" | "reason">,
+  forMs: number,
+): readonly Found[] {
+  const row = hold === null ? undefined : holdRows[hold.reason];
+  if (row === undefined || forMs < row.afterMs || (row.afterMs > 0 && Number.isNaN(forMs))) return [];
+  const since = row.afterMs === 0 ? "" : `, for ${age(forMs)}`;
+  return [row.severity(workload, `${message ?? reason}${since}`, row.fix(workload))];
+}

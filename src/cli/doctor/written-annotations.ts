@@ -1,0 +1,87 @@
+import type { WorkloadObject } from "../../domain/model/workload.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { isNotFound } from "../../kube/api/errors.ts";
+import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { onlyMetadata } from "../../kube/list-watch/paged-list.ts";
+import type { Cluster } from "../cluster/cluster-command.ts";
+import { type KnownPolicy, policyOf } from "../cluster/inherited-flags.ts";
+import { type ListScope, listAll } from "../cluster/list-all.ts";
+import { readNamespaces } from "../cluster/read-namespaces.ts";
+import { reading, type Unread, within } from "../cluster/reading.ts";
+import { configRows } from "../command/workload-argument.ts";
+import { type Noted, notedOn, notedOnWorkload, type OtherDialect } from "./annotation-findings.ts";
+import type { Found } from "./finding.ts";
+
+/** What is written on all workloads, Namespaces, ConfigMaps and Secrets, as far as anything is to be said about it. */
+export interface Written {
+  readonly mistakes: readonly Found[];
+  readonly leftovers: readonly Found[];
+  /** The resources that could not be looked at. */
+  readonly unread: readonly UnreadResource[];
+  /** How many workloads that ask Wave in its own dialect ask others, too. */
+  readonly askOthers: ReadonlyMap<OtherDialect, number>;
+  /** How many objects were looked at. */
+  readonly count: number;
+}
+
+/** Objects of one resource that could not be looked at. */
+export interface UnreadResource extends Unread {
+  readonly plural: string;
+}
+
+/** Looks at each object once, in pages, and keeps only what is found; of ConfigMaps and Secrets their metadata is read alone. Never rejects. */
+export async function readWritten(
+  { client }: Cluster,
+  namespace: string | undefined,
+  known: KnownPolicy,
+): Promise<Written> {
+  const { of: ofNamespace, unread } = await readNamespaces(client, namespace, known.dialects);
+  const policy = { ...policyOf(known), ofNamespace: unread === undefined ? ofNamespace : undefined };
+  const all = async <T extends KubeObject>(resource: Resource, scope: ListScope, note: (object: T) => Noted) => {
+    const permission = `list ${resource.plural} ${within(scope.namespace)}`;
+    const read = await reading(permission, () => listAll<T, Noted>(client, resource, scope, note));
+    return { plural: resource.plural, read };
+  };
+  const its = async (name: string) => {
+    const read = await reading(`get namespaces/${name}`, () => readNamespace(client, name));
+    return { plural: resources.namespaces.plural, read };
+  };
+  const looks = await Promise.all([
+    ...known.kinds.map((row) =>
+      all<KubeObject & WorkloadObject>(row, { namespace }, (object) => notedOnWorkload(row, object, policy)),
+    ),
+    ...configRows.map(({ kind, resource }) =>
+      all(resource, { namespace, accept: onlyMetadata }, (object) =>
+        notedOn("config", { kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name }, object),
+      ),
+    ),
+    namespace === undefined ? all(resources.namespaces, {}, notedOnNamespace) : its(namespace),
+  ]);
+  const noted = looks.flatMap(({ read }) => ("read" in read ? read.read : []));
+  const asked = Map.groupBy(
+    noted.flatMap(({ askOthers }) => askOthers),
+    (dialect) => dialect,
+  );
+  return {
+    mistakes: noted.flatMap(({ mistakes }) => mistakes),
+    leftovers: noted.flatMap(({ leftovers }) => leftovers),
+    unread: looks.flatMap(({ plural, read }) => ("unread" in read ? [{ plural, ...read }] : [])),
+    askOthers: new Map([...asked].map(([dialect, { length }]) => [dialect, length])),
+    count: noted.length,
+  };
+}
+
+/** An absent Namespace has nothing written on it. */
+async function readNamespace(client: Cluster["client"], name: string): Promise<readonly Noted[]> {
+  try {
+    const path = resourcePath(resources.namespaces, { name });
+    return [notedOnNamespace(await client.request<KubeObject>({ method: "GET", path }))];
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function notedOnNamespace(object: KubeObject): Noted {
+  return notedOn("namespace", { kind: "Namespace", namespace: null, name: object.metadata.name }, object);
+}

@@ -1,0 +1,78 @@
+import { constants } from "node:os";
+import { ClusterConfigError } from "../../kube/api/errors.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { NotifyFileError } from "../../notify/file/notify-file-error.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
+import type { Terminal } from "../command/command.ts";
+import { exitCodes } from "../command/exit-codes.ts";
+import { version } from "../command/version.ts";
+import { UsageError } from "../flags/usage-error.ts";
+import { hasColors } from "../output/paint.ts";
+import { readRunRequest } from "./settings.ts";
+
+/**
+ * `wave run`: the controller, until SIGTERM or SIGINT. Resolves with 0 after one of these, with 1 where it could not go
+ * on, which its last log line explains. A second signal ends the process at once.
+ * @throws UsageError for a mistake in flags, variables, the kubeconfig or the file of `--notify`.
+ */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const request = readRunRequest(args, terminal.env);
+  if (request.asks === "help") {
+    const { runHelp } = await import("./run-help.ts");
+    terminal.write(runHelp());
+    return exitCodes.done;
+  }
+  if (request.asks === "version") {
+    terminal.write(`wave ${version()}\n`);
+    return exitCodes.done;
+  }
+  const { settings } = request;
+  const log = createLogger({
+    format: settings.logFormat ?? (terminal.errorsToTerminal ? "text" : "json"),
+    level: settings.logLevel,
+    color: hasColors(terminal.env, terminal.errorsToTerminal),
+    clock: systemClock,
+    write: terminal.writeError,
+  });
+  // Before main.ts's own: with a log, a bug belongs into it.
+  process.prependListener("uncaughtException", (error) => {
+    log.error(`bug: ${errorText(error)}`, { stack: error.stack });
+    process.exit(exitCodes.bug);
+  });
+  const { env, homeDir } = terminal;
+  const { runManager } = await import("../../manager/manager.ts");
+  try {
+    await runManager(settings, {
+      clock: systemClock,
+      log,
+      signal: untilSignal(log),
+      env,
+      homeDir,
+      version: version(),
+    });
+    return exitCodes.done;
+  } catch (error) {
+    // Which cluster is meant, and who is told, are as much settings as any flag.
+    if (error instanceof ClusterConfigError || error instanceof NotifyFileError) throw new UsageError(error.message);
+    log.error(errorText(error));
+    if (error instanceof Error) log.debug("where that came from", { stack: error.stack });
+    return exitCodes.no;
+  }
+}
+
+/** Aborted by the first SIGTERM or SIGINT; the second one ends the process with the exit code of that signal. */
+function untilSignal(log: Logger): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (stop.signal.aborted) {
+      log.warn("ending at once, on a second signal", { signal: name });
+      process.exit(128 + constants.signals[name]);
+    }
+    log.info("stopping", { signal: name });
+    stop.abort();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return stop.signal;
+}

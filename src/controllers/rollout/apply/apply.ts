@@ -1,0 +1,47 @@
+import type { Caches } from "../../../cache/caches.ts";
+import { changesTemplate } from "../../../domain/model/kind-row.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
+import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
+import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Leadership } from "../../../runtime/leadership.ts";
+import { actFirst } from "./pre-apply.ts";
+import { makeAgain } from "./recreate-job.ts";
+import { type WriteResult, writeWorkload } from "./workload-writer.ts";
+
+/** What {@link carryOut} works with. */
+export interface CarryOutOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly policy: Policy;
+  readonly caches: Pick<Caches, "lookup">;
+  readonly clock: Clock;
+  readonly leadership: Pick<Leadership, "abort" | "valid">;
+}
+
+/**
+ * Carries out a plan, of which `patch` is what is written to the workload itself, in the way that makes new Pods of its kind.
+ * `stopped`: the term was aborted. Rejects only for a bug.
+ */
+export async function carryOut(
+  workload: Workload,
+  plan: RolloutPlan,
+  patch: JsonPatch,
+  { client, policy, caches, clock, leadership }: CarryOutOptions,
+): Promise<WriteResult | { readonly type: "stopped" }> {
+  const { rolledBy } = workload;
+  try {
+    if (rolledBy === "replacement" && changesTemplate(workload.row, patch)) {
+      return await makeAgain(client, workload, patch, leadership, clock, policy);
+    }
+    if ((rolledBy === "run" || rolledBy === "lender") && plan.outcome === "roll") {
+      const acted = await actFirst(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
+      return acted.type === "acted" ? await writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
+    }
+    return await writeWorkload(client, workload, patch, leadership, policy);
+  } catch (error) {
+    if (leadership.abort.aborted) return { type: "stopped" };
+    throw error;
+  }
+}

@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { everybody } from "../../../../test/support/domain/compatibility.ts";
+import { lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
+import { beingRolled } from "../../../domain/config/template-source.ts";
+import { readWantedKind, rowOf } from "../../../domain/model/kinds/requested-kind.ts";
+import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
+import type { ApiRequest } from "../../../kube/http/api-request.ts";
+import { actFirst } from "./pre-apply.ts";
+
+const wanted = readWantedKind("cronjobs.batch");
+if (wanted === undefined) throw new Error("cronjobs.batch cannot be named");
+const row = rowOf(wanted, { apiVersion: "batch/v1", kind: "CronJob" });
+const name = "b".repeat(52);
+
+function cronJob(more: object = {}, generation = 3): WorkloadObject {
+  const { spec, ...object } = workloadObject({ metadata: { name, generation } });
+  const jobTemplate = { metadata: { labels: { of: "web" } }, spec: { backoffLimit: 1, template: spec?.template } };
+  return { ...object, spec: { schedule: "0 0 1 1 *", jobTemplate, ...more } } as unknown as WorkloadObject;
+}
+
+/** Runs a CronJob that was read as one and is another by now, on a server that answers the creation of a Job so. */
+async function run(read: WorkloadObject, stored = read, answer: () => unknown = () => ({})) {
+  const made: { path: string; body: Record<string, unknown> }[] = [];
+  const client = {
+    request: async <T>({ method, path, body }: ApiRequest): Promise<T> => {
+      if (method === "GET") return stored as T;
+      made.push({ path, body: body as Record<string, unknown> });
+      return answer() as T;
+    },
+  };
+  const workload = toWorkload(row, read);
+  const patch = [{ op: "test", path: "/metadata/generation", value: workload.generation }] as const;
+  const never = new AbortController().signal;
+  const leadership = { abort: never, valid: () => true };
+  return { made, result: await actFirst(client, workload, "v2:hash", patch, leadership, everybody, lookupOf()) };
+}
+
+const failing = (status: number, reason: string) => (): never => {
+  throw new ApiError({ request: "create jobs", status, reason, serverMessage: "no" });
+};
+
+describe("a run of a CronJob", () => {
+  it("is a Job like those of its schedule, with the new hash", async () => {
+    const { made, result } = await run(cronJob());
+    expect(result).toMatchObject({ type: "acted" });
+    expect(made).toHaveLength(1);
+    expect(made[0]?.path).toBe("/apis/batch/v1/namespaces/default/jobs");
+    expect(made[0]?.body).toMatchObject({
+      metadata: {
+        name: expect.stringMatching(/^b{40}-wave-[0-9a-f]{10}$/),
+        labels: { of: "web" },
+        annotations: { "cronjob.kubernetes.io/instantiate": "manual" },
+        ownerReferences: [{ apiVersion: "batch/v1", kind: "CronJob", name, controller: true }],
+      },
+      spec: { backoffLimit: 1, template: { metadata: { annotations: { "wave.pusher.com/config-hash": "v2:hash" } } } },
+    });
+  });
+
+  it("has one name for one state, so that whoever makes it again is told that it is there, and goes on", async () => {
+    const names = [await run(cronJob()), await run(cronJob()), await run(cronJob({}, 4))].map(({ made }) =>
+      made.map(({ body }) => (body.metadata as { name: string }).name),
+    );
+    expect(names[0]).toEqual(names[1]);
+    expect(names[0]).not.toEqual(names[2]);
+    const { result } = await run(cronJob(), cronJob(), failing(409, "AlreadyExists"));
+    expect(result).toMatchObject({ type: "acted" });
+  });
+
+  it("is not made of a CronJob that is another by now, that is suspended, or whose Pods are held", async () => {
+    const stale = await run(cronJob(), cronJob({}, 4));
+    expect(stale.made).toEqual([]);
+    expect(stale.result).toMatchObject({ type: "stale", newest: { generation: 4 } });
+    const suspended = await run(cronJob({ suspend: true }));
+    expect(suspended).toMatchObject({ made: [], result: { type: "acted" } });
+  });
+
+  it.each([
+    ["refused", failing(403, "Forbidden")],
+    ["refused", failing(422, "Invalid")],
+    ["unavailable", failing(503, "ServiceUnavailable")],
+    [
+      "unavailable",
+      () => {
+        throw new ConnectionError("it broke");
+      },
+    ],
+  ])("that fails is %s, and no hash is recorded", async (type, answer) => {
+    const { result } = await run(cronJob(), cronJob(), answer);
+    expect(result).toMatchObject({ type });
+    if (type === "unavailable") expect(result).toMatchObject({ uncertain: false });
+  });
+});
+
+describe("the pod template of a Deployment that a Rollout borrows", () => {
+  const rollouts = readWantedKind("rollouts.argoproj.io");
+  if (rollouts === undefined) throw new Error("rollouts.argoproj.io cannot be named");
+  const borrowing = rowOf(rollouts, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
+  const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "lent" };
+  const borrower = { ...workloadObject(), spec: { workloadRef } } as unknown as WorkloadObject;
+
+  const lent = (config: string, more: Parameters<typeof workloadObject>[0] = {}) =>
+    workloadObject({
+      ...more,
+      metadata: { name: "lent", uid: "of the Deployment", resourceVersion: "77" },
+      pod: readsAll("ConfigMap", config),
+      annotations: { "wave.pusher.com/update-on-config-change": "false", ...more.annotations },
+    });
+
+  const recordedPath = "/metadata/annotations/wave.pusher.com~1config-hash";
+
+  /** Rolls a Rollout that was planned as reading one ConfigMap, of a Deployment that is by now as given, or gone. */
+  async function roll(planned: string, stored: WorkloadObject | undefined, answer?: () => unknown) {
+    const sent: ApiRequest[] = [];
+    const noted: unknown[] = [];
+    const client = {
+      request: async <T>(request: ApiRequest): Promise<T> => {
+        if (request.path.includes("/rollouts/")) {
+          if (request.method === "PATCH") noted.push(request.body);
+          return borrower as T;
+        }
+        if (request.method === "GET" && stored === undefined) return failing(404, "NotFound")();
+        if (request.method === "GET") return stored as T;
+        sent.push(request);
+        return (answer === undefined ? request.body : answer()) as T;
+      },
+    };
+    const whole = borrowing.borrowing?.withTemplate(borrower, lent(planned).spec?.template, 3) ?? borrower;
+    const leadership = { abort: new AbortController().signal, valid: () => true };
+    const workload = toWorkload(borrowing, whole);
+    const patch = [
+      { op: "test", path: "/metadata/uid", value: workload.uid },
+      { op: "test", path: recordedPath, value: null },
+      { op: "add", path: recordedPath, value: "v2:hash" },
+    ] as const;
+    const result = await actFirst(client, workload, "v2:hash", patch, leadership, everybody, lookupOf());
+    return { sent, noted, result };
+  }
+  const written = ({ sent }: { readonly sent: readonly ApiRequest[] }) =>
+    sent.map(({ body }) => (body as WorkloadObject).spec?.template?.metadata?.annotations);
+
+  it("gets the hash, as long as it is the Deployment that was read", async () => {
+    const { sent, noted, result } = await roll("page", lent("page"));
+    // What is recorded last is tested to be what was noted before.
+    expect(result).toEqual({
+      type: "acted",
+      patch: [
+        { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },
+        { op: "test", path: recordedPath, value: beingRolled },
+        { op: "add", path: recordedPath, value: "v2:hash" },
+      ],
+    });
+    // Who crashes after this finds a roll due, whatever is edited until then.
+    expect(noted).toEqual([
+      [
+        { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },
+        { op: "test", path: recordedPath, value: null },
+        { op: "add", path: recordedPath, value: beingRolled },
+      ],
+    ]);
+    expect(sent).toMatchObject([
+      {
+        method: "PATCH",
+        path: "/apis/apps/v1/namespaces/default/deployments/lent",
+        contentType: "application/merge-patch+json",
+        body: {
+          metadata: { uid: "of the Deployment", resourceVersion: "77" },
+          spec: { template: { metadata: { annotations: { "wave.pusher.com/config-hash": "v2:hash" } } } },
+        },
+      },
+    ]);
+    const changed = await roll("page", lent("page"), failing(409, "Conflict"));
+    expect(changed.result).toMatchObject({ type: "stale" });
+  });
+
+  it("is not written where the hash is there already", async () => {
+    const templateAnnotations = { "wave.pusher.com/config-hash": "v2:hash" };
+    expect(await roll("page", lent("page", { templateAnnotations }))).toMatchObject({
+      sent: [],
+      noted: [],
+      result: { type: "acted", patch: expect.arrayContaining([{ op: "test", path: recordedPath, value: null }]) },
+    });
+  });
+
+  it("gets it beside that of a Deployment that has opted in for other objects, and in the place of its own else", async () => {
+    const annotations = { "wave.pusher.com/update-on-config-change": "true" };
+    const same = await roll("page", lent("page", { annotations }));
+    expect(written(same)).toEqual([{ "wave.pusher.com/config-hash": "v2:hash" }]);
+    const more = { ...annotations, "wave.pusher.com/extra-configmaps": "more" };
+    const other = await roll("page", lent("page", { annotations: more }));
+    expect(written(other)).toEqual([{ "wave.pusher.com/borrower-hash": "v2:hash" }]);
+  });
+
+  it("is not taken for written where something took the hash off at once", async () => {
+    const { result } = await roll("page", lent("page"), () => lent("page"));
+    expect(result).toMatchObject({ type: "refused", message: expect.stringContaining('Deployment "lent"') });
+  });
+
+  it("is not written where it reads something else by now: that is planned anew", async () => {
+    const { sent, result } = await roll("page", lent("other"));
+    expect(sent).toEqual([]);
+    expect(result).toMatchObject({ type: "stale", newest: { references: [{ name: "other" }] } });
+  });
+
+  it("is not written where it is gone, and that is tried again", async () => {
+    const { sent, result } = await roll("page", undefined);
+    expect(sent).toEqual([]);
+    expect(result).toMatchObject({ type: "refused", message: expect.stringContaining('"Deployment" "lent"') });
+    expect((await roll("page", lent("page"), failing(404, "NotFound"))).result).toMatchObject({ type: "stale" });
+  });
+
+  it("is said to be what may not be written", async () => {
+    const denied = () => {
+      const serverMessage = 'deployments.apps "lent" is forbidden: User "wave" cannot patch resource "deployments"';
+      throw new ApiError({ request: "patch", status: 403, reason: "Forbidden", serverMessage });
+    };
+    const { result } = await roll("page", lent("page"), denied);
+    expect(result).toMatchObject({
+      type: "refused",
+      message: expect.stringContaining("on deployments.apps in namespace"),
+    });
+  });
+});

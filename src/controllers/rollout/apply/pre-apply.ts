@@ -1,0 +1,89 @@
+import { readLender, withTemplateOf } from "../../../cache/workloads/template-source-reads.ts";
+import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import { unreadTemplate } from "../../../domain/config/template-source.ts";
+import type { Lookup } from "../../../domain/config/view.ts";
+import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { type CronJobObject, manualRun } from "../../../domain/model/cron-job-run.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import { sameJson } from "../../../domain/syntax/same-json.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { isAlreadyExists } from "../../../kube/api/errors.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import type { Leadership } from "../../../runtime/leadership.ts";
+import { rollLender } from "./roll-template-source.ts";
+import { passesTests, type WriteResult } from "./workload-writer.ts";
+import { writeFailure } from "./write-failure.ts";
+
+type Stored = KubeObject & WorkloadObject;
+type Failure = Exclude<WriteResult, { readonly type: "written" }>;
+/** It was done; with what is to be written to the workload by now. */
+type Acted = { readonly type: "acted"; readonly patch: JsonPatch };
+type Client = Pick<ApiClient, "request">;
+type Limits = { readonly signal: AbortSignal; readonly mayBeSent: () => boolean };
+
+/**
+ * Does what makes new Pods, where writing the hash to the workload itself makes none. Returns undefined where that was
+ * done, else why not. It comes before `patch` records the hash: after a crash in between the roll is still due, and
+ * doing it again changes nothing.
+ */
+export async function actFirst(
+  client: Client,
+  workload: Workload,
+  hash: string,
+  patch: JsonPatch,
+  leadership: Pick<Leadership, "abort" | "valid">,
+  policy: Policy,
+  lookup: Lookup,
+): Promise<Failure | Acted> {
+  const { abort: signal, valid: mayBeSent } = leadership;
+  try {
+    const path = workloadPath(workload);
+    const read = await client.request<Stored>({ method: "GET", path, signal });
+    const lender = await readLender(client, workload.row, read, { signal });
+    const object = withTemplateOf(workload.row, read, lender);
+    const newest = toWorkload(workload.row, object, policy);
+    if (!passesTests(patch, object)) return { type: "stale", newest };
+    const unread = unreadTemplate(newest);
+    // It may come back, of which nobody hears.
+    if (unread !== undefined) return { type: "refused", message: unread.message };
+    if (!sameJson(newest.references, workload.references)) return { type: "stale", newest };
+    if (lender === undefined) {
+      await runOnce(client, object, newest, hash, { signal, mayBeSent });
+      return { type: "acted", patch };
+    }
+    return await rollLender(client, { borrower: newest, lender, hash, patch, policy, lookup }, leadership);
+  } catch (error) {
+    signal.throwIfAborted();
+    const written = workload.lender === undefined ? workload : { ...workload, row: kinds.Deployment };
+    const failure = writeFailure(error, written);
+    switch (failure.type) {
+      case "unavailable":
+        return { ...failure, uncertain: false };
+      case "stale":
+        return { type: "unavailable", message: "what makes its Pods kept changing", retryAfterMs: 0, uncertain: false };
+      case "staleOrRefused":
+        return { type: "refused", message: failure.message };
+      default:
+        return failure;
+    }
+  }
+}
+
+/** Runs a CronJob beside its schedule. */
+async function runOnce(
+  client: Client,
+  object: Stored & CronJobObject,
+  workload: Workload,
+  hash: string,
+  limits: Limits,
+): Promise<void> {
+  const body = manualRun(object, workload, hash);
+  const path = `/apis/batch/v1/namespaces/${workload.namespace}/jobs`;
+  try {
+    if (body !== undefined) await client.request({ method: "POST", path, body, ...limits });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

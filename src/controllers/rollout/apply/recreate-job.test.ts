@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { workloadObject } from "../../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { readWantedKind, rowOf } from "../../../domain/model/kinds/requested-kind.ts";
+import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
+import type { ApiRequest } from "../../../kube/http/api-request.ts";
+import { makeAgain } from "./recreate-job.ts";
+
+const wanted = readWantedKind("jobs.batch");
+if (wanted === undefined) throw new Error("jobs.batch cannot be named");
+const row = rowOf(wanted, { apiVersion: "batch/v1", kind: "Job" });
+const labels = { app: "web", "controller-uid": "7", "batch.kubernetes.io/job-name": "web" };
+const given = workloadObject({ metadata: { name: "web", uid: "7", generation: 3, labels } });
+const stored = { ...given, spec: { ...given.spec, selector: { matchLabels: { "controller-uid": "7" } } }, status: {} };
+const hash = { op: "add", path: "/spec/template/metadata", value: { annotations: { hash: "new" } } } as const;
+
+/** Makes a Job again on a server that answers each request that is no GET by the next of `answers`; undefined: well. */
+async function again(answers: readonly (Error | undefined)[], object: object = stored, generation = 3) {
+  const asked: string[] = [];
+  const bodies: unknown[] = [];
+  const clock = new FakeClock();
+  const left = [...answers];
+  const client = {
+    request: async <T>({ method, query, body }: ApiRequest): Promise<T> => {
+      if (method === "GET") return object as T;
+      asked.push(query?.dryRun === "All" ? `${method} dry` : method);
+      bodies.push(body);
+      const answer = left.shift();
+      if (answer !== undefined) throw answer;
+      return object as T;
+    },
+  };
+  const patch = [{ op: "test", path: "/metadata/generation", value: generation }, hash] as const;
+  const leadership = { abort: new AbortController().signal, valid: () => true };
+  const made = makeAgain(client, toWorkload(row, stored as WorkloadObject), patch, leadership, clock, {});
+  let result: Awaited<typeof made> | undefined;
+  void made.then((settled) => {
+    result = settled;
+  });
+  for (let seconds = 0; seconds < 60 && result === undefined; seconds++) await clock.advance(1_000);
+  return { asked, bodies, result };
+}
+
+const failure = (status: number, reason: string) =>
+  new ApiError({ request: "create jobs", status, reason, serverMessage: "no" });
+const exists = failure(409, "AlreadyExists");
+
+describe("a Job that is made again", () => {
+  it("is asked for by a dry run, deleted as it was read, and made without what others filled in", async () => {
+    const { asked, bodies, result } = await again([exists]);
+    expect([asked, result?.type]).toEqual([["POST dry", "DELETE", "POST"], "written"]);
+    expect(bodies[1]).toMatchObject({ propagationPolicy: "Background", preconditions: { uid: "7" } });
+    const body = bodies[2] as { metadata: object; spec: object };
+    expect(body.metadata).toMatchObject({ name: "web", labels: { app: "web" } });
+    expect(Object.keys(body.metadata)).not.toEqual(expect.arrayContaining(["uid"]));
+    expect(JSON.stringify(body)).not.toMatch(/controller-uid|batch.kubernetes.io|"status"|generation/);
+    expect(body.spec).toMatchObject({ template: { metadata: { annotations: { hash: "new" } } } });
+  });
+
+  it("is not deleted where the API server would not make it, where it has finalizers, or is another by now", async () => {
+    const denied = await again([failure(403, "Forbidden")]);
+    expect([denied.asked, denied.result?.type]).toEqual([["POST dry"], "refused"]);
+    const metadata = { ...stored.metadata, finalizers: ["example.com/kept"] };
+    expect(await again([], { ...stored, metadata })).toMatchObject({ asked: [], result: { type: "refused" } });
+    expect(await again([], stored, 4)).toMatchObject({ asked: [], result: { type: "stale" } });
+    const conflict = await again([exists, failure(409, "Conflict")]);
+    expect([conflict.asked, conflict.result?.type]).toEqual([["POST dry", "DELETE"], "stale"]);
+  });
+
+  it("is asked for until it is there, once it is deleted", async () => {
+    const broken = new ConnectionError("it broke");
+    const { asked, result } = await again([exists, undefined, broken, failure(503, "ServiceUnavailable"), broken]);
+    expect([asked.length, result?.type]).toEqual([6, "written"]);
+    const never = await again([exists, undefined, ...Array.from({ length: 30 }, () => failure(403, "Forbidden"))]);
+    expect(never.result).toMatchObject({ type: "refused", message: expect.stringContaining("it was deleted") });
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type FaultAction, startSandbox } from "../../../../sandbox/sandbox.ts";
+import { fetchClient, workload } from "../../../../test/support/fake-cluster.ts";
+import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
+import { patchFor } from "../../../domain/patch/workload-patch.ts";
+import { ApiError } from "../../../kube/api/errors.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import { type Leadership, soleLeadership } from "../../../runtime/leadership.ts";
+import { writeWorkload } from "./workload-writer.ts";
+
+const hash = `v2:${"a".repeat(64)}`;
+const collection = "/apis/apps/v1/namespaces/default/deployments";
+
+/** A Deployment `web` on a server, and a write of its hash that the server answers as it is told to. */
+async function scene() {
+  const sandbox = await startSandbox({ controllers: false });
+  onTestFinished(() => sandbox.close());
+  const client = fetchClient(sandbox.url);
+  await client.request({ method: "POST", path: collection, body: workload("web") });
+  const read = async (): Promise<Workload> =>
+    toWorkload(kinds.Deployment, await client.request({ method: "GET", path: `${collection}/web` }));
+  const answer = (method: string, action: FaultAction) =>
+    sandbox.faults.add({ match: (request) => request.method === method, action, times: 1 });
+  const before = await read();
+  const view = { hash, entries: [] };
+  const patch = patchFor(before, { outcome: "baseline", hash, view, reason: "", warnings: [] });
+  if (patch === undefined) throw new Error("a baseline is written");
+  const leadership = soleLeadership(new AbortController().signal);
+  const write = (by: ApiClient = client, term: Leadership = leadership) => writeWorkload(by, before, patch, term);
+  const verbs = () => sandbox.requests.map(({ verb, status }) => `${verb} ${status}`).slice(2);
+  return { sandbox, client, read, answer, write, verbs };
+}
+
+describe("a write", () => {
+  it("answers what the workload is afterwards", async () => {
+    const { write, read, verbs } = await scene();
+    const result = await write();
+    expect(result).toEqual({ type: "written", after: await read() });
+    expect(result).toMatchObject({ after: { recordedHash: hash } });
+    expect(verbs()[0]).toBe("patch 200");
+  });
+
+  it("that the server gave up because the object kept changing is no refusal, though only its status did", async () => {
+    const { answer, write, read } = await scene();
+    answer("PATCH", { type: "status", status: 409 });
+    expect(await write()).toEqual({ type: "stale", newest: await read() });
+  });
+
+  it("is not sent where the term ends while a connection is made for it", async () => {
+    const { client, write, verbs } = await scene();
+    const ended = new AbortController();
+    const reason = new Error("the term is over");
+    const valid = () => {
+      ended.abort(reason);
+      return false;
+    };
+    const connecting: ApiClient = {
+      ...client,
+      request: async (request) => {
+        if (request.mayBeSent?.() === false) throw new Error("it may no longer be sent");
+        return client.request(request);
+      },
+    };
+    await expect(write(connecting, { stop: ended.signal, abort: ended.signal, valid })).rejects.toBe(reason);
+    expect(verbs()).toEqual([]);
+  });
+
+  it("that fails its tests is stale, with the workload as it is now", async () => {
+    const { client, write, read } = await scene();
+    const contentType = "application/merge-patch+json";
+    await client.request({ method: "PATCH", path: `${collection}/web`, contentType, body: { spec: { replicas: 3 } } });
+    expect(await write()).toEqual({ type: "stale", newest: await read() });
+  });
+
+  it("that tests an annotation in annotations that are gone is stale, and no refusal", async () => {
+    const { client, read } = await scene();
+    const before = await read();
+    const path = `${collection}/web`;
+    const annotations = { "wave.pusher.com/update-on-config-change": null };
+    const contentType = "application/merge-patch+json";
+    const body = { metadata: { annotations } };
+    await client.request({ method: "PATCH", path, contentType, body });
+    const patch = [{ op: "test", path: "/metadata/annotations/a", value: null } as const];
+    const result = await writeWorkload(client, before, patch, soleLeadership(new AbortController().signal));
+    expect(result).toEqual({ type: "stale", newest: await read() });
+  });
+
+  it("of a workload that passes its tests, and is not valid all the same, is refused", async () => {
+    const { answer, write } = await scene();
+    answer("PATCH", { type: "status", status: 422 });
+    expect(await write()).toMatchObject({ type: "refused" });
+  });
+
+  it.for([409, 422])("answered with %d, of a workload that is gone when it is read again, is gone", async (status) => {
+    const { client, answer, write } = await scene();
+    answer("PATCH", { type: "status", status });
+    await client.request({ method: "DELETE", path: `${collection}/web` });
+    expect(await write()).toEqual({ type: "gone" });
+  });
+
+  it.for([409, 422])("answered with %d cannot be told yet while the workload cannot be read", async (status) => {
+    const { answer, write } = await scene();
+    answer("PATCH", { type: "status", status });
+    answer("GET", { type: "status", status: 503, retryAfterSeconds: 4 });
+    expect(await write()).toMatchObject({ type: "unavailable", retryAfterMs: 4_000, uncertain: false });
+  });
+
+  it("by somebody who may not patch says which permission is missing", async () => {
+    const { write } = await scene();
+    const serverMessage = 'deployments.apps "web" is forbidden: User "w" cannot patch resource "deployments"';
+    const forbidden: ApiClient = {
+      request: () =>
+        Promise.reject(new ApiError({ request: "patch", status: 403, reason: "Forbidden", serverMessage })),
+      stream: () => Promise.reject(new Error("nothing is watched")),
+      close: async () => {},
+    };
+    expect(await write(forbidden)).toMatchObject({
+      type: "refused",
+      message: expect.stringContaining(
+        'give its service account the verb "patch" on deployments.apps in namespace "default"',
+      ),
+    });
+  });
+
+  it("rejects with what is no answer of a server, which is a bug", async () => {
+    const { client, write } = await scene();
+    const bug = new TypeError("not a server's");
+    await expect(write({ ...client, request: () => Promise.reject(bug) })).rejects.toBe(bug);
+  });
+});

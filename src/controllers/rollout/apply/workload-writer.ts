@@ -1,0 +1,112 @@
+import { askedMs, isReadFailure } from "../../../cache/store/read-failure.ts";
+import { withLentTemplate } from "../../../cache/workloads/template-source-reads.ts";
+import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
+import type { Asking } from "../../../domain/compatibility/directives.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import { fieldManager } from "../../../domain/references/field-managers.ts";
+import { type JsonPatch, valueAt } from "../../../domain/syntax/json-patch.ts";
+import { sameJson } from "../../../domain/syntax/same-json.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import type { ApiClient } from "../../../kube/http/client.ts";
+import type { Leadership } from "../../../runtime/leadership.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { type WriteFailure, writeFailure } from "./write-failure.ts";
+
+/** What came of an attempt to write. */
+export type WriteResult =
+  | { readonly type: "written"; readonly after: Workload }
+  /** The workload differs from what the patch was made for. */
+  | { readonly type: "stale"; readonly newest: Workload }
+  | Exclude<WriteFailure, { readonly type: "stale" | "staleOrRefused" }>;
+
+/**
+ * Patches a workload, which was read as `before`. Where it changed meanwhile it is read again; so a failed `test` of the
+ * patch is told from a refusal. It is not sent once the term is over. Rejects with the reason for which the term was
+ * aborted, and with what is a bug.
+ */
+export async function writeWorkload(
+  client: Pick<ApiClient, "request">,
+  before: Workload,
+  patch: JsonPatch,
+  { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
+  asking?: Asking,
+): Promise<WriteResult> {
+  const path = workloadPath(before);
+  let answer: KubeObject & WorkloadObject;
+  try {
+    answer = await client.request({
+      method: "PATCH",
+      path,
+      query: { fieldManager },
+      contentType: "application/json-patch+json",
+      body: patch,
+      signal,
+      mayBeSent,
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = writeFailure(error, before);
+    switch (failure.type) {
+      case "stale":
+        return readAgain(client, before, patch, undefined, signal, asking);
+      case "staleOrRefused":
+        return readAgain(client, before, patch, failure.message, signal, asking);
+      default:
+        return failure;
+    }
+  }
+  try {
+    const object = await withLentTemplate(client, before.row, answer, { signal });
+    return { type: "written", after: toWorkload(before.row, object, asking) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isReadFailure(error)) throw error;
+    return { type: "unavailable", message: errorText(error), retryAfterMs: askedMs(error), uncertain: true };
+  }
+}
+
+/** `refusal` is why the write was refused, if it was: where every `test` of the patch passes on what is read. */
+async function readAgain(
+  client: Pick<ApiClient, "request">,
+  before: Workload,
+  patch: JsonPatch,
+  refusal: string | undefined,
+  signal: AbortSignal,
+  asking: Asking | undefined,
+): Promise<WriteResult> {
+  try {
+    const path = workloadPath(before);
+    const read = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
+    const object = await withLentTemplate(client, before.row, read, { signal });
+    const newest = toWorkload(before.row, object, asking);
+    if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
+    return { type: "refused", message: refusal };
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = writeFailure(error, before);
+    switch (failure.type) {
+      case "gone":
+        return failure;
+      case "unavailable":
+        return { ...failure, uncertain: false };
+      case "refused":
+        return { type: "refused", message: refusal ?? failure.message };
+      default:
+        // No answer to a read: it cannot be told what the write was.
+        return { type: "refused", message: refusal ?? errorText(error) };
+    }
+  }
+}
+
+/**
+ * Whether every `test` of a patch passes on `object`: then it was not a test that failed. What is absent passes a test for
+ * null, and nothing passes one in what is absent itself, as on the API server.
+ */
+export function passesTests(patch: JsonPatch, object: unknown): boolean {
+  return patch.every((operation) => {
+    if (operation.op !== "test") return true;
+    const { path, value } = operation;
+    const around = valueAt(object, path.slice(0, path.lastIndexOf("/")));
+    return typeof around === "object" && around !== null && sameJson(valueAt(object, path) ?? null, value);
+  });
+}

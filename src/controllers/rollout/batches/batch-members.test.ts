@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { configMap, defaultPolicy, workload } from "../../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { workloadKey } from "../../../domain/model/workload.ts";
+import { unpaced } from "../../../domain/policy/pacing-flags.ts";
+import { newRecord } from "../record/workload-record.ts";
+import { longestPutOffMs, WaveGroup } from "./batch-group.ts";
+import { type InLine, membersOf } from "./batch-members.ts";
+
+/** Two readers of an object, of which one is due, and the other to be planned where `asked` is more than `planned`. */
+function readers(other: { readonly asked: number; readonly planned: number }) {
+  const clock = new FakeClock();
+  const first = { ...workload(), name: "first" };
+  const second = { ...workload(), name: "second" };
+  const workloads = new Map([first, second].map((each) => [workloadKey(each), each]));
+  const records = new Map([
+    [workloadKey(first), newRecord()],
+    [workloadKey(second), { ...newRecord(), ...other }],
+  ]);
+  const flags = { ...unpaced, maxConcurrent: 5 };
+  const policy = { ...defaultPolicy, pacing: flags };
+  const facts = {
+    clock,
+    policy,
+    flags,
+    caches: { workload: (key: string) => workloads.get(key), lookup: () => undefined },
+    record: (key: string) => records.get(key),
+  };
+  const group = new WaveGroup(first.namespace, "ConfigMap/default/web");
+  const inLine = (key: string): InLine => (key === workloadKey(first) ? "due" : "no");
+  const find = () => group.find(workloads.keys(), { changedAt: clock.wall(), seenAt: clock.wall() }, inLine, facts);
+  return { clock, group, find, records, first: workloadKey(first), second: workloadKey(second) };
+}
+
+it("nobody goes before every reader was planned for the change: one of them may go first", () => {
+  const { group, find, first, second, records } = readers({ asked: 2, planned: 1 });
+  find();
+  expect([group.isStale, [...group.go]]).toEqual([true, []]);
+  records.set(second, { ...newRecord(), asked: 2, planned: 2 });
+  find();
+  expect([group.isStale, [...group.go]]).toEqual([false, [first]]);
+});
+
+it("one that has just settled is still to be planned", async () => {
+  const { group, find, second, records, clock } = readers({ asked: 1, planned: 1 });
+  const hold = {
+    reason: "settling",
+    since: 0,
+    changed: undefined,
+    until: 1_000,
+    closesAt: undefined,
+    tellAt: 30_000,
+  } as const;
+  records.set(second, { ...newRecord(), hold });
+  find();
+  expect(group.isStale).toBe(false);
+  await clock.advance(1_000);
+  find();
+  expect(group.isStale).toBe(true);
+});
+
+it("readers that are always just to be planned are not waited for after 10 s", async () => {
+  const { group, find, first, clock } = readers({ asked: 2, planned: 1 });
+  find();
+  await clock.advance(longestPutOffMs - 1);
+  find();
+  expect(group.isStale).toBe(true);
+  await clock.advance(1);
+  find();
+  expect([group.isStale, [...group.go]]).toEqual([false, [first]]);
+});
+
+describe("after a restart, one that is held for something else than waves", () => {
+  /** How far it is with a change a minute ago, having been rolled and complete 30 s after it; its other object changed then. */
+  function stage(recordedHash: string | undefined, otherChanged: number) {
+    const clock = new FakeClock();
+    const at = (ms: number) => Math.floor((clock.wall() + ms) / 1000);
+    const reads = { envFrom: [{ configMapRef: { name: "page" } }, { configMapRef: { name: "other" } }] };
+    const held = {
+      ...workload({ pod: { containers: [{ name: "web", ...reads }] } }),
+      ...{ recordedHash, rolledAt: at(-30_000), progress: { state: "complete", since: at(-29_000) } as const },
+    };
+    const key = workloadKey(held);
+    const hold = {
+      reason: "hold",
+      since: 0,
+      changed: undefined,
+      until: undefined,
+      closesAt: undefined,
+      tellAt: 0,
+    } as const;
+    const changed = { page: at(-60_000), other: at(otherChanged) } as Record<string, number>;
+    const flags = { ...unpaced, maxConcurrent: 5, soakMs: 1_000 };
+    const members = membersOf(
+      {
+        namespace: "default",
+        config: "ConfigMap/default/page",
+        changedAt: at(-60_000) * 1000,
+        seenAt: undefined,
+        waitsForPlans: false,
+      },
+      [key],
+      () => "no",
+      {
+        ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags } },
+        caches: {
+          workload: () => held,
+          lookup: (_, __, name) => ({ ...configMap(name, { a: "1" }), changedAt: changed[name] }),
+        },
+        record: () => ({ ...newRecord(), asked: 1, planned: 1, hold }),
+      },
+    );
+    return members?.map((member) => member.stage.state);
+  }
+
+  it("has passed a change where another one tells why it is due", () => {
+    expect(stage("v2:old", -10_000)).toEqual(["passed"]);
+  });
+
+  it("has not where somebody took its hash away or wrote another: its Pods may be those of before", () => {
+    expect(stage("v2:old", -90_000)).toEqual([]);
+    expect(stage(undefined, -10_000)).toEqual([]);
+  });
+});

@@ -1,0 +1,566 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { workload } from "../../../../test/support/fake-cluster.ts";
+import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
+import { parseExposition } from "../../../../test/support/parse-exposition.ts";
+import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
+import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { ApiError } from "../../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../../kube/api/resources.ts";
+
+const { configMaps, deployments, namespaces } = resources;
+const others = 199;
+const flags: PacingFlags = {
+  settleMs: 1_000,
+  settleMaxMs: 10_000,
+  maxConcurrent: 5,
+  firstWave: 1,
+  soakMs: 10_000,
+  haltAfterFailures: 3,
+  rolloutTimeoutMs: 600_000,
+  observe: false,
+  window: undefined,
+};
+const hashName = "wave.pusher.com/config-hash";
+/** How long a rollout takes here. */
+const rolloutMs = 3_000;
+
+interface Deployment extends KubeObject {
+  readonly spec: { readonly template: { readonly metadata?: { readonly annotations?: Record<string, string> } } };
+  readonly status?: { readonly observedGeneration?: number };
+}
+
+/** Deployments `web-0`… that read one ConfigMap `web`, all hashed long ago, and a Deployment controller that a test can break. */
+async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
+  const clock = new FakeClock();
+  const server = startMemoryServer({ controllers: false, clock });
+  const cluster = new MemoryCluster(server, clock);
+  const replicas: LateReplica[] = [];
+  onTestFinished(() => {
+    for (const replica of replicas) replica.end();
+    server.stop();
+  });
+  /** Whose new Pods never become ready. */
+  let isBad = (_name: string) => false;
+  /** Each rollout of which the hash changed, in order: `name`, or `namespace/name`. */
+  const rolled: string[] = [];
+  let underWay = 0;
+  let mostUnderWay = 0;
+  const hashes = new Map<string, string | undefined>();
+  const status = (at: Deployment, body: object) =>
+    cluster.request({
+      method: "PATCH",
+      path: `${resourcePath(deployments, { namespace: at.metadata.namespace ?? "", name: at.metadata.name ?? "" })}/status`,
+      body: { status: body },
+      contentType: "application/merge-patch+json",
+    });
+  const play = (deployment: Deployment): void => {
+    const { namespace, name = "", generation = 0, uid = "" } = deployment.metadata;
+    const hash = deployment.spec.template.metadata?.annotations?.[hashName];
+    if (hashes.has(uid) && hashes.get(uid) !== hash) {
+      rolled.push(namespace === "default" ? name : `${namespace}/${name}`);
+      mostUnderWay = Math.max(mostUnderWay, ++underWay);
+    }
+    const isRoll = hashes.has(uid) && hashes.get(uid) !== hash;
+    hashes.set(uid, hash);
+    const observedGeneration = generation;
+    if (isBad(name) && isRoll) {
+      void status(deployment, { observedGeneration, replicas: 2, updatedReplicas: 1, availableReplicas: 1 });
+      return;
+    }
+    clock.timer(isRoll ? rolloutMs : 0, () => {
+      if (isRoll) underWay--;
+      const time = new Date(clock.wall()).toISOString().replace(/\.\d+/, "");
+      const conditions = [
+        { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable", lastUpdateTime: time },
+      ];
+      void status(deployment, {
+        observedGeneration,
+        replicas: 1,
+        updatedReplicas: 1,
+        availableReplicas: 1,
+        conditions,
+      });
+    });
+  };
+  const seen = new Map<string, number>();
+  await cluster.watch(deployments, ({ type, object }) => {
+    const { uid = "", generation = 0 } = object.metadata;
+    if (type === "BOOKMARK" || seen.get(uid) === generation) return;
+    seen.set(uid, generation);
+    play(object as Deployment);
+  });
+  await cluster.create(configMaps, { metadata: { name: "web" }, data: { v: "0" } });
+  const start = async () => {
+    const policy = {
+      crossNamespace: "granted",
+      namespaces: undefined,
+      schedulingGate: true,
+      pacing: { ...flags, ...changed },
+    } as const;
+    const replica = new LateReplica(cluster, { policy });
+    replicas.push(replica);
+    await replica.list();
+    await replica.lead();
+    return replica;
+  };
+  const add = (name: string, annotations: object = {}, namespace = "default", podSpec: object = {}) =>
+    cluster.create(deployments, workload(name, podSpec, annotations), namespace);
+  for (let n = 0; n < count; n++) await add(`web-${n}`);
+  /** Time passes, and replicas hear of all that happens meanwhile. */
+  const pass = async (ms: number, stepMs = 500) => {
+    for (let passed = 0; passed < ms; passed += stepMs) {
+      await clock.advance(stepMs);
+      for (const resource of [configMaps, deployments]) {
+        for (const replica of replicas) await replica.hear(resource);
+      }
+    }
+  };
+  const editConfig = (v: string) => cluster.edit(configMaps, "web", { data: { v } });
+  const annotate = (name: string, annotation: string, value: string | null) =>
+    cluster.edit(deployments, name, { metadata: { annotations: { [`wave.pusher.com/${annotation}`]: value } } });
+  return {
+    cluster,
+    clock,
+    rolled,
+    start,
+    add,
+    pass,
+    editConfig,
+    annotate,
+    breakRollouts: (which: (name: string) => boolean) => {
+      isBad = which;
+    },
+    losePod: async (name: string) => {
+      const deployment = await cluster.request<Deployment>({
+        method: "GET",
+        path: resourcePath(deployments, { namespace: "default", name }),
+      });
+      await status(deployment, { availableReplicas: 0 });
+    },
+    takeMostUnderWay: () => {
+      const most = mostUnderWay;
+      mostUnderWay = underWay;
+      return most;
+    },
+    replicas,
+  };
+}
+
+/** Besides, a replica leads, and everything has been as it is for a long time. */
+async function steady(...args: Parameters<typeof fleet>) {
+  const made = await fleet(...args);
+  const leader = await made.start();
+  await made.pass(20_000);
+  await made.pass(700_000, 100_000);
+  made.rolled.length = 0;
+  leader.events.length = 0;
+  made.takeMostUnderWay();
+  const halted = () => Number(/^wave_rollouts_halted (\d+)$/m.exec(leader.metrics.render())?.[1]);
+  const held = (reason: string) =>
+    Number(new RegExp(`wave_held_workloads\\{reason="${reason}"} (\\d+)`).exec(leader.metrics.render())?.[1]);
+  return { ...made, leader, halted, held };
+}
+
+describe("a change that many workloads read", () => {
+  it("is rolled by one alone, and when that has been complete for the soak time by the rest, a few at a time", async () => {
+    const { leader, editConfig, pass, rolled, takeMostUnderWay, held } = await steady(40);
+    await editConfig("1");
+    await pass(2_000);
+    expect(rolled).toEqual(["web-0"]);
+    expect(held("wave")).toBe(39);
+    await pass(rolloutMs + 8_000);
+    expect(rolled).toEqual(["web-0"]);
+    await pass(3_000);
+    expect(rolled).toHaveLength(6);
+    await pass(60_000);
+    expect(rolled).toHaveLength(40);
+    expect(new Set(rolled).size).toBe(40);
+    expect(takeMostUnderWay()).toBe(5);
+    expect(held("wave")).toBe(0);
+    const { samples = [] } = parseExposition(leader.metrics.render()).get("wave_rollout_duration_seconds") ?? {};
+    const upTo = (le: string) => samples.find(({ labels }) => labels.kind === "Deployment" && labels.le === le)?.value;
+    // The first after it has settled, the last after all waves.
+    expect([upTo("0.5"), upTo("2.5"), upTo("10"), upTo("300")]).toEqual([0, 1, 1, 40]);
+  });
+
+  it("is rolled by one alone also where it only takes something away, of which the API tells no time", async () => {
+    const { cluster, add, pass, rolled } = await steady(8);
+    const key = { name: "V", valueFrom: { configMapKeyRef: { name: "web", key: "v" } } };
+    await add("other", {}, "default", { containers: [{ name: "app", image: "app", env: [key] }] });
+    await pass(20_000);
+    rolled.length = 0;
+    await cluster.edit(configMaps, "web", { data: { v: "1", more: "1" } });
+    await pass(60_000);
+    expect(rolled).toHaveLength(9);
+    await pass(700_000, 100_000);
+    await cluster.edit(configMaps, "web", { data: { more: null } });
+    await pass(5_000);
+    expect(rolled).toHaveLength(10);
+    await pass(60_000);
+    expect(rolled).toHaveLength(17);
+  });
+
+  it("goes by priority: the highest first, those below zero last, and else by name", async () => {
+    const { annotate, editConfig, pass, rolled } = await steady(8, { maxConcurrent: 1 });
+    await annotate("web-5", "priority", "10");
+    await annotate("web-3", "priority", "1");
+    await annotate("web-0", "priority", "-1");
+    await pass(2_000);
+    await editConfig("1");
+    await pass(60_000);
+    expect(rolled).toEqual(["web-5", "web-3", "web-1", "web-2", "web-4", "web-6", "web-7", "web-0"]);
+  });
+
+  it("knows no waiting where it concerns no more workloads than go first, nor with waves off", async () => {
+    const few = await steady(3, { firstWave: 3 });
+    await few.editConfig("1");
+    await few.pass(2_000);
+    expect(few.rolled).toHaveLength(3);
+    const off = await steady(20, { maxConcurrent: 0 });
+    await off.editConfig("1");
+    await off.pass(2_000);
+    expect(off.rolled).toHaveLength(20);
+  });
+
+  it("is not waited for by a workload that must not wait, and it counts for nothing", async () => {
+    const { annotate, editConfig, pass, rolled } = await steady(5);
+    await annotate("web-3", "waves", "off");
+    await pass(2_000);
+    await editConfig("1");
+    await pass(2_000);
+    expect(rolled.toSorted()).toEqual(["web-0", "web-3"]);
+  });
+
+  it("that is taken back while they wait rolls the rest not at all, and the first one back", async () => {
+    const { editConfig, pass, rolled, held } = await steady(10);
+    await editConfig("1");
+    await pass(2_000);
+    await editConfig("0");
+    await pass(60_000);
+    expect(rolled).toEqual(["web-0", "web-0"]);
+    expect(held("wave")).toBe(0);
+  });
+
+  it("is no change of one that was rolled for the one before, after it, and may not follow yet", async () => {
+    const { annotate, editConfig, clock, pass, rolled } = await steady(6, { settleMs: 2_000 });
+    await annotate("web-0", "min-interval", "5m");
+    await pass(2_000);
+    await editConfig("1");
+    await pass(1_000);
+    await editConfig("2");
+    // Nobody has heard of it yet.
+    await clock.advance(1_900);
+    expect(rolled).toEqual(["web-0"]);
+    await pass(rolloutMs + 9_000);
+    expect(rolled).toEqual(["web-0", "web-1"]);
+    await pass(10_000);
+    expect(rolled).toHaveLength(6);
+    await pass(300_000, 10_000);
+    expect(rolled.slice(6)).toEqual(["web-0"]);
+  });
+
+  it("settles though another one has waited for long: what waits is rolled for the last of them", async () => {
+    const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, firstWave: 3, soakMs: 60_000 });
+    await editConfig("1");
+    await pass(20_000);
+    expect(rolled).toHaveLength(3);
+    await editConfig("2");
+    await pass(1_000);
+    await editConfig("3");
+    await pass(1_500);
+    expect(rolled).toHaveLength(3);
+    await pass(2_000);
+    expect(rolled).toHaveLength(6);
+  });
+
+  it("goes on past one that was complete for the soak time and loses its Pod after that", async () => {
+    const { editConfig, pass, rolled, losePod, halted, breakRollouts } = await steady(12, { maxConcurrent: 2 });
+    breakRollouts((name) => ["web-1", "web-10"].includes(name));
+    await editConfig("1");
+    await pass(20_000);
+    expect(rolled).toEqual(["web-0", "web-1", "web-10"]);
+    await losePod("web-0");
+    await pass(700_000, 20_000);
+    expect(halted()).toBe(0);
+    await pass(100_000, 5_000);
+    expect(rolled).toHaveLength(12);
+  });
+});
+
+describe("a bad change", () => {
+  it("hits one workload, and halts the others, who are told as is the owner of the object; a good one then reaches all", async () => {
+    const { editConfig, pass, rolled, leader, halted, held, breakRollouts } = await steady(others + 1);
+    breakRollouts(() => true);
+    await editConfig("bad");
+    await pass(700_000, 20_000);
+    expect(rolled).toEqual(["web-0"]);
+    expect([halted(), held("halted")]).toEqual([1, others]);
+    const told = leader.events.filter(({ reason }) => reason === "RolloutHalted");
+    expect(told.every(({ type }) => type === "Warning")).toBe(true);
+    expect(told.filter(({ regarding }) => regarding.kind === "Deployment")).toHaveLength(others);
+    const ofObject = told.filter(({ regarding }) => regarding.kind === "ConfigMap");
+    expect(ofObject).toHaveLength(1);
+    expect(ofObject[0]?.regarding).toMatchObject({ name: "web", uid: expect.stringMatching(/./) });
+    expect(ofObject[0]?.message).toContain('Deployment "web-0" failed');
+
+    breakRollouts(() => false);
+    rolled.length = 0;
+    await editConfig("good");
+    await pass(400_000, 1_000);
+    expect(new Set(rolled).size).toBe(others + 1);
+    expect(rolled).toHaveLength(others + 1);
+    expect([halted(), held("halted"), held("wave")]).toEqual([0, 0, 0]);
+  });
+
+  it("whose first one was resumed goes on, and one that is halted and resumed goes alone", async () => {
+    const { clock, editConfig, annotate, pass, rolled, breakRollouts, halted } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(650_000, 10_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 1]);
+    const now = () => new Date(clock.wall()).toISOString();
+    await annotate("web-4", "resumed", now());
+    await pass(5_000);
+    expect([rolled, halted()]).toEqual([["web-0", "web-4"], 1]);
+    await annotate("web-0", "resumed", now());
+    await pass(60_000);
+    expect([rolled.length, halted()]).toEqual([6, 0]);
+  });
+
+  it("that fails and recovers again and again is told on the object once a minute at most", async () => {
+    const { cluster, editConfig, pass, rolled, breakRollouts, leader } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(5_000);
+    const { metadata } = await cluster.get<KubeObject>(deployments, "web-0");
+    const path = `${resourcePath(deployments, { namespace: "default", name: "web-0" })}/status`;
+    const fail = async (reason: string) => {
+      const conditions = [{ type: "Progressing", status: "False", reason }];
+      const status = { observedGeneration: metadata.generation, replicas: 2, updatedReplicas: 1, conditions };
+      await cluster.request({ method: "PATCH", path, body: { status }, contentType: "application/merge-patch+json" });
+      await pass(1_000);
+    };
+    for (let times = 0; times < 20; times++) {
+      await fail("ProgressDeadlineExceeded");
+      await fail("ReplicaSetUpdated");
+    }
+    const ofObject = leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap");
+    expect([rolled, ofObject.length]).toEqual([["web-0"], 1]);
+    await pass(30_000);
+    await fail("ProgressDeadlineExceeded");
+    expect(leader.events.filter(({ regarding }) => regarding.kind === "ConfigMap")).toHaveLength(2);
+  });
+
+  it("goes on when the failed one recovers", async () => {
+    const { cluster, editConfig, pass, rolled, breakRollouts, halted } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(650_000, 10_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 1]);
+    breakRollouts(() => false);
+    // Somebody else repairs it.
+    await cluster.edit(deployments, "web-0", { spec: { template: { metadata: { annotations: { repaired: "1" } } } } });
+    await pass(60_000);
+    expect([rolled.length, halted()]).toEqual([6, 0]);
+  });
+});
+
+describe("a change that is halted", () => {
+  it("goes on when the one that failed reads the object no longer", async () => {
+    const { cluster, editConfig, pass, rolled, breakRollouts, halted } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("bad");
+    await pass(650_000, 10_000);
+    expect([rolled, halted()]).toEqual([["web-0"], 1]);
+    await cluster.edit(deployments, "web-0", {
+      spec: { template: { spec: { containers: [{ name: "app", image: "app" }] } } },
+    });
+    await pass(60_000);
+    expect([new Set(rolled).size, halted()]).toEqual([6, 0]);
+  });
+});
+
+describe("a wave whose leader ends", () => {
+  it("goes on with the next one where it was", async () => {
+    const { start, replicas, editConfig, pass, rolled, takeMostUnderWay } = await steady(30);
+    await editConfig("1");
+    await pass(21_000);
+    const before = rolled.length;
+    expect(before).toBeGreaterThan(5);
+    replicas.splice(0).forEach((replica) => {
+      replica.end();
+    });
+    await start();
+    await pass(5_000);
+    expect(rolled.length).toBeGreaterThan(before);
+    await pass(60_000);
+    expect(rolled).toHaveLength(30);
+    expect(takeMostUnderWay()).toBe(5);
+  });
+
+  it("stays halted with the next one", async () => {
+    const { start, replicas, editConfig, pass, rolled, breakRollouts } = await steady(10);
+    breakRollouts(() => true);
+    await editConfig("bad");
+    await pass(650_000, 10_000);
+    replicas.splice(0).forEach((replica) => {
+      replica.end();
+    });
+    const next = await start();
+    await pass(700_000, 10_000);
+    expect(rolled).toEqual(["web-0"]);
+    expect(next.metrics.render()).toContain("wave_rollouts_halted 1\n");
+  });
+});
+
+describe("several changes, several namespaces, late caches", () => {
+  it("another namespace that reads the same object neither waits for this one nor is halted with it", async () => {
+    const { cluster, add, editConfig, pass, rolled, breakRollouts } = await steady(4);
+    await cluster.request({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: "other" } } });
+    await cluster.edit(configMaps, "web", { metadata: { annotations: { "wave.pusher.com/shared-with": "other" } } });
+    const reads = { "wave.pusher.com/extra-configmaps": "default/web" };
+    const alone = { containers: [{ name: "main", image: "nginx" }] };
+    for (const name of ["a", "b", "c"]) await add(name, reads, "other", alone);
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    breakRollouts((name) => name.startsWith("web-"));
+    await editConfig("1");
+    await pass(650_000, 1_000);
+    expect(rolled.filter((name) => !name.startsWith("other/"))).toEqual(["web-0"]);
+    expect(rolled.filter((name) => name.startsWith("other/"))).toEqual(["other/a", "other/b", "other/c"]);
+  });
+
+  it("a workload that two changes concern goes when both let it", async () => {
+    const { cluster, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3);
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    const second = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "second" } }] };
+    const both = { ...second, envFrom: [...second.envFrom, { configMapRef: { name: "web" } }] };
+    for (const name of ["x-0", "x-1"]) await add(name, {}, "default", { containers: [second] });
+    await add("a-both", {}, "default", { containers: [both] });
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    breakRollouts((name) => name === "x-0");
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await editConfig("1");
+    await pass(2_000);
+    // It is the first of both.
+    expect(rolled).toEqual(["a-both"]);
+    await pass(30_000);
+    expect(rolled.toSorted()).toEqual(["a-both", "web-0", "web-1", "web-2", "x-0", "x-1"]);
+    expect(halted()).toBe(0);
+  });
+
+  it("a workload that one change lets and the other does not waits, and nobody waits for it", async () => {
+    const { cluster, annotate, add, editConfig, pass, rolled } = await steady(3);
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    const second = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "second" } }] };
+    const both = { ...second, envFrom: [...second.envFrom, { configMapRef: { name: "web" } }] };
+    for (const name of ["x-0", "x-1"]) await add(name, {}, "default", { containers: [second] });
+    await add("a-both", {}, "default", { containers: [both] });
+    await annotate("x-0", "priority", "1");
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await editConfig("1");
+    await pass(2_000);
+    expect(rolled.toSorted()).toEqual(["web-0", "x-0"]);
+    await pass(30_000);
+    expect(rolled.toSorted()).toEqual(["a-both", "web-0", "web-1", "web-2", "x-0", "x-1"]);
+  });
+
+  it("a workload that is halted for one change is waited for by no other", async () => {
+    const { cluster, annotate, add, editConfig, pass, rolled, breakRollouts, halted } = await steady(3);
+    await cluster.create(configMaps, { metadata: { name: "second" }, data: { v: "0" } });
+    const second = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "second" } }] };
+    const both = { ...second, envFrom: [...second.envFrom, { configMapRef: { name: "web" } }] };
+    for (const name of ["x-0", "x-1"]) await add(name, {}, "default", { containers: [second] });
+    await add("a-both", {}, "default", { containers: [both] });
+    await pass(700_000, 100_000);
+    await annotate("x-0", "priority", "1");
+    await pass(2_000);
+    rolled.length = 0;
+    breakRollouts((name) => name === "x-0");
+    await cluster.edit(configMaps, "second", { data: { v: "1" } });
+    await pass(650_000, 10_000);
+    expect([rolled, halted()]).toEqual([["x-0"], 1]);
+    await editConfig("1");
+    await pass(60_000);
+    expect(rolled).toEqual(["x-0", "web-0", "web-1", "web-2"]);
+  });
+
+  it("caches that hear of no workload any more start nobody twice, nor a second before the first is complete", async () => {
+    const { cluster, clock, editConfig, rolled, leader } = await steady(10);
+    await editConfig("1");
+    for (let seconds = 0; seconds < 60; seconds++) {
+      await clock.advance(1_000);
+      await leader.hear(configMaps);
+    }
+    expect(rolled).toEqual(["web-0"]);
+    await leader.hear(deployments);
+    for (let seconds = 0; seconds < 60; seconds++) {
+      await clock.advance(1_000);
+      await leader.hear(deployments);
+    }
+    expect(new Set(rolled).size).toBe(10);
+    expect(rolled).toHaveLength(10);
+    expect(await cluster.list(namespaces)).not.toEqual([]);
+  });
+
+  it("a workload that may go and cannot be written for longer than a rollout may take costs no look after look", async () => {
+    const { cluster, clock, editConfig, pass } = await steady(6);
+    cluster.answers = ({ method }) =>
+      method === "PATCH"
+        ? new ApiError({ request: "PATCH", status: 503, reason: "ServiceUnavailable", serverMessage: "no" })
+        : undefined;
+    await editConfig("1");
+    await pass(2_000);
+    const timers = vi.spyOn(clock, "timer");
+    await pass(1_800_000, 60_000);
+    // It is tried every 15 s.
+    expect(timers.mock.calls.length).toBeLessThan(1_000);
+  });
+
+  it("names that no object can have hold up nobody", async () => {
+    const { cluster, add, pass, rolled } = await steady(0);
+    const odd = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "a/../b", optional: true } }] };
+    for (const name of ["a", "b", "c"]) {
+      await add(name, {}, "default", { containers: [odd] });
+      await pass(2_000);
+    }
+    await pass(700_000, 100_000);
+    rolled.length = 0;
+    const annotations = { [hashName]: `v2:${"0".repeat(64)}` };
+    for (const name of ["a", "b", "c"]) {
+      await cluster.edit(deployments, name, { spec: { template: { metadata: { annotations } } } });
+    }
+    await pass(30_000);
+    const right = new Set(rolled.slice(3));
+    expect([...right].toSorted()).toEqual(["a", "b", "c"]);
+  });
+
+  it("a workload that the API server refuses to write holds up nobody", async () => {
+    const { cluster, editConfig, pass, rolled } = await steady(6);
+    cluster.answers = ({ method, path }) =>
+      method === "PATCH" && path.endsWith("/web-0")
+        ? new ApiError({ request: "PATCH", status: 403, reason: "Forbidden", serverMessage: "no" })
+        : undefined;
+    await editConfig("1");
+    await pass(60_000);
+    expect(rolled).toHaveLength(5);
+  });
+
+  it("a workload that is deleted while it is the first holds up nobody", async () => {
+    const { cluster, editConfig, pass, rolled, breakRollouts } = await steady(6);
+    breakRollouts((name) => name === "web-0");
+    await editConfig("1");
+    await pass(20_000);
+    expect(rolled).toEqual(["web-0"]);
+    await cluster.remove(deployments, "web-0");
+    await pass(1_000);
+    expect(rolled).toEqual(["web-0", "web-1"]);
+    await pass(60_000);
+    expect(rolled).toHaveLength(6);
+  });
+});

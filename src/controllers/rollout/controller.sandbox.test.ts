@@ -1,0 +1,609 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type FaultAction, type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
+import { ConnectionError } from "../../kube/api/errors.ts";
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import type { ControllerOptions } from "./controller.ts";
+
+const hashPath = "wave.pusher.com/config-hash";
+
+interface Scene {
+  readonly sandbox: Sandbox;
+  readonly cluster: TestCluster;
+  /** Begins a term; `stop` and `abort` end it and resolve when it has ended. */
+  readonly lead: (valid?: () => boolean) => { stop: () => Promise<void>; abort: () => Promise<void> };
+  /** Lets whatever has begun come to its end. */
+  readonly settled: () => Promise<void>;
+  /** Status codes of Wave's JSON patches, in order. */
+  readonly patches: () => number[];
+  /** Resolves when so many patches were answered, and then whoever could send another one has had the time to. */
+  readonly patched: (count: number) => Promise<void>;
+  readonly hashOf: (name: string) => Promise<string | undefined>;
+  readonly reasons: () => string[];
+}
+
+async function scene(options: Partial<ControllerOptions> & { readonly wrap?: (client: ApiClient) => ApiClient } = {}) {
+  const sandbox = await startSandbox({ controllers: false });
+  const { wrap = (client: ApiClient) => client, ...rest } = options;
+  const byHand = fetchClient(sandbox.url);
+  const sent: number[] = [];
+  const counting: ApiClient = {
+    ...byHand,
+    request: async <T>(request: Parameters<ApiClient["request"]>[0]) => {
+      if (request.contentType !== "application/json-patch+json") return byHand.request<T>(request);
+      const index = sent.push(0) - 1;
+      try {
+        const answer = await byHand.request<T>(request);
+        sent[index] = 200;
+        return answer;
+      } catch (error) {
+        sent[index] = error instanceof Error && "status" in error ? Number(error.status) : -1;
+        throw error;
+      }
+    },
+  };
+  const cluster = new TestCluster(sandbox.url, { ...rest, client: wrap(counting) });
+  const ends: (() => Promise<void>)[] = [];
+  onTestFinished(async () => {
+    for (const end of ends) await end();
+    cluster.close();
+    await sandbox.close();
+  });
+  const lead = (valid = () => true) => {
+    const [stop, abort] = [new AbortController(), new AbortController()];
+    const leadership: Leadership = { stop: stop.signal, abort: abort.signal, valid };
+    const done = cluster.controller.run(leadership);
+    const end = (how: AbortController) => () => {
+      how.abort();
+      return done;
+    };
+    ends.push(end(abort));
+    return { stop: end(stop), abort: end(abort) };
+  };
+  // A few round trips: what Wave would send now, it sends before them.
+  const settled = async () => {
+    for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");
+  };
+  const answered = () => sent.filter((status) => status !== 0);
+  return {
+    sandbox,
+    cluster,
+    lead,
+    settled,
+    patches: () => sent,
+    patched: async (count: number) => {
+      await eventually(() => expect(answered().length).toBeGreaterThanOrEqual(count));
+      await settled();
+    },
+    hashOf: async (name: string) => {
+      const object = await cluster.get("Deployment", name);
+      const spec: { template?: { metadata?: { annotations?: Record<string, string> } } } =
+        object !== undefined && "spec" in object ? Object(object.spec) : {};
+      return spec.template?.metadata?.annotations?.[hashPath];
+    },
+    reasons: () => cluster.events.map(({ reason }) => reason),
+  } satisfies Scene;
+}
+
+/** A controller that leads, and a Deployment `web` that has its hash, in caches that know so. */
+async function steady(options: Parameters<typeof scene>[0] = {}) {
+  const made = await scene(options);
+  const { cluster } = made;
+  await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+  await cluster.create("Deployment", workload("web"));
+  await cluster.list();
+  const term = made.lead();
+  await made.patched(1);
+  await cluster.show("Deployment", "web");
+  await made.settled();
+  return { ...made, term };
+}
+
+const patchesOf = (name: string, action: FaultAction, times?: number) => ({
+  match: ({ method, path }: { method: string; path: string }) =>
+    method === "PATCH" && path.endsWith(`/deployments/${name}`),
+  action,
+  ...(times === undefined ? {} : { times }),
+});
+
+describe("the controller", () => {
+  it("adds the hash of a workload that has none, and says so", async () => {
+    const { patches, hashOf, cluster } = await steady();
+    expect(patches()).toEqual([200]);
+    expect(await hashOf("web")).toMatch(/^v2:[0-9a-f]{64}$/);
+    expect(cluster.events).toMatchObject([
+      {
+        type: "Normal",
+        reason: "ConfigHashAdded",
+        regarding: { kind: "Deployment", namespace: "default", name: "web" },
+      },
+    ]);
+  });
+
+  it("writes as field manager wave", async () => {
+    const { cluster } = await steady();
+    const web = await cluster.get("Deployment", "web");
+    expect(web?.metadata.managedFields?.map(({ manager }) => manager)).toContain("wave");
+  });
+
+  it("patches once and tells once when a ConfigMap was edited, naming the key", async () => {
+    const { cluster, patches, patched, hashOf, settled } = await steady();
+    const before = await hashOf("web");
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    await cluster.show("Deployment", "web");
+    await settled();
+    expect(patches()).toEqual([200, 200]);
+    expect(await hashOf("web")).not.toBe(before);
+    expect(cluster.events.slice(1)).toMatchObject([
+      { type: "Normal", reason: "ConfigChanged", message: 'rolled out because ConfigMap "web" changed (key "a")' },
+    ]);
+  });
+
+  it("asks the server for nothing when what changed is read by nobody", async () => {
+    const { cluster, sandbox, settled } = await steady();
+    await cluster.create("ConfigMap", { metadata: { name: "other" }, data: { a: "1" } });
+    await cluster.edit("ConfigMap", "web", { metadata: { labels: { only: "a-label" } } });
+    const before = sandbox.requests.length;
+    await cluster.show("ConfigMap", "other");
+    await cluster.show("ConfigMap", "web");
+    await settled();
+    // The test itself only lists.
+    expect(sandbox.requests.slice(before).filter(({ verb }) => verb !== "list")).toEqual([]);
+  });
+
+  it("does not write again while its cache has not heard of its write", async () => {
+    const { cluster, patches, patched, settled } = await steady();
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    cluster.controller.onConfigChange({
+      key: "ConfigMap/default/web",
+      before: undefined,
+      after: undefined,
+      initial: false,
+    });
+    await settled();
+    expect(patches()).toEqual([200, 200]);
+  });
+
+  it("writes the next change on top of its own write before its cache has heard of that", async () => {
+    const { cluster, patches, patched, reasons } = await steady();
+    for (const [value, count] of [
+      ["2", 2],
+      ["3", 3],
+      ["4", 4],
+    ] as const) {
+      await cluster.edit("ConfigMap", "web", { data: { a: value } });
+      await cluster.show("ConfigMap", "web");
+      await patched(count);
+    }
+    expect(patches()).toEqual([200, 200, 200, 200]);
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged", "ConfigChanged", "ConfigChanged"]);
+  });
+
+  it("plans again at once on what it reads when the workload turns out to be newer, and overwrites nothing", async () => {
+    const { cluster, patches, patched, reasons } = await steady();
+    await cluster.edit("Deployment", "web", { spec: { replicas: 5 } });
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(3);
+    expect(patches()).toEqual([200, 422, 200]);
+    expect(await cluster.get("Deployment", "web")).toMatchObject({ spec: { replicas: 5 } });
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("leaves a workload alone that has opted out since the cache heard of it", async () => {
+    const { cluster, patches, patched, reasons, lead } = await scene();
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+    await cluster.create("StatefulSet", workload("web"));
+    await cluster.list();
+    await cluster.edit("StatefulSet", "web", {
+      metadata: { annotations: { "wave.pusher.com/update-on-config-change": null } },
+    });
+    lead();
+    await patched(1);
+    expect(patches()).toEqual([422]);
+    expect(reasons()).toEqual([]);
+  });
+
+  it("lifts the gate of a workload that its namespace has no room for: nobody would see what it waits for come", async () => {
+    const { cluster, patched, lead } = await scene();
+    const names = (i: number) => Array.from({ length: 990 }, (_, j) => `m-${i}-${j}`).join(",");
+    for (let i = 0; i < 33; i++) {
+      await cluster.create("Deployment", workload(`w${i}`, {}, { "wave.pusher.com/extra-configmaps": names(i) }));
+    }
+    const gate = { "wave.pusher.com/scheduling-disabled": "mine", "wave.pusher.com/extra-configmaps": names(99) };
+    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, gate));
+    await cluster.list();
+    lead();
+    await patched(1);
+    const held = await cluster.get("StatefulSet", "held");
+    expect(held).toMatchObject({ spec: { template: { spec: { schedulerName: "mine" } } } });
+  });
+
+  it("forgets a workload that turns out to be gone", async () => {
+    const { cluster, patches, patched, reasons, settled } = await steady();
+    await cluster.remove("Deployment", "web");
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    await cluster.clock.advance(600_000);
+    await settled();
+    expect(patches()).toEqual([200, 404]);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+  });
+
+  it.for([403, 422])(
+    "reports a write that is refused with %d on that workload, tries again ever later, and holds up nobody",
+    async (status) => {
+      const { cluster, sandbox, patches, patched, hashOf, reasons, settled } = await steady();
+      const lift = sandbox.faults.add(patchesOf("web", { type: "status", status }));
+      await cluster.create("Deployment", workload("free"));
+      await cluster.show("Deployment", "free");
+      await patched(2);
+      await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+      await cluster.show("ConfigMap", "web");
+      await patched(4);
+      expect(await hashOf("free")).not.toBe(await hashOf("web"));
+      await eventually(() =>
+        expect(reasons().sort()).toEqual(["ConfigChanged", "ConfigHashAdded", "ConfigHashAdded", "RolloutFailed"]),
+      );
+      expect(cluster.events.find(({ reason }) => reason === "RolloutFailed")).toMatchObject({
+        type: "Warning",
+        regarding: { name: "web" },
+      });
+
+      const refusals = () => cluster.logged.filter(({ message }) => message.startsWith("cannot patch"));
+      const tries = () => patches().length - 4;
+      await cluster.clock.advance(200);
+      await patched(5);
+      await cluster.clock.advance(399);
+      await settled();
+      expect(tries()).toBe(1);
+      await cluster.clock.advance(1);
+      await patched(6);
+      expect(refusals()).toHaveLength(1);
+      lift();
+      await cluster.clock.advance(800);
+      await patched(7);
+      expect(patches().slice(-1)).toEqual([200]);
+      expect(await hashOf("free")).toBe(await hashOf("web"));
+    },
+  );
+
+  it("waits as long as the server asks it to", async () => {
+    const { cluster, sandbox, patches, patched, reasons, settled } = await steady();
+    sandbox.faults.add(patchesOf("web", { type: "status", status: 429, retryAfterSeconds: 7 }, 1));
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    await cluster.clock.advance(6_999);
+    await settled();
+    expect(patches()).toEqual([200, 429]);
+    await cluster.clock.advance(1);
+    await patched(3);
+    expect(patches()).toEqual([200, 429, 200]);
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("tries again when the connection breaks, and blames no workload for it", async () => {
+    const { cluster, sandbox, patches, patched, reasons } = await steady();
+    sandbox.faults.add(patchesOf("web", { type: "drop" }, 1));
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    await cluster.clock.advance(200);
+    await patched(3);
+    expect(patches()).toEqual([200, -1, 200]);
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  /** A client that loses the answer to the next patch after `lose()`. */
+  function forgetful() {
+    let lost = true;
+    const wrap = (client: ApiClient): ApiClient => ({
+      ...client,
+      request: async <T>(request: Parameters<ApiClient["request"]>[0]) => {
+        const answer = await client.request<T>(request);
+        if (lost || request.contentType !== "application/json-patch+json") return answer;
+        lost = true;
+        throw new ConnectionError("the answer was lost");
+      },
+    });
+    const lose = () => {
+      lost = false;
+    };
+    return { wrap, lose };
+  }
+
+  it("tells of a write once whose answer was lost", async () => {
+    const { wrap, lose } = forgetful();
+    const { cluster, patches, patched, reasons, settled } = await steady({ wrap });
+    lose();
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    await cluster.show("Deployment", "web");
+    await settled();
+    await cluster.clock.advance(200);
+    await settled();
+    expect(patches()).toEqual([200, 200]);
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("tells of a gate that it lifted although no answer came, and the workload, which opted out, left the caches", async () => {
+    const { wrap, lose } = forgetful();
+    const { cluster, patched, reasons, lead, settled } = await scene({ wrap });
+    const gate = { "wave.pusher.com/scheduling-disabled": "mine", "wave.pusher.com/update-on-config-change": "false" };
+    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, gate));
+    await cluster.list();
+    lose();
+    lead();
+    await patched(1);
+    expect(reasons()).toEqual([]);
+    await cluster.show("StatefulSet", "held");
+    await settled();
+    await cluster.clock.advance(200);
+    await settled();
+    expect(reasons()).toEqual(["SchedulingEnabled"]);
+    await cluster.clock.advance(60_000);
+    await settled();
+    expect(reasons()).toEqual(["SchedulingEnabled"]);
+  });
+
+  it("tells once what is missing, again when that differs, and goes on the moment that it is there", async () => {
+    const { cluster, patches, patched, lead, settled } = await scene({ syncPeriodMs: 60_000 });
+    const envFrom = [{ configMapRef: { name: "web" } }, { secretRef: { name: "db" } }];
+    await cluster.create("Deployment", workload("web", { containers: [{ name: "main", image: "nginx", envFrom }] }));
+    await cluster.list();
+    lead();
+    await eventually(() => expect(cluster.events).toHaveLength(1));
+    await cluster.clock.advance(120_000);
+    await settled();
+    await cluster.create("Secret", { metadata: { name: "db" } });
+    await cluster.show("Secret", "db");
+    await settled();
+    expect(cluster.events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual([
+      'Warning ConfigMissing: keeps the Pods that it has until there is ConfigMap "web" and Secret "db"',
+      'Warning ConfigMissing: keeps the Pods that it has until there is ConfigMap "web"',
+    ]);
+    expect(patches()).toEqual([]);
+    await cluster.create("ConfigMap", { metadata: { name: "web" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(1);
+    expect(cluster.events.slice(2)).toMatchObject([{ reason: "ConfigHashAdded" }]);
+  });
+
+  it("tells again what is still missing before its Event expires, until the workload is gone, and keeps nothing then", async () => {
+    const { cluster, lead, settled } = await scene();
+    await cluster.create("Deployment", workload("web"));
+    await cluster.list();
+    lead();
+    const told = (count: number) => eventually(() => expect(cluster.events).toHaveLength(count));
+    await told(1);
+    // 45 minutes less a tenth, by the random number of these tests.
+    await cluster.clock.advance(40.5 * 60_000 - 1);
+    await settled();
+    expect(cluster.events).toHaveLength(1);
+    await cluster.clock.advance(1);
+    await told(2);
+    await cluster.clock.advance(40.5 * 60_000);
+    await told(3);
+    expect(new Set(cluster.events.map(({ message }) => message)).size).toBe(1);
+    await cluster.remove("Deployment", "web");
+    await cluster.show("Deployment", "web");
+    await settled();
+    const shown = cluster.metrics.render();
+    expect(shown).toContain("wave_queue_delayed 0\n");
+    expect(shown).toContain('wave_workloads{state="waiting"} 0\n');
+    await cluster.clock.advance(3_600_000);
+    await settled();
+    expect(cluster.events).toHaveLength(3);
+  });
+
+  it("says of a workload whose Pods a gate holds what they wait for, and lifts the gate", async () => {
+    const { cluster, patched, lead } = await scene();
+    const gated = workload(
+      "web",
+      { schedulerName: "wave.pusher.com/invalid" },
+      { "wave.pusher.com/scheduling-disabled": "mine" },
+    );
+    await cluster.create("Deployment", gated);
+    await cluster.list();
+    lead();
+    await eventually(() => expect(cluster.events).toHaveLength(1));
+    await cluster.create("ConfigMap", { metadata: { name: "web" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(1);
+    expect(cluster.events).toMatchObject([
+      { type: "Warning", reason: "SchedulingDisabled", message: expect.stringContaining('ConfigMap "web"') },
+      { type: "Normal", reason: "SchedulingEnabled", message: expect.stringContaining('waited for ConfigMap "web"') },
+    ]);
+    expect(await cluster.get("Deployment", "web")).toMatchObject({
+      spec: { template: { spec: { schedulerName: "mine" } } },
+    });
+  });
+
+  it("writes at the rate that it is allowed, one patch for all edits during the wait", async () => {
+    const { cluster, patches, patched, lead, settled } = await scene({ updateRate: 1, updateBurst: 1 });
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+    for (const name of ["one", "two", "three"]) await cluster.create("Deployment", workload(name));
+    await cluster.list();
+    lead();
+    await patched(1);
+    for (const a of ["2", "3", "4"]) {
+      await cluster.edit("ConfigMap", "web", { data: { a } });
+      await cluster.show("ConfigMap", "web");
+      await settled();
+    }
+    // "one" has its first hash, and is in line for the edits behind "two" and "three", which stay where they are.
+    expect(patches()).toEqual([200]);
+    for (const count of [2, 3, 4]) {
+      await cluster.clock.advance(999);
+      await settled();
+      expect(patches()).toHaveLength(count - 1);
+      await cluster.clock.advance(1);
+      await patched(count);
+      expect(patches()).toHaveLength(count);
+    }
+    await cluster.clock.advance(10_000);
+    await settled();
+    expect(patches()).toEqual([200, 200, 200, 200]);
+  });
+
+  it("finishes the write in flight and its Event when it is stopped, and takes nothing new", async () => {
+    const told: string[] = [];
+    const release = Promise.withResolvers<void>();
+    const record = async ({ reason }: ObjectEvent) => {
+      await release.promise;
+      told.push(reason);
+    };
+    const { cluster, sandbox, patches, settled, term } = await steady({ workers: 1, recorder: { record } });
+    sandbox.faults.add(patchesOf("web", { type: "delay", ms: 100 }));
+    await cluster.create("Deployment", workload("late"));
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await eventually(() => expect(patches()).toEqual([200, 0]));
+    await cluster.show("Deployment", "late");
+    let stopped = false;
+    const stopping = term.stop().then(() => {
+      stopped = true;
+    });
+    await eventually(() => expect(patches()).toEqual([200, 200]));
+    await settled();
+    expect(stopped).toBe(false);
+    release.resolve();
+    await stopping;
+    expect(patches()).toEqual([200, 200]);
+    expect(told).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("waits for Events a second and no longer when it is stopped: nobody else leads before", async () => {
+    const underWay: string[] = [];
+    const record = ({ reason }: ObjectEvent) => {
+      underWay.push(reason);
+      return new Promise<void>(() => {});
+    };
+    const { cluster, settled, lead } = await scene({ recorder: { record } });
+    const missing = { containers: [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "missing" } }] }] };
+    for (let index = 0; index < 40; index++) await cluster.create("Deployment", workload(`web-${index}`, missing));
+    await cluster.list();
+    const term = lead();
+    await eventually(() => expect(underWay).toHaveLength(4));
+    let stopped = false;
+    const stopping = term.stop().then(() => {
+      stopped = true;
+    });
+    await eventually(() => expect(underWay).toHaveLength(32));
+    await cluster.clock.advance(999);
+    await settled();
+    expect(stopped).toBe(false);
+    await cluster.clock.advance(1);
+    await stopping;
+    expect(underWay).toHaveLength(32);
+  });
+
+  it("aborts the write in flight when its term is over, and tells of nothing", async () => {
+    const { cluster, sandbox, patches, reasons, term } = await steady();
+    sandbox.faults.add(patchesOf("web", { type: "blackHole" }));
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await eventually(() => expect(patches()).toEqual([200, 0]));
+    await term.abort();
+    expect(patches()).toEqual([200, -1]);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+  });
+
+  it("sends nothing once the clock says that its term is over, before anything told it so", async () => {
+    const { cluster, patches, reasons, lead, settled } = await scene();
+    await cluster.create("ConfigMap", { metadata: { name: "web" } });
+    await cluster.create("Deployment", workload("web"));
+    await cluster.list();
+    lead(() => false);
+    await settled();
+    expect(patches()).toEqual([]);
+    expect(reasons()).toEqual([]);
+  });
+
+  it("writes after all what it could not while the clock said for a moment that its term was over", async () => {
+    const { cluster, patches, patched, lead, settled } = await scene();
+    await cluster.create("ConfigMap", { metadata: { name: "web" } });
+    await cluster.create("Deployment", workload("web"));
+    await cluster.list();
+    let valid = false;
+    lead(() => valid);
+    await settled();
+    expect(patches()).toEqual([]);
+    valid = true;
+    await cluster.clock.advance(200);
+    await patched(1);
+    expect(patches()).toEqual([200]);
+  });
+
+  it("rolls in its next term what changed between two terms, and writes nothing else", async () => {
+    const { cluster, patches, patched, term, lead, reasons, settled } = await steady();
+    await cluster.create("ConfigMap", { metadata: { name: "other" } });
+    const containers = [{ name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "other" } }] }];
+    await cluster.create("Deployment", workload("other", { containers }));
+    await cluster.show("ConfigMap", "other");
+    await cluster.show("Deployment", "other");
+    await patched(2);
+    await cluster.show("Deployment", "other");
+    await term.stop();
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await settled();
+    expect(patches()).toEqual([200, 200]);
+    lead();
+    await patched(3);
+    expect(patches()).toEqual([200, 200, 200]);
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("plans nothing before every cache has its first list", async () => {
+    const { cluster, lead, patches, patched, settled } = await scene();
+    await cluster.create("Deployment", workload("web"));
+    await cluster.create("ConfigMap", { metadata: { name: "web" } });
+    lead();
+    await settled();
+    expect(cluster.events).toEqual([]);
+    await cluster.list();
+    await patched(1);
+    expect(cluster.events).toMatchObject([{ reason: "ConfigHashAdded" }]);
+    expect(patches()).toEqual([200]);
+  });
+
+  it("counts what it does", async () => {
+    const { cluster, patched } = await steady();
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    const shown = cluster.metrics.render();
+    expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="baseline"} 1\n');
+    expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="roll"} 1\n');
+    expect(shown).toContain('wave_outcomes_total{kind="DaemonSet",outcome="refused"} 0\n');
+    expect(shown).toContain('wave_rollout_duration_seconds_count{kind="Deployment"} 1\n');
+    expect(shown).toContain('wave_workloads{state="unchanged"} 1\n');
+    expect(shown).toContain('wave_workloads{state="waiting"} 0\n');
+    expect(shown).toContain("wave_queue_depth 0\n");
+  });
+
+  it("logs one line a write, with names and no value", async () => {
+    const { cluster, patched } = await steady();
+    await cluster.edit("ConfigMap", "web", { data: { a: "a value of its own" } });
+    await cluster.show("ConfigMap", "web");
+    await patched(2);
+    expect(cluster.logged).toHaveLength(2);
+    expect(cluster.logged[1]).toMatchObject({
+      message: "patched",
+      fields: { kind: "Deployment", namespace: "default", name: "web", outcome: "roll" },
+    });
+    expect(JSON.stringify([cluster.logged, cluster.events])).not.toContain("a value of its own");
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { defaultPolicy, workload, workloadObject } from "../../../../test/support/domain/objects.ts";
+import { classConfig } from "../../../domain/config/recorded-classes.ts";
+import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { toWorkload } from "../../../domain/model/workload.ts";
+import { ConnectionError } from "../../../kube/api/errors.ts";
+import { createLiveReads } from "./live-reads.ts";
+
+it("where an object cannot be read, no other is begun for that workload: it may name a thousand", async () => {
+  const sources = Array.from({ length: 100 }, (_, index) => ({ configMapRef: { name: `config-${index}` } }));
+  const asked: string[] = [];
+  const request = async <T>({ path }: { path: string }): Promise<T> => {
+    asked.push(path);
+    if (asked.length === 1) throw new ConnectionError("broken");
+    return JSON.parse(JSON.stringify({ metadata: { namespace: "default", name: path.split("/").at(-1) } }));
+  };
+  const reads = createLiveReads({
+    client: { request },
+    policy: defaultPolicy,
+    cached: () => undefined,
+    signal: new AbortController().signal,
+  });
+  const reader = workload({ pod: { containers: [{ name: "web", envFrom: sources }] } });
+  await expect(reads.lookup(reader)).rejects.toThrow("broken");
+  const begun = asked.length;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([begun, asked.length]).toEqual([4, 4]);
+});
+
+it("what SecretProviderClasses fetch is no object that could be read: it is as the caches know it", async () => {
+  const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
+  const policy = { ...defaultPolicy, providerClasses: true };
+  const object = workloadObject({ pod: { volumes: [{ name: "vault", csi }] } });
+  const known = classConfig(
+    { namespace: "default", name: "vault" },
+    { digest: "a".repeat(32), since: 1, rotated: false },
+  );
+  const reads = createLiveReads({
+    client: { request: () => Promise.reject(new Error("nothing is to be asked")) },
+    policy,
+    cached: (kind) => (kind === "SecretProviderClass" ? known : undefined),
+    signal: new AbortController().signal,
+  });
+  const lookup = await reads.lookup(toWorkload(kinds.Deployment, object, policy));
+  expect(lookup("SecretProviderClass", "default", "vault")).toBe(known);
+});

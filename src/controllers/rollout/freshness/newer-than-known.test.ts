@@ -1,0 +1,467 @@
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { workload } from "../../../../test/support/fake-cluster.ts";
+import { LateReplica, MemoryCluster } from "../../../../test/support/late-replica.ts";
+import { startMemoryServer } from "../../../../test/support/sandbox-memory-server.ts";
+import { type ConfigObject, toConfig } from "../../../domain/config/digest.ts";
+import { kinds } from "../../../domain/model/built-in-kinds.ts";
+import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
+import { planRollout } from "../../../domain/plan/plan.ts";
+import { ApiError } from "../../../kube/api/errors.ts";
+import { resources } from "../../../kube/api/resources.ts";
+
+const { configMaps, deployments, secrets, statefulSets } = resources;
+const hashName = "wave.pusher.com/config-hash";
+const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true } as const;
+
+/** A cluster with a ConfigMap `web` and a Deployment `web` that reads it. */
+async function empty() {
+  const server = startMemoryServer({ controllers: false });
+  const cluster = new MemoryCluster(server);
+  const replicas: LateReplica[] = [];
+  onTestFinished(() => {
+    for (const replica of replicas) replica.end();
+    server.stop();
+  });
+  await cluster.create(configMaps, { metadata: { name: "web" }, data: { v: "0" } });
+  await cluster.create(deployments, workload("web"));
+  const start = (options: ConstructorParameters<typeof LateReplica>[1] = {}) => {
+    const replica = new LateReplica(cluster, options);
+    replicas.push(replica);
+    return replica;
+  };
+  const web = async () => toWorkload(kinds.Deployment, await cluster.get<WorkloadObject>(deployments, "web"));
+  const hash = async () => (await web()).recordedHash;
+  /** The hash that stands for the ConfigMap as it is now: what admission writes. */
+  const current = async () => {
+    const config = toConfig("ConfigMap", await cluster.get<ConfigObject>(configMaps, "web"));
+    const plan = planRollout(await web(), () => config, policy);
+    return "view" in plan ? plan.view.hash : "";
+  };
+  const editConfig = (v: string) => cluster.edit(configMaps, "web", { data: { v } });
+  /** What somebody writes into the pod template besides something of their own, as helm and admission do together. */
+  let upgrades = 0;
+  const upgrade = (recorded: string) => {
+    const annotations = { upgrade: String(++upgrades), [hashName]: recorded };
+    return cluster.edit(deployments, "web", { spec: { template: { metadata: { annotations } } } });
+  };
+  /** What replicas asked for since the last call, of these verbs. */
+  const asked = (...verbs: string[]) =>
+    cluster.asked.splice(0).filter((request) => verbs.some((verb) => request.startsWith(verb)));
+  return { cluster, start, hash, current, editConfig, upgrade, asked };
+}
+
+/** Besides, a replica that leads, and has written the hash and heard of it. */
+async function steady() {
+  const made = await empty();
+  const leader = made.start();
+  await leader.list();
+  await leader.lead();
+  await leader.hear(deployments);
+  expect(await made.hash()).toBe(await made.current());
+  made.asked();
+  return { ...made, leader };
+}
+
+describe("a change that a replica watched", () => {
+  it("is written at once, with nothing read", async () => {
+    const { leader, editConfig, hash, current, asked } = await steady();
+    for (const v of ["1", "2", "0"]) {
+      await editConfig(v);
+      await leader.hear(configMaps);
+      await leader.hear(deployments);
+      expect(await hash()).toBe(await current());
+      expect(asked("GET", "PATCH")).toEqual(["PATCH deployments/web"]);
+    }
+  });
+
+  it("is written at once to however many workloads", async () => {
+    const { cluster, start, editConfig, asked } = await empty();
+    for (let n = 0; n < 200; n++) await cluster.create(deployments, workload(`web-${n}`));
+    const leader = start();
+    await leader.list();
+    await leader.lead();
+    await leader.hear(deployments);
+    asked();
+    await editConfig("1");
+    await leader.hear(configMaps);
+    expect(asked("GET")).toEqual([]);
+    await editConfig("2");
+    await leader.hear(configMaps);
+    expect(asked("PATCH")).toHaveLength(201);
+  });
+
+  it("is written at once after a change of leader too, where the caches stand for what the one before recorded", async () => {
+    const { start, editConfig, hash, current, asked } = await steady();
+    const next = start();
+    await next.list();
+    await next.lead();
+    expect(asked("GET", "PATCH")).toEqual([]);
+    await editConfig("1");
+    await next.hear(configMaps);
+    expect(await hash()).toBe(await current());
+    expect(asked("GET", "PATCH")).toEqual(["PATCH deployments/web"]);
+  });
+});
+
+describe("what is newer than a replica knows", () => {
+  it("stays where helm changes a ConfigMap and an image, and the watch of ConfigMaps is late", async () => {
+    const { leader, editConfig, upgrade, current, hash, asked } = await steady();
+    await editConfig("1");
+    const admitted = await current();
+    await upgrade(admitted);
+    await leader.hear(deployments);
+    await leader.hear(configMaps);
+    expect(await hash()).toBe(admitted);
+    expect(asked("PATCH")).toEqual([]);
+  });
+
+  it("stays where the late watch delivers one version after another", async () => {
+    const { leader, editConfig, upgrade, current, hash, asked } = await steady();
+    for (const v of ["1", "2", "3"]) await editConfig(v);
+    await upgrade(await current());
+    await leader.hear(deployments);
+    for (let version = 0; version < 3; version++) {
+      await leader.hear(configMaps, 1);
+      expect(await hash()).toBe(await current());
+    }
+    expect(asked("PATCH")).toEqual([]);
+  });
+
+  it("stays where a new leader's caches are behind those of the one before", async () => {
+    const { leader, start, editConfig, hash, current, asked } = await steady();
+    const next = start();
+    await next.list();
+    await editConfig("1");
+    await leader.hear(configMaps);
+    const written = await hash();
+    expect(written).toBe(await current());
+    leader.end();
+    asked();
+    await next.lead();
+    await next.hear(deployments);
+    await next.hear(configMaps);
+    expect(await hash()).toBe(written);
+    expect(asked("PATCH")).toEqual([]);
+  });
+
+  it("stays where it was listed anew while the watch of ConfigMaps had nothing to tell", async () => {
+    const { leader, start, editConfig, upgrade, current, hash, asked } = await steady();
+    await editConfig("1");
+    await upgrade(await current());
+    leader.end();
+    const late = start();
+    await late.list((object) => object.metadata.name === "web" && "data" in object);
+    await late.lead();
+    expect(await hash()).toBe(await current());
+    expect(asked("PATCH")).toEqual([]);
+  });
+
+  it("stays where configuration goes and comes back before the watch of ConfigMaps tells of either", async () => {
+    const { leader, editConfig, upgrade, hash, asked } = await steady();
+    const first = (await hash()) ?? "";
+    await editConfig("1");
+    await editConfig("0");
+    await upgrade(first);
+    await leader.hear(deployments);
+    for (let version = 0; version < 2; version++) {
+      await leader.hear(configMaps, 1);
+      expect(await hash()).toBe(first);
+    }
+    expect(asked("PATCH")).toEqual([]);
+  });
+
+  it("is planned by, in one write, where a person changed the hash and the watch of ConfigMaps is late", async () => {
+    const { leader, editConfig, upgrade, current, hash, asked } = await steady();
+    await editConfig("1");
+    await editConfig("2");
+    await upgrade(`v2:${"0".repeat(64)}`);
+    await leader.hear(deployments);
+    expect(await hash()).toBe(await current());
+    for (let version = 0; version < 2; version++) {
+      await leader.hear(deployments);
+      await leader.hear(configMaps, 1);
+      expect(await hash()).toBe(await current());
+    }
+    expect(asked("PATCH")).toEqual(["PATCH deployments/web"]);
+  });
+
+  it("is planned by where `rollout undo` brings an old hash back", async () => {
+    const { leader, editConfig, upgrade, current, hash, asked } = await steady();
+    const old = (await hash()) ?? "";
+    await editConfig("1");
+    await leader.hear(configMaps);
+    await leader.hear(deployments);
+    asked();
+    await upgrade(old);
+    await leader.hear(deployments);
+    expect(await hash()).toBe(await current());
+    expect(asked("PATCH")).toHaveLength(1);
+  });
+
+  it("is planned by in the first hash of a workload", async () => {
+    const { start, editConfig, current, hash, asked } = await empty();
+    const leader = start();
+    await leader.list();
+    await editConfig("1");
+    await leader.lead();
+    expect(await hash()).toBe(await current());
+    await leader.hear(deployments);
+    await leader.hear(configMaps);
+    expect(asked("PATCH")).toHaveLength(1);
+  });
+
+  it("is waited for where it is gone, and the watch of ConfigMaps has not told so", async () => {
+    const { cluster, leader, upgrade, hash, asked } = await steady();
+    await cluster.remove(configMaps, "web");
+    await upgrade(`v2:${"0".repeat(64)}`);
+    await leader.hear(deployments);
+    expect(await hash()).toBe(`v2:${"0".repeat(64)}`);
+    expect(asked("PATCH")).toEqual([]);
+    await cluster.create(configMaps, { metadata: { name: "web" }, data: { v: "new" } });
+    await leader.hear(configMaps);
+    expect(asked("PATCH")).toHaveLength(1);
+  });
+
+  it("is looked at again where the caches never tell: a list brings what they hold already", async () => {
+    const { cluster, leader, upgrade, hash, current, asked } = await steady();
+    await cluster.remove(configMaps, "web");
+    await upgrade(`v2:${"0".repeat(64)}`);
+    await leader.hear(deployments);
+    expect(asked("PATCH")).toEqual([]);
+    await cluster.create(configMaps, { metadata: { name: "web" }, data: { v: "0" } });
+    await leader.list();
+    await cluster.clock.advance(1_000);
+    await cluster.settled();
+    expect(asked("PATCH")).toEqual(["PATCH deployments/web"]);
+    expect(await hash()).toBe(await current());
+  });
+
+  it("keeps a gate closed that somebody has asked for again, where the watch of StatefulSets is late", async () => {
+    const { cluster, start, asked } = await empty();
+    const optIn = (value: string) =>
+      cluster.edit(statefulSets, "db", {
+        metadata: { annotations: { "wave.pusher.com/update-on-config-change": value } },
+      });
+    const gated = workload(
+      "db",
+      { schedulerName: "wave.pusher.com/invalid" },
+      { "wave.pusher.com/scheduling-disabled": "" },
+    );
+    const missing = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "missing" } }] };
+    gated.spec.template.spec.containers = [missing];
+    await cluster.create(statefulSets, gated);
+    const leader = start();
+    await optIn("false");
+    await leader.list();
+    await optIn("true");
+    await leader.lead();
+    expect(asked("PATCH").filter((request) => request.includes("db"))).toEqual([]);
+  });
+});
+
+describe("a plan that cannot be confirmed", () => {
+  const unavailable = new ApiError({ request: "get", status: 503, reason: "ServiceUnavailable", serverMessage: "" });
+  const forbidden = new ApiError({ request: "get", status: 403, reason: "Forbidden", serverMessage: "no" });
+
+  it("is not written, and is tried again", async () => {
+    const { cluster, leader, upgrade, hash, current, asked } = await steady();
+    cluster.answers = ({ method }) => (method === "GET" ? unavailable : undefined);
+    await upgrade("v2:x");
+    await leader.hear(deployments);
+    expect(await hash()).toBe("v2:x");
+    expect(asked("PATCH")).toEqual([]);
+    cluster.answers = () => undefined;
+    await cluster.clock.advance(300);
+    await cluster.settled();
+    expect(await hash()).toBe(await current());
+  });
+
+  it("is tried again within 15 s, however often an edit has asked for it in vain", async () => {
+    const { cluster, leader, editConfig, hash, current } = await steady();
+    cluster.answers = ({ method }) => (method === "PATCH" ? unavailable : undefined);
+    for (let edit = 1; edit <= 12; edit++) {
+      await editConfig(`${edit}`);
+      await leader.hear(configMaps);
+    }
+    cluster.answers = () => undefined;
+    await cluster.clock.advance(15_000);
+    await cluster.settled();
+    expect(await hash()).toBe(await current());
+  });
+
+  it("is not written where Wave may not read, and its owner is told what to grant", async () => {
+    const { cluster, leader, upgrade, asked } = await steady();
+    cluster.answers = ({ method }) => (method === "GET" ? forbidden : undefined);
+    await upgrade("v2:x");
+    await leader.hear(deployments);
+    expect(asked("PATCH")).toEqual([]);
+    expect(leader.events.at(-1)?.message).toMatch(/the verb "get" on configmaps, secrets and deployments/);
+  });
+});
+
+describe("a Secret that the lists leave out", () => {
+  const type = "helm.sh/release.v1";
+  const isRelease = (object: object) => "type" in object && object.type === type;
+  const reading = { containers: [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "release" } }] }] };
+
+  it("is read when it is needed, and is not missing", async () => {
+    const { cluster, start, asked } = await empty();
+    await cluster.create(secrets, { metadata: { name: "release" }, type, data: { release: "bWVhbnQ=" } });
+    await cluster.create(deployments, workload("reader", reading));
+    const leader = start();
+    await leader.list(isRelease);
+    await leader.lead();
+    expect(asked("PATCH")).toContain("PATCH deployments/reader");
+    await leader.hear(deployments);
+    expect(asked("PATCH")).toEqual([]);
+  });
+
+  it("is not looked for where no Secret can be called so", async () => {
+    const { cluster, start, asked } = await empty();
+    const volumes = [{ name: "v", secret: { secretName: "../x" } }];
+    await cluster.create(deployments, workload("reader", { containers: [{ name: "main", image: "nginx" }], volumes }));
+    const leader = start();
+    await leader.list(isRelease);
+    await leader.lead();
+    expect(asked("GET").filter((request) => request.startsWith("GET secrets"))).toEqual([]);
+    expect(leader.events.map(({ message }) => message).join()).toContain(`until there is Secret "../x"`);
+  });
+
+  it("is not read all the time where the lists and what is stored disagree for ever", async () => {
+    const { cluster, start, asked } = await empty();
+    await cluster.create(secrets, { metadata: { name: "release" }, type, data: { release: "bWVhbnQ=" } });
+    const optional = [{ name: "main", image: "nginx", envFrom: [{ secretRef: { name: "release", optional: true } }] }];
+    await cluster.create(deployments, workload("reader", { containers: optional }));
+    const leader = start();
+    await leader.list(isRelease);
+    await leader.lead();
+    await leader.hear(deployments);
+    await leader.hear(deployments);
+    expect(asked("PATCH").length).toBeGreaterThan(0);
+    // For an hour.
+    for (let turn = 0; turn < 240; turn++) {
+      await cluster.clock.advance(15_000);
+      await cluster.settled();
+    }
+    const requests = asked("GET", "PATCH");
+    expect(requests.filter((request) => request.startsWith("PATCH"))).toEqual([]);
+    expect(requests.filter((request) => request === "GET secrets/release").length).toBeLessThan(40);
+  });
+
+  it("is looked for once a minute where it does not exist, however often its workload is planned", async () => {
+    const { cluster, start, asked } = await empty();
+    await cluster.create(deployments, workload("reader", reading));
+    const leader = start();
+    await leader.list(isRelease);
+    await leader.lead();
+    for (let turn = 0; turn < 5; turn++) {
+      await cluster.edit(deployments, "reader", { spec: { replicas: turn } });
+      await leader.hear(deployments);
+    }
+    expect(asked("GET").filter((request) => request === "GET secrets/release")).toHaveLength(1);
+    await cluster.create(secrets, { metadata: { name: "release" }, type, data: { release: "bWVhbnQ=" } });
+    await cluster.clock.advance(60_000);
+    await cluster.edit(deployments, "reader", { spec: { replicas: 7 } });
+    await leader.hear(deployments);
+    expect(asked("PATCH")).toContain("PATCH deployments/reader");
+  });
+});
+
+describe("what changed while nobody led", () => {
+  it("is confirmed by reads that workloads share, few at once", async () => {
+    const { cluster, start, editConfig, asked } = await empty();
+    for (let n = 0; n < 300; n++) await cluster.create(deployments, workload(`web-${n}`));
+    const leader = start();
+    await leader.list();
+    await leader.lead();
+    leader.end();
+    asked();
+    await editConfig("1");
+    const next = start();
+    await next.list();
+    await next.lead();
+    const requests = cluster.asked;
+    expect(requests.filter((request) => request.startsWith("PATCH"))).toHaveLength(301);
+    // At most two for each round of the 32 workers that one namespace may occupy, and not one for each workload.
+    expect(requests.filter((request) => request.startsWith("GET")).length).toBeLessThan(60);
+  });
+});
+
+describe("under any order of changes and of hearing of them", () => {
+  type Step = "edit" | "upgrade" | "garbage" | "hear ConfigMap" | "hear Deployment" | "new leader";
+  const steps = fc.array(
+    fc.record({
+      step: fc.oneof(
+        { weight: 3, arbitrary: fc.constant<Step>("hear ConfigMap") },
+        { weight: 2, arbitrary: fc.constant<Step>("hear Deployment") },
+        { weight: 3, arbitrary: fc.constant<Step>("edit") },
+        { weight: 3, arbitrary: fc.constantFrom<Step>("upgrade", "garbage", "new leader") },
+      ),
+      /** Few, so that configuration comes back to what it was. */
+      value: fc.constantFrom("0", "1", "2"),
+    }),
+    { minLength: 3, maxLength: 25 },
+  );
+
+  it("the hash never goes back to older configuration, and is right in the end", async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (steps) => {
+        const { cluster, start, hash, current, editConfig, upgrade } = await empty();
+        /** The hash of each state that the ConfigMap has had. */
+        const states = [await current()];
+        /** Which of these the recorded hash stands for at least. */
+        let newest = 0;
+        let leader = start();
+        let standby = start();
+        await leader.list();
+        await standby.list();
+        await leader.lead();
+        let recorded = await hash();
+        for (const { step, value } of steps) {
+          switch (step) {
+            case "edit":
+              await editConfig(value);
+              states.push(await current());
+              break;
+            case "upgrade":
+              await upgrade(await current());
+              newest = states.length - 1;
+              break;
+            case "garbage":
+              await upgrade(`v2:${"0".repeat(64)}`);
+              break;
+            case "hear ConfigMap":
+              await leader.hear(configMaps, 1);
+              break;
+            case "hear Deployment":
+              await leader.hear(deployments, 1);
+              break;
+            case "new leader":
+              leader.end();
+              leader = standby;
+              standby = start();
+              await standby.list();
+              await leader.lead();
+          }
+          const before = recorded;
+          recorded = await hash();
+          if (recorded === before || step === "upgrade" || step === "garbage") continue;
+          const stoodFor = states.indexOf(recorded ?? "", newest);
+          expect(stoodFor).toBeGreaterThanOrEqual(newest);
+          newest = stoodFor;
+        }
+        await leader.hear(configMaps);
+        await leader.hear(deployments);
+        await leader.hear(deployments);
+        // What was taken away twice is written again after a while only.
+        await cluster.clock.advance(15_000);
+        await leader.hear(deployments);
+        expect(await hash()).toBe(await current());
+        leader.end();
+        standby.end();
+      }),
+      { numRuns: Number(process.env.WAVE_PROPERTY_RUNS ?? 100) },
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { testKeys } from "../../../test/support/domain/hash-keys.ts";
+import { defaultPolicy } from "../../../test/support/domain/objects.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { TestCluster, workload } from "../../../test/support/fake-cluster.ts";
+import type { WorkloadObject } from "../../domain/model/workload.ts";
+import type { HashKeys } from "../../domain/policy/hash-key.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+
+const configHash = "wave.pusher.com/config-hash";
+const configBaseline = "wave.pusher.com/config-baseline";
+
+/** A controller that leads, one workload of each kind, and keys that the test changes. */
+async function scene(first: HashKeys, read?: () => Promise<void>) {
+  const sandbox = await startSandbox({ controllers: false });
+  let keys: HashKeys | undefined = first;
+  const policy = {
+    ...defaultPolicy,
+    get hashKeys() {
+      return keys;
+    },
+  };
+  const cluster = new TestCluster(sandbox.url, { policy, readHashKeys: read });
+  const stop = new AbortController();
+  const running = cluster.controller.run({ stop: stop.signal, abort: stop.signal, valid: () => true });
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+    cluster.close();
+    await sandbox.close();
+  });
+  await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+  for (const kind of ["Deployment", "StatefulSet"] as const) await cluster.create(kind, workload("web"));
+  await cluster.list();
+  const objects = async () => {
+    const found = await Promise.all([cluster.get("Deployment", "web"), cluster.get("StatefulSet", "web")]);
+    return found.filter((object) => object !== undefined) as (KubeObject & WorkloadObject)[];
+  };
+  const hashes = async () =>
+    (await objects()).map(({ spec }) => spec?.template?.metadata?.annotations?.[configHash] ?? "none");
+  const baselines = async () => (await objects()).map(({ metadata }) => metadata.annotations?.[configBaseline]);
+  await eventually(async () => expect((await hashes()).every((hash) => hash.startsWith("v2-"))).toBe(true));
+  const show = async () => {
+    for (const kind of ["ConfigMap", "Deployment", "StatefulSet"] as const) await cluster.show(kind, "web");
+  };
+  await show();
+  return {
+    cluster,
+    hashes,
+    baselines,
+    show,
+    objects,
+    /** What another policy lets the controller do. */
+    change: (to: HashKeys | undefined) => {
+      keys = to;
+      cluster.controller.onPolicyChange();
+    },
+    /** What becomes known without anybody having said so. */
+    learn: (to: HashKeys) => {
+      keys = to;
+    },
+    patches: () =>
+      sandbox.requests.filter(
+        ({ verb, resource, status }) => verb === "patch" && resource !== "configmaps" && status === 200,
+      ).length,
+  };
+}
+
+describe("the controller, when keys change", () => {
+  it("writes nothing for a hash under the previous key, and the current one's with the next edit", async () => {
+    const { cluster, hashes, change, patches } = await scene(testKeys(1));
+    const before = await hashes();
+    change(testKeys(2, 1));
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await eventually(async () => expect((await hashes()).some((hash) => before.includes(hash))).toBe(false));
+    expect(await hashes()).toEqual(before.map(() => expect.stringContaining(`v2-${testKeys(2).current.id}:`)));
+    expect(patches()).toBe(4);
+    expect(cluster.events.map(({ reason }) => reason).slice(2)).toEqual(["ConfigChanged", "ConfigChanged"]);
+    expect(cluster.events.at(-1)?.message).toContain('ConfigMap "web" changed (key "a")');
+  });
+
+  it("notes baselines for a key that is lost, says so once, and makes no new Pods", async () => {
+    const { cluster, hashes, baselines, objects, change, show, patches } = await scene(testKeys(1));
+    const [before, specs] = [await hashes(), (await objects()).map(({ spec }) => spec)];
+    change(testKeys(3));
+    await eventually(async () => expect(await baselines()).not.toContain(undefined));
+    await show();
+    change(testKeys(3));
+    await show();
+    expect((await objects()).map(({ spec }) => spec)).toEqual(specs);
+    expect(await baselines()).toEqual(before.map((hash) => expect.stringContaining(`${hash} v2-`)));
+    expect(patches()).toBe(4);
+    const told = cluster.events.filter(({ reason }) => reason === "ConfigBaseline");
+    expect(told.map(({ regarding }) => regarding.kind).sort()).toEqual(["Deployment", "StatefulSet"]);
+    await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await eventually(async () => expect(await baselines()).toEqual([undefined, undefined]));
+    expect((await hashes()).some((hash) => before.includes(hash))).toBe(false);
+    expect(patches()).toBe(6);
+  });
+
+  it("learns a key that another replica has just made before it calls it unknown", async () => {
+    let reads = 0;
+    const replica = await scene(testKeys(1), async () => {
+      reads++;
+      replica.learn(testKeys(2, 1));
+    });
+    // This replica has fallen behind: it knows nothing of the key that the hashes are under.
+    replica.change(testKeys(9));
+    await eventually(() => expect(reads).toBeGreaterThan(0));
+    await replica.show();
+    expect(await replica.baselines()).toEqual([undefined, undefined]);
+    expect(replica.patches()).toBe(2);
+  });
+
+  it("calls no key unknown while it cannot ask", async () => {
+    let reads = 0;
+    let fails = true;
+    const { cluster, baselines, change, show, patches } = await scene(testKeys(1), async () => {
+      reads++;
+      if (fails) throw new Error("cannot read the key of hashes: 503");
+    });
+    change(testKeys(9));
+    await eventually(() => expect(reads).toBe(2));
+    await show();
+    expect(patches()).toBe(2);
+    expect(JSON.stringify(cluster.logged)).toContain("cannot read the key of hashes: 503");
+    fails = false;
+    await cluster.clock.advance(60_000);
+    await eventually(async () => expect(await baselines()).not.toContain(undefined));
+  });
+});

@@ -1,0 +1,164 @@
+import { expect, it } from "vitest";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { workload } from "../../../test/support/fake-cluster.ts";
+import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import { noPolicy, type PolicyAnnotations } from "../../domain/policy/policy-annotations.ts";
+
+const flags: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
+const template = "/apis/apps/v1/namespaces/default/deployments/web";
+const hashPath = "wave.pusher.com/config-hash";
+
+/** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
+async function scene(annotations: Readonly<Record<string, string>> = {}) {
+  let ofNamespace: PolicyAnnotations = noPolicy;
+  const policy: Policy = {
+    ...plainPolicy,
+    pacing: flags,
+    ofNamespace: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),
+  };
+  const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+    await cluster.create("Deployment", workload("web"));
+  });
+  const reasons = () => cluster.events.map(({ reason }) => reason);
+  await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
+  cluster.events.length = 0;
+  const edit = async (a: string) => {
+    await cluster.edit("ConfigMap", "web", { data: { a } });
+    await cluster.show("ConfigMap", "web");
+  };
+  const annotate = async (values: Readonly<Record<string, string | null>>) => {
+    const names = Object.entries(values).map(([name, value]) => [`wave.pusher.com/${name}`, value]);
+    await cluster.edit("Deployment", "web", { metadata: { annotations: Object.fromEntries(names) } });
+    await cluster.show("Deployment", "web");
+  };
+  /** Moves the clock on by steps, with which the caches hear of whatever became of the workload. */
+  const pass = async (ms: number, stepMs = ms) => {
+    for (let passed = 0; passed < ms; passed += stepMs) {
+      await cluster.clock.advance(stepMs);
+      for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");
+      await cluster.show("Deployment", "web");
+    }
+  };
+  await cluster.show("Deployment", "web");
+  await annotate(annotations);
+  await pass(700_000);
+  const rolls = () => reasons().filter((reason) => reason.startsWith("Config")).length;
+  const held = (reason: string) => cluster.metrics.render().includes(`wave_held_workloads{reason="${reason}"} 1\n`);
+  const annotateNamespace = (annotations: PolicyAnnotations) => {
+    ofNamespace = annotations;
+    cluster.controller.onNamespaceChange("default");
+  };
+  return { cluster, reasons, edit, annotate, annotateNamespace, pass, rolls, held };
+}
+
+it("what a person holds is told at once and once, counted, and rolled once when it is released", async () => {
+  const { reasons, edit, annotate, pass, rolls, held, cluster } = await scene({ hold: "true" });
+  for (const a of ["2", "3", "4"]) {
+    await edit(a);
+    await pass(60_000);
+  }
+  expect(reasons()).toEqual(["RolloutHeld"]);
+  expect(cluster.events[0]?.message).toMatch(/^is not rolled yet: /);
+  expect(held("hold")).toBe(true);
+  await annotate({ hold: null });
+  await eventually(() => expect(rolls()).toBe(1));
+  await pass(700_000);
+  expect(rolls()).toBe(1);
+  expect(held("hold")).toBe(false);
+});
+
+it("what a Namespace holds is rolled when the Namespace releases it", async () => {
+  const { edit, annotateNamespace, pass, rolls, held } = await scene();
+  annotateNamespace({ hold: "true" });
+  await edit("2");
+  await pass(60_000);
+  expect([rolls(), held("hold")]).toEqual([0, true]);
+  annotateNamespace(noPolicy);
+  await eventually(() => expect(rolls()).toBe(1));
+});
+
+it("what stays held is told again before its Event expires", async () => {
+  const { reasons, edit, pass } = await scene({ hold: "true" });
+  await edit("2");
+  await pass(50 * 60_000, 60_000);
+  expect(reasons()).toEqual(["RolloutHeld", "RolloutHeld"]);
+});
+
+it("what ends by itself soon is not told, and what does not is told when it has lasted", async () => {
+  const { reasons, edit, pass, held, rolls } = await scene({ "min-interval": "1h" });
+  await edit("2");
+  await pass(30_000, 500);
+  expect([held("interval"), reasons()]).toEqual([true, []]);
+  await pass(2_000, 500);
+  await eventually(() => expect(reasons()).toEqual(["RolloutHeld"]));
+  expect([held("interval"), rolls()]).toEqual([true, 0]);
+});
+
+it("what something else holds when its window closes is told of the window then", async () => {
+  const { cluster, edit, annotate, pass, held, reasons } = await scene({ "min-interval": "2h" });
+  const hours = (inMs: number) => new Date(cluster.clock.wall() + inMs).toISOString().slice(11, 16);
+  await annotate({ window: `Sun-Sat ${hours(0)}-${hours(10 * 60_000)}` });
+  await edit("2");
+  await pass(60_000, 500);
+  expect([held("interval"), reasons()]).toEqual([true, ["RolloutHeld"]]);
+  await pass(10 * 60_000, 10_000);
+  expect([held("window"), reasons()]).toEqual([true, ["RolloutHeld", "RolloutHeld"]]);
+  expect(cluster.events.at(-1)?.message).toContain("outside of annotation wave.pusher.com/window");
+});
+
+it("an owner that strips what Wave wrote gets it ten times at most, and an Event that names its field manager", async () => {
+  const { cluster, edit, pass, rolls } = await scene();
+  const strip = async () => {
+    const web = await cluster.get("Deployment", "web");
+    const carries = JSON.stringify(Object(web).spec).includes(hashPath);
+    if (!carries) return;
+    await cluster.client.request({
+      method: "PATCH",
+      path: template,
+      query: { fieldManager: "stripper" },
+      contentType: "application/merge-patch+json",
+      // Who only removes owns nothing, so that managedFields know nothing of him.
+      body: {
+        metadata: { annotations: { stripped: `${cluster.clock.wall()}` } },
+        spec: { template: { metadata: { annotations: { [hashPath]: null } } } },
+      },
+    });
+    await cluster.show("Deployment", "web");
+  };
+  await edit("2");
+  for (let minutes = 0; minutes < 180; minutes++) {
+    await pass(60_000, 15_000);
+    await strip();
+  }
+  expect(rolls()).toBe(10);
+  const warnings = cluster.events.filter(({ type }) => type === "Warning");
+  expect(warnings.at(-1)?.message).toContain('field manager "stripper"');
+  expect(warnings.at(-1)?.message).toContain("10 times");
+  await edit("3");
+  await pass(700_000, 60_000);
+  expect(rolls()).toBe(11);
+});
+
+it("a workload whose configuration flaps is rolled less and less often, and the last state in the end", async () => {
+  const { edit, pass, rolls, cluster } = await scene();
+  for (let edits = 0; edits < 600; edits++) {
+    await edit(`edit ${edits}`);
+    await pass(5_000);
+  }
+  // 50 minutes: after 10, 20, 40, 80, 160 and then each 300 seconds.
+  expect(rolls()).toBeLessThan(18);
+  expect(rolls()).toBeGreaterThan(10);
+  await edit("last");
+  await pass(700_000, 50_000);
+  const before = rolls();
+  const hash = JSON.stringify(Object(await cluster.get("Deployment", "web")).spec.template);
+  await edit("other");
+  await edit("last");
+  await pass(700_000, 50_000);
+  expect(rolls()).toBe(before);
+  expect(JSON.stringify(Object(await cluster.get("Deployment", "web")).spec.template)).toBe(hash);
+});

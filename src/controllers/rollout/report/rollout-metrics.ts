@@ -1,0 +1,150 @@
+import type { HoldReason } from "../../../domain/decision/hold.ts";
+import type { Workload, WorkloadKind } from "../../../domain/model/workload.ts";
+import type { RolloutPlan } from "../../../domain/plan/plan.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
+import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
+import type { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
+import type { WorkloadState } from "../record/workload-state.ts";
+import type { DroppedBecause } from "./event-outbox.ts";
+
+/** What came of a run, as `wave_outcomes_total` and the log call it. */
+export type CountedOutcome = LabelsOf<typeof workloadMetrics.outcomes>["outcome"];
+
+const outcomes = workloadMetrics.outcomes.labels.outcome;
+const workloadStates = keysOf(workloadMetrics.workloads.labels.state);
+const holdReasons: readonly HoldReason[] = keysOf(workloadMetrics.held.labels.reason);
+
+/** What the gauges show. */
+export interface Observed {
+  /** Keys that a worker could take now. */
+  readonly depth: number;
+  /** Keys that wait for their time. */
+  readonly delayed: number;
+  /** Workloads that have something to write and wait for their turn. */
+  readonly waitingForTurn: number;
+  readonly waitingEvents: number;
+  /** Entries of views that are remembered. */
+  readonly viewEntries: number;
+  /** Changes of objects that are rolled no further because workloads failed, each counted for each namespace. */
+  readonly haltedChanges: number;
+  /** What each workload is that was planned. */
+  readonly workloads: Iterable<{
+    readonly state: WorkloadState | undefined;
+    /** Since when it is not in order, on the monotonic clock; undefined where it is. */
+    readonly outOfOrderSince: number | undefined;
+    readonly hold: { readonly reason: HoldReason; readonly since: number } | undefined;
+  }>;
+}
+
+/** The controller's metrics. */
+export interface RolloutMetrics {
+  /** One run of the reconciler ended. A plan that asks for nothing is not counted. */
+  readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome | RolloutPlan["outcome"]) => void;
+  /** A change that was seen `ms` milliseconds ago was written. */
+  readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
+  /** An Event was not sent. */
+  readonly countDroppedEvent: (because: DroppedBecause) => void;
+  /** There was no room to remember what a workload sees. */
+  readonly countDroppedView: () => void;
+}
+
+/**
+ * Declares the controller's metrics. At each scrape it is asked for `kinds`, because one may be found at any time, and what
+ * to `observe`, undefined while this process does not lead.
+ */
+export function rolloutMetrics(
+  registry: MetricsRegistry,
+  clock: Pick<Clock, "monotonic">,
+  kinds: () => readonly WorkloadKind[],
+  observe: () => Observed | undefined,
+): RolloutMetrics {
+  const counted = registry.counter(workloadMetrics.outcomes);
+  const seconds = registry.histogram(workloadMetrics.duration);
+  const halted = registry.gauge(workloadMetrics.halted);
+  const depth = registry.gauge(workloadMetrics.depth);
+  const delayed = registry.gauge(workloadMetrics.delayed);
+  const turns = registry.gauge(workloadMetrics.turns);
+  const events = registry.gauge(workloadMetrics.events);
+  const dropped = registry.counter(workloadMetrics.droppedEvents);
+  const views = registry.gauge(workloadMetrics.views);
+  const droppedViews = registry.counter(workloadMetrics.droppedViews);
+  const showWorkloads = workloadGauges(registry, clock);
+  depth.collect(() => {
+    const kind = kinds();
+    registry.counter(workloadMetrics.outcomes, { kind });
+    registry.histogram(workloadMetrics.duration, { kind });
+    const observed = observe();
+    depth.set(observed?.depth ?? 0);
+    delayed.set(observed?.delayed ?? 0);
+    turns.set(observed?.waitingForTurn ?? 0);
+    events.set(observed?.waitingEvents ?? 0);
+    views.set(observed?.viewEntries ?? 0);
+    halted.set(observed?.haltedChanges ?? 0);
+    showWorkloads(observed?.workloads ?? []);
+  });
+  return {
+    count: ({ kind }, outcome) => {
+      if (isCounted(outcome)) counted.inc({ kind, outcome });
+    },
+    observeDuration: (kind, ms) => seconds.observe(ms / 1000, { kind }),
+    countDroppedView: () => droppedViews.inc(),
+    countDroppedEvent: (reason) => dropped.inc({ reason }),
+  };
+}
+
+/** How many workloads are what, and for how long. */
+function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic">) {
+  const workloads = registry.gauge(workloadMetrics.workloads);
+  const longest = registry.gauge(workloadMetrics.longest);
+  const held = registry.gauge(workloadMetrics.held);
+  const longestHeld = registry.gauge(workloadMetrics.longestHeld);
+  return (all: Observed["workloads"]) => {
+    const now = clock.monotonic();
+    const byState = new Tally<WorkloadState>(now);
+    const byHold = new Tally<HoldReason>(now);
+    for (const { state, outOfOrderSince, hold } of all) {
+      if (state !== undefined) byState.add(state, outOfOrderSince ?? now);
+      if (state === "held" && hold !== undefined) byHold.add(hold.reason, hold.since);
+    }
+    for (const state of workloadStates) {
+      workloads.set(byState.count(state), { state });
+      longest.set(byState.longestMs(state) / 1000, { state });
+    }
+    for (const reason of holdReasons) {
+      held.set(byHold.count(reason), { reason });
+      longestHeld.set(byHold.longestMs(reason) / 1000, { reason });
+    }
+  };
+}
+
+/** How many there are of each, and since when the first of them. */
+class Tally<Key> {
+  readonly #now: number;
+  readonly #counts = new Map<Key, { count: number; since: number }>();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  add(key: Key, since: number): void {
+    const before = this.#counts.get(key) ?? { count: 0, since };
+    this.#counts.set(key, { count: before.count + 1, since: Math.min(before.since, since) });
+  }
+
+  count(key: Key): number {
+    return this.#counts.get(key)?.count ?? 0;
+  }
+
+  longestMs(key: Key): number {
+    return Math.max(0, this.#now - (this.#counts.get(key)?.since ?? this.#now));
+  }
+}
+
+function isCounted(outcome: string): outcome is CountedOutcome {
+  return Object.hasOwn(outcomes, outcome);
+}
+
+function keysOf<T extends object>(row: T): readonly (keyof T & string)[] {
+  return Object.keys(row) as (keyof T & string)[];
+}

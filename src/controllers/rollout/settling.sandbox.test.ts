@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { workload } from "../../../test/support/fake-cluster.ts";
+import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+import { type PacingFlags, unpaced } from "../../domain/policy/pacing-flags.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+
+const settles: PacingFlags = { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 };
+/** So that no roll is in a row with the one before, and none still under way. */
+const quietMs = 700_000;
+
+/** A controller that leads, and a Deployment `web` that has its first hash since long ago. */
+async function scene(onPlan = () => {}) {
+  const policy: Policy = {
+    ...plainPolicy,
+    pacing: settles,
+    // Every plan takes the keys as they are then.
+    get hashKeys() {
+      onPlan();
+      return undefined;
+    },
+  };
+  const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });
+    await cluster.create("Deployment", workload("web"));
+  });
+  const reasons = () => cluster.events.map(({ reason }) => reason);
+  await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded"]));
+  await cluster.show("Deployment", "web");
+  const edit = async (a: string) => {
+    await cluster.edit("ConfigMap", "web", { data: { a } });
+    await cluster.show("ConfigMap", "web");
+  };
+  /** Moves the clock on, and gives whoever could send something then the time to. */
+  const pass = async (ms: number) => {
+    await cluster.clock.advance(ms);
+    for (let turn = 0; turn < 3; turn++) await cluster.get("Deployment", "web");
+  };
+  await pass(quietMs);
+  const held = (reason: string) => cluster.metrics.render().includes(`wave_held_workloads{reason="${reason}"} 1`);
+  return { cluster, reasons, edit, pass, held };
+}
+
+describe("an edit of configuration", () => {
+  it("settles for a second and is then rolled, with every other change until then", async () => {
+    const { reasons, edit, pass, held } = await scene();
+    await edit("2");
+    await pass(900);
+    await edit("3");
+    await pass(999);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    expect(held("settling")).toBe(true);
+    await pass(1);
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+    await pass(10_000);
+    expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
+  });
+
+  it("that goes on and on is rolled for ten seconds after it began", async () => {
+    const { reasons, edit, pass } = await scene();
+    for (let edits = 0; edits < 20; edits++) {
+      await edit(`edit ${edits}`);
+      await pass(500);
+    }
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+  });
+
+  it("costs one plan while it settles, however often it is repeated until then", async () => {
+    let plans = 0;
+    const { edit, pass, reasons } = await scene(() => plans++);
+    plans = 0;
+    for (let edits = 0; edits < 90; edits++) {
+      await edit(`edit ${edits}`);
+      await pass(10);
+    }
+    expect(plans).toBeLessThan(5);
+    await pass(1_000);
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+  });
+
+  it("that is taken back rolls nothing, and the next one settles from its own beginning", async () => {
+    const { cluster, reasons, edit, pass, held } = await scene();
+    await edit("2");
+    await pass(500);
+    await edit("1");
+    await pass(quietMs);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    expect(held("settling")).toBe(false);
+    await edit("2");
+    await pass(999);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    await pass(1);
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+    await cluster.show("Deployment", "web");
+  });
+
+  it("does not settle where Pods may wait for it: what comes is rolled at once", async () => {
+    const { cluster, reasons } = await scene();
+    await cluster.remove("ConfigMap", "web");
+    await cluster.show("ConfigMap", "web");
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing"]));
+    await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "2" } });
+    await cluster.show("ConfigMap", "web");
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigMissing", "ConfigChanged"]));
+  });
+
+  it("settles to the end though its workload is scaled meanwhile", async () => {
+    const { cluster, reasons, edit, pass } = await scene();
+    await edit("2");
+    await pass(500);
+    await cluster.edit("Deployment", "web", { spec: { replicas: 2 } });
+    await cluster.show("Deployment", "web");
+    await pass(499);
+    expect(reasons()).toEqual(["ConfigHashAdded"]);
+    await pass(1);
+    await eventually(() => expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]));
+  });
+
+  it("needs no rollout of its own where the pod template is changed within that second and admission hashes it", async () => {
+    const { cluster, reasons, edit, pass } = await scene();
+    // The template that admission will make of the request: the controller is let to write its hash once, and undo it.
+    await edit("2");
+    await pass(1_000);
+    await eventually(() => expect(reasons()).toHaveLength(2));
+    await cluster.show("Deployment", "web");
+    await pass(quietMs);
+    const second = await cluster.get("Deployment", "web");
+    await edit("1");
+    await pass(1_000);
+    await eventually(() => expect(reasons()).toHaveLength(3));
+    await cluster.show("Deployment", "web");
+    await pass(quietMs);
+
+    await edit("2");
+    const { spec } = Object(second);
+    await cluster.edit("Deployment", "web", { spec: { template: spec.template } });
+    await cluster.show("Deployment", "web");
+    await pass(quietMs);
+    expect(reasons()).toHaveLength(3);
+  });
+});

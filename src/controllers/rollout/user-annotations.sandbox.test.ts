@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { startSandbox } from "../../../sandbox/sandbox.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { workload } from "../../../test/support/fake-cluster.ts";
+import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
+
+const prefix = "wave.pusher.com/";
+const both = ["web", "other"].map((name) => ({ configMapRef: { name } }));
+
+/** A controller that leads, and a workload `web` of two ConfigMaps that has its first hash. */
+async function scene(kind: "Deployment" | "StatefulSet") {
+  const cluster = await leadingCluster(startSandbox, plainPolicy, async (cluster) => {
+    for (const name of ["web", "other"])
+      await cluster.create("ConfigMap", { metadata: { name }, data: { [name]: "1" } });
+    await cluster.create(kind, workload("web", { containers: [{ name: "main", image: "nginx", envFrom: both }] }));
+  });
+  const rolls = () => cluster.events.filter(({ reason }) => reason === "ConfigChanged").length;
+  const see = async () => {
+    for (let turn = 0; turn < 5; turn++) await cluster.get(kind, "web");
+    await cluster.show(kind, "web");
+  };
+  const edit = async (name: string, value: string) => {
+    await cluster.edit("ConfigMap", name, { data: { [name]: value } });
+    await cluster.show("ConfigMap", name);
+    await see();
+  };
+  const annotate = async (on: "ConfigMap" | typeof kind, name: string, annotations: Record<string, string | null>) => {
+    const prefixed = Object.entries(annotations).map(([key, value]) => [prefix + key, value]);
+    await cluster.edit(on, name, { metadata: { annotations: Object.fromEntries(prefixed) } });
+    await cluster.show(on, name);
+    await see();
+  };
+  await eventually(() => expect(cluster.events).toMatchObject([{ reason: "ConfigHashAdded" }]));
+  await see();
+  return { cluster, rolls, edit, annotate, see };
+}
+
+describe.each(["Deployment", "StatefulSet"] as const)("a %s", (kind) => {
+  it("is not rolled for an object that does not count, nor because it does not, or does again", async () => {
+    const { rolls, edit, annotate } = await scene(kind);
+    await annotate("ConfigMap", "web", { ignore: "true" });
+    await annotate(kind, "web", { "exclude-configmaps": "other" });
+    await annotate("ConfigMap", "web", { ignore: null });
+    await annotate(kind, "web", { "exclude-configmaps": null });
+    expect(rolls()).toBe(0);
+    await annotate("ConfigMap", "web", { ignore: "true" });
+    await edit("web", "2");
+    await edit("web", "3");
+    expect(rolls()).toBe(0);
+    await edit("other", "2");
+    await eventually(() => expect(rolls()).toBe(1));
+    await annotate("ConfigMap", "web", { ignore: null });
+    await eventually(() => expect(rolls()).toBe(1));
+    await annotate("ConfigMap", "web", { ignore: "true" });
+    await edit("web", "4");
+    await annotate("ConfigMap", "web", { ignore: null });
+    await eventually(() => expect(rolls()).toBe(2));
+  });
+
+  it("is held by what people ask for until they take that back, and then rolled once", async () => {
+    const { cluster, rolls, edit, annotate } = await scene(kind);
+    await annotate(kind, "web", { hold: "true" });
+    await edit("web", "2");
+    await edit("other", "2");
+    expect([rolls(), cluster.metrics.render()]).toEqual([
+      0,
+      expect.stringContaining('wave_held_workloads{reason="hold"} 1'),
+    ]);
+    await annotate(kind, "web", { hold: null });
+    await eventually(() => expect(rolls()).toBe(1));
+    await annotate(kind, "web", { mode: "approve" });
+    await edit("web", "3");
+    await eventually(() => expect(rolls()).toBe(1));
+    const [, digits] = /approved: "([0-9a-f]{8})"/.exec(cluster.events.at(-1)?.message ?? "") ?? [];
+    await annotate(kind, "web", { approved: "00000000" });
+    await eventually(() => expect(rolls()).toBe(1));
+    await annotate(kind, "web", { approved: digits ?? "" });
+    await eventually(() => expect(rolls()).toBe(2));
+    await annotate(kind, "web", { mode: null, window: "at night" });
+    await edit("web", "4");
+    await eventually(() => expect(rolls()).toBe(2));
+    expect(cluster.events.at(-1)).toMatchObject({ type: "Warning", message: expect.stringContaining('"at night"') });
+    await annotate(kind, "web", { window: null });
+    await eventually(() => expect(rolls()).toBe(3));
+  });
+
+  it("is rolled when its window opens, by the last state", async () => {
+    const { cluster, rolls, edit, see, annotate } = await scene(kind);
+    await annotate(kind, "web", { window: "Mon-Sun 22:00-23:00" });
+    await edit("web", "2");
+    await edit("web", "3");
+    expect(rolls()).toBe(0);
+    const now = cluster.clock.wall();
+    const opens = Math.floor(now / 86_400_000) * 86_400_000 + 22 * 3_600_000;
+    await cluster.clock.advance(opens - now - 1);
+    await see();
+    expect(rolls()).toBe(0);
+    await cluster.clock.advance(1);
+    await see();
+    await eventually(() => expect(rolls()).toBe(1));
+  });
+});

@@ -1,0 +1,306 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../sandbox/patches/json-patch.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  type Wanted,
+  workload,
+  workloadObject,
+} from "../../test/support/domain/objects.ts";
+import { admitted, planAdmission } from "./admission.ts";
+import type { Config } from "./config/digest.ts";
+import { kinds } from "./model/built-in-kinds.ts";
+import { invalidScheduler } from "./model/scheduling-hold.ts";
+import type { WorkloadObject } from "./model/workload.ts";
+import { planRollout } from "./plan/plan.ts";
+import { unpaced } from "./policy/pacing-flags.ts";
+import type { Policy } from "./policy/policy.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+const gate = "wave.pusher.com/scheduling-disabled";
+const hash = "wave.pusher.com/config-hash";
+const pod = readsAll("ConfigMap", "web");
+const held = { ...pod, schedulerName: invalidScheduler };
+const web = configMap("web", { a: "1" });
+const current = currentHash();
+const older = { [hash]: `v2:${"0".repeat(64)}` };
+const foreign = { [hash]: `v2:${"f".repeat(64)}` };
+const newImage = { containers: [{ name: "web", image: "web:2", envFrom: [{ configMapRef: { name: "web" } }] }] };
+
+function currentHash(): string {
+  const plan = planRollout(workload({ pod }), lookupOf(web), defaultPolicy);
+  return "hash" in plan ? plan.hash : "";
+}
+
+interface Request {
+  readonly to: Wanted;
+  /** What it was; undefined on CREATE. */
+  readonly from?: Wanted;
+  readonly configs?: readonly Config[];
+  readonly policy?: Partial<Policy>;
+}
+
+function admit({ to, from, configs = [web], policy }: Request) {
+  const object = workloadObject(to);
+  const operation = from === undefined ? "CREATE" : "UPDATE";
+  const old = from && workloadObject(from);
+  const plan = planAdmission(
+    operation,
+    admitted(kinds.Deployment, object),
+    old && admitted(kinds.Deployment, old),
+    lookupOf(...configs),
+    {
+      ...defaultPolicy,
+      ...policy,
+    },
+  );
+  const json = JSON.parse(JSON.stringify(object));
+  const patched = plan.patch ? applyJsonPatch(json, JSON.parse(JSON.stringify(plan.patch))) : json;
+  const after: WorkloadObject = JSON.parse(JSON.stringify(patched));
+  return { plan, after, state: stateOf(after) };
+}
+
+/** All that admission may change. */
+function stateOf({ metadata, spec }: WorkloadObject) {
+  return {
+    hash: spec?.template?.metadata?.annotations?.[hash],
+    scheduler: spec?.template?.spec?.schedulerName,
+    noted: metadata?.annotations?.[gate],
+  };
+}
+
+const running = (recorded?: string) => ({ hash: recorded, scheduler: "default-scheduler", noted: undefined });
+const gated = (noted: string, recorded?: string) => ({ hash: recorded, scheduler: invalidScheduler, noted });
+
+describe("a CREATE", () => {
+  it("gets the hash where everything exists, so that the controller writes nothing", () => {
+    const { plan, after, state } = admit({ to: { pod } });
+    expect(plan).toMatchObject({ outcome: "hashed", warnings: [] });
+    expect(state).toEqual(running(current));
+    const deployment = workload({ pod, templateAnnotations: after.spec?.template?.metadata?.annotations ?? {} });
+    expect(planRollout(deployment, lookupOf(web), defaultPolicy).outcome).toBe("unchanged");
+  });
+
+  it("gets the current hash in place of one that came with it", () => {
+    expect(admit({ to: { pod, templateAnnotations: older } }).state.hash).toBe(current);
+  });
+
+  it.each([
+    ["default-scheduler", "default-scheduler"],
+    ["custom", "custom"],
+    [undefined, ""],
+  ])("is held where something is missing, with its scheduler %j noted", (schedulerName, noted) => {
+    const { plan, state } = admit({
+      to: { pod: { ...pod, schedulerName } },
+      configs: [],
+    });
+    expect(plan.outcome).toBe("gated");
+    expect(state).toEqual(gated(noted));
+    expect(plan.warnings).toMatchObject([
+      { reason: "ConfigurationMissing", message: 'waiting for ConfigMap "web": its Pods stay Pending until then' },
+    ]);
+  });
+
+  it("is not held where gates are off, but warned of", () => {
+    const { plan, state } = admit({ to: { pod }, configs: [], policy: { schedulingGate: false } });
+    expect(plan).toMatchObject({ outcome: "waiting", patch: undefined });
+    expect(plan.warnings).toHaveLength(1);
+    expect(state).toEqual(running());
+  });
+
+  it("is left alone where it has not opted in, and warned of what was not understood", () => {
+    const annotations = { [optIn]: "True", "wave.pusher.com/extra": "x" };
+    const { plan } = admit({ to: { pod, annotations } });
+    expect(plan).toMatchObject({ outcome: "ignored", patch: undefined });
+    expect(plan.warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/write "true".*"wave.pusher.com\/extra" is not known/),
+    ]);
+  });
+
+  it("is freed where it came gated from an export and everything exists", () => {
+    const { plan, state } = admit({ to: { pod: held, annotations: { [gate]: "custom" } } });
+    expect(plan.outcome).toBe("ungated");
+    expect(state).toEqual({ hash: current, scheduler: "custom", noted: undefined });
+  });
+
+  it("is an error that names it where it is malformed", () => {
+    const { spec: _spec, ...without } = workloadObject();
+    expect(() => admitted(kinds.Deployment, without)).toThrow('Deployment "default/web" is malformed');
+  });
+});
+
+describe("an UPDATE that leaves the template alone", () => {
+  it("keeps the recorded hash though configuration has moved on: when to roll is the controller's to decide", () => {
+    const { plan } = admit({
+      from: { pod, templateAnnotations: older },
+      to: { pod, templateAnnotations: older, spec: { replicas: 3 } },
+    });
+    expect(plan).toMatchObject({ outcome: "unchanged", patch: undefined });
+  });
+
+  it.each<[string, readonly Config[]]>([
+    ["everything exists", [web]],
+    ["something is missing", []],
+  ])("gets the recorded hash back that it left out, where %s", (_, configs) => {
+    const { state } = admit({ from: { pod, templateAnnotations: older }, to: { pod }, configs });
+    expect(state).toEqual(running(older[hash]));
+  });
+
+  it("gets it back although the workload reads nothing any more", () => {
+    expect(admit({ from: { templateAnnotations: older }, to: {} }).state.hash).toBe(older[hash]);
+  });
+
+  it("is let through where it is the controller's own write of the current hash", () => {
+    const { plan } = admit({
+      from: { pod, templateAnnotations: older },
+      to: { pod, templateAnnotations: { [hash]: current } },
+    });
+    expect(plan.patch).toBeUndefined();
+  });
+
+  it("gets the current hash where it writes one that is neither, as it replaces Pods anyhow", () => {
+    const { state } = admit({ from: { pod, templateAnnotations: older }, to: { pod, templateAnnotations: foreign } });
+    expect(state).toEqual(running(current));
+  });
+
+  it("is never held: not a running workload, nor one that opts in", () => {
+    expect(admit({ from: { pod }, to: { pod, spec: { replicas: 2 } }, configs: [] }).state).toEqual(running());
+    const optsIn = admit({ from: { pod, annotations: { [optIn]: undefined } }, to: { pod }, configs: [] });
+    expect(optsIn.state).toEqual(running());
+    expect(optsIn.plan.warnings).toMatchObject([{ message: expect.stringContaining("not rolled until then") }]);
+  });
+
+  it("leaves the first hash of a workload that opts in to the controller", () => {
+    const { plan } = admit({ from: { pod, annotations: { [optIn]: undefined } }, to: { pod } });
+    expect(plan.patch).toBeUndefined();
+  });
+
+  it.each<[string, readonly Config[]]>([
+    ["everything exists", [web]],
+    ["something is missing", []],
+  ])("is a running workload's going back to a gated template, undone, where %s", (_, configs) => {
+    const from = { pod: { ...pod, schedulerName: "custom" }, templateAnnotations: older };
+    for (const annotations of [{}, { [gate]: "custom" }]) {
+      const { state } = admit({ from, to: { pod: held, annotations }, configs });
+      expect(state).toEqual({ hash: older[hash], scheduler: "custom", noted: undefined });
+    }
+  });
+});
+
+describe("an UPDATE of the template", () => {
+  it("gets the current hash: one rollout for both", () => {
+    const { plan, state } = admit({
+      from: { pod, templateAnnotations: older },
+      to: { pod: newImage, templateAnnotations: older },
+    });
+    expect(plan.outcome).toBe("hashed");
+    expect(state).toEqual(running(current));
+  });
+
+  it("gets the current hash also where it left the old one out", () => {
+    expect(admit({ from: { pod, templateAnnotations: older }, to: { pod: newImage } }).state).toEqual(running(current));
+  });
+
+  it("is held where it brings in something missing, and keeps its hash", () => {
+    const to = { pod: readsAll("Secret", "db"), templateAnnotations: older };
+    const { state } = admit({ from: { pod, templateAnnotations: older }, to });
+    expect(state).toEqual(gated("default-scheduler", older[hash]));
+  });
+
+  it("is one of the scheduler too", () => {
+    const to = { pod: { ...pod, schedulerName: "custom" }, templateAnnotations: older };
+    expect(admit({ from: { pod, templateAnnotations: older }, to }).state.hash).toBe(current);
+  });
+});
+
+describe("an UPDATE of a gated workload", () => {
+  const from = { pod: held, annotations: { [gate]: "custom" } };
+
+  it.each<[string, Wanted, string]>([
+    ["overwrites all of it", { pod: { ...pod, schedulerName: "custom" } }, "custom"],
+    ["takes the annotation away", { pod: held }, "custom"],
+    [
+      "restores the scheduler",
+      { pod: { ...pod, schedulerName: "custom" }, annotations: { [gate]: "custom" } },
+      "custom",
+    ],
+    ["names another scheduler", { pod: { ...pod, schedulerName: "mine" }, annotations: { [gate]: "custom" } }, "mine"],
+    ["changes something else", { ...from, spec: { replicas: 2 } }, "custom"],
+    ["changes the template", { ...from, pod: { ...newImage, schedulerName: invalidScheduler } }, "custom"],
+  ])("stays held while something is missing where it %s", (_, to, noted) => {
+    expect(admit({ from, to, configs: [] }).state).toEqual(gated(noted));
+  });
+
+  it.each<[string, Wanted, string]>([
+    ["overwrites all of it", { pod: { ...pod, schedulerName: "custom" } }, "custom"],
+    ["takes the annotation away", { pod: held }, "custom"],
+    ["changes something else", { ...from, spec: { replicas: 2 } }, "custom"],
+  ])("is freed with the current hash once everything exists where it %s", (_, to, scheduler) => {
+    expect(admit({ from, to }).state).toEqual({ hash: current, scheduler, noted: undefined });
+  });
+
+  it.each([{ [gate]: "custom" }, {}])("is freed where it opts out, with %j left", (annotations) => {
+    const to = { pod: held, annotations: { ...annotations, [optIn]: undefined } };
+    const { plan, state } = admit({ from, to, configs: [] });
+    expect(plan.outcome).toBe("ungated");
+    expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
+  });
+
+  it("is freed where gates were switched off", () => {
+    const { state } = admit({ from, to: from, configs: [], policy: { schedulingGate: false } });
+    expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
+  });
+});
+
+describe("what is only observed", () => {
+  const observed = { annotations: { "wave.pusher.com/mode": "observe" } };
+  const byFlag = { pacing: { ...unpaced, observe: true } };
+  const missing = { configs: [] };
+
+  it.each<[string, Request]>([
+    ["is created", { to: { pod, ...observed } }],
+    ["is created by whom a flag observes", { to: { pod }, policy: byFlag }],
+    ["is created while something is missing", { to: { pod, ...observed }, ...missing }],
+    ["gets new Pods", { to: { pod: newImage, templateAnnotations: older, ...observed }, from: { pod } }],
+    [
+      "has a closed gate",
+      { to: { pod: held, annotations: { ...observed.annotations, [gate]: "" } }, from: { pod: held } },
+    ],
+  ])("stays as it is where it %s", (_, request) => {
+    expect(admit(request).plan.patch).toBeUndefined();
+  });
+
+  it.each<[string, Request]>([
+    ["left out", { to: { pod, ...observed }, from: { pod, templateAnnotations: older } }],
+    ["left out with new Pods", { to: { pod: newImage }, from: { pod, templateAnnotations: older }, policy: byFlag }],
+    [
+      "changed alone",
+      { to: { pod, templateAnnotations: foreign, ...observed }, from: { pod, templateAnnotations: older } },
+    ],
+  ])("gets its recorded hash back where the request has it %s", (_, request) => {
+    const { plan, state } = admit(request);
+    expect([plan.outcome, state]).toEqual(["kept", running(older[hash])]);
+  });
+});
+
+describe("a hash that another controller recorded", () => {
+  const bare = { [hash]: "a".repeat(64) };
+
+  it("stays with an UPDATE that keeps the Pods: the controller finds out what it stands for", () => {
+    const relabelled = { pod, templateAnnotations: bare, metadata: { labels: { team: "shop" } } };
+    const { plan, state } = admit({ to: relabelled, from: { pod, templateAnnotations: bare } });
+    expect(plan.patch).toBeUndefined();
+    expect(state.hash).toBe(bare[hash]);
+  });
+
+  it("comes back where an UPDATE leaves it out", () => {
+    expect(admit({ to: { pod }, from: { pod, templateAnnotations: bare } }).state.hash).toBe(bare[hash]);
+  });
+
+  it("gives way to Wave's own where an UPDATE replaces the Pods anyway", () => {
+    const from = { pod, templateAnnotations: bare };
+    expect(admit({ to: { pod: newImage, templateAnnotations: bare }, from }).state.hash).toBe(current);
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { everybody, objectOf, understanding, workloadOf } from "../../../test/support/domain/compatibility.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  secret,
+  type Wanted,
+} from "../../../test/support/domain/objects.ts";
+import { admitted, planAdmission } from "../admission.ts";
+import type { Config } from "../config/digest.ts";
+import { kinds } from "../model/built-in-kinds.ts";
+import { isMadeOf } from "../model/cached-workload.ts";
+import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { planRollout } from "../plan/plan.ts";
+import { configHash, updateOnConfigChange } from "../references/annotations.ts";
+
+const configmaps = "pod-reloader.cs.sap.com/configmaps";
+const secrets = "pod-reloader.cs.sap.com/secrets";
+const hash = "pod-reloader.cs.sap.com/config-hash";
+
+const sap = understanding("wave", "sap");
+const web = configMap("web", { a: "1" });
+const db = secret("db", { b: "2" });
+const both = { [configmaps]: "web, other", [secrets]: "db" };
+const asks: Wanted = { annotations: both };
+
+const planOf = (object: WorkloadObject, configs: readonly Config[], policy = sap) =>
+  planRollout(toWorkload(kinds.Deployment, object, policy), lookupOf(...configs), policy);
+
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+/** The object after its plan was carried out. */
+function carriedOut(object: WorkloadObject, configs: readonly Config[], policy = sap): WorkloadObject {
+  const workload = toWorkload(kinds.Deployment, object, policy);
+  const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), policy));
+  return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
+const templateAnnotations = (object: WorkloadObject) => object.spec?.template?.metadata?.annotations ?? {};
+
+describe("SAP's annotations", () => {
+  it("say nothing where they are not understood", () => {
+    expect(planOf(objectOf(asks), [web, db], defaultPolicy).outcome).toBe("ignore");
+  });
+
+  it("ask for whole objects, whatever the pod spec reads, of which those that are missing are not waited for", () => {
+    const hashed = carriedOut(objectOf({ ...asks, pod: readsAll("ConfigMap", "unrelated") }), [web, db]);
+    expect(Object.keys(templateAnnotations(hashed))).toEqual([hash]);
+    expect(planOf(hashed, [web, db]).outcome).toBe("unchanged");
+    for (const changed of [
+      [configMap("web", { a: "2" }), db],
+      [web, secret("db", {})],
+      [web, db, configMap("other", { c: "" })],
+      [web],
+    ]) {
+      expect(planOf(hashed, changed).outcome).toBe("roll");
+    }
+    expect(planOf(hashed, [web, db, configMap("unrelated", { x: "1" })]).outcome).toBe("unchanged");
+  });
+
+  it("name what can be called so, and else tell a person", () => {
+    const { mistakes, references } = workloadOf({ annotations: { [secrets]: "a,../b" } }, sap);
+    expect(references.map(({ name }) => name)).toEqual(["a"]);
+    expect(mistakes.map(({ message }) => message)).toEqual([
+      'annotation pod-reloader.cs.sap.com/secrets names what no Secret can be called: "../b"',
+    ]);
+  });
+
+  it("and Wave's ask for the union, under the hash that is there, so that nothing moves", () => {
+    const pod = readsAll("Secret", "db");
+    const byWave = carriedOut(objectOf({ pod, annotations: { [updateOnConfigChange]: "true" } }), [web, db]);
+    expect(Object.keys(templateAnnotations(byWave))).toEqual([configHash]);
+    const both = { ...objectOf({ pod, annotations: { [updateOnConfigChange]: "true", [configmaps]: "web" } }) };
+    const ofBoth = carriedOut(both, [web, db]);
+    expect(Object.keys(templateAnnotations(ofBoth))).toEqual([configHash]);
+    expect(planOf(ofBoth, [configMap("web", {}), db]).outcome).toBe("roll");
+    expect(planOf(ofBoth, [web, secret("db", {})]).outcome).toBe("roll");
+
+    const alone = carriedOut(objectOf({ annotations: { [configmaps]: "web" } }), [web]);
+    const optedIn = {
+      ...alone,
+      metadata: { ...alone.metadata, annotations: { [configmaps]: "web", [updateOnConfigChange]: "true" } },
+    };
+    expect(planOf(optedIn, [web]).outcome).toBe("unchanged");
+  });
+
+  it("opt in where Wave's own says no, which is told", () => {
+    const { optIn, mistakes } = workloadOf(
+      { annotations: { [configmaps]: "web", [updateOnConfigChange]: "false" } },
+      sap,
+    );
+    expect(optIn).toEqual({ state: "in", by: "dialect" });
+    expect(mistakes.map(({ message }) => message).join()).toContain("remove one of them");
+  });
+
+  it("are looked at when the caches ask whether a workload is the same", () => {
+    const kind = "StatefulSet";
+    const before = workloadOf({ ...asks, kind }, sap);
+    expect(isMadeOf(before, objectOf({ ...asks, kind }), sap)).toBe(true);
+    expect(isMadeOf(before, objectOf({ kind, annotations: { [configmaps]: "web" } }), sap)).toBe(false);
+    expect(
+      isMadeOf(before, objectOf({ kind, annotations: { ...asks.annotations, [updateOnConfigChange]: "true" } }), sap),
+    ).toBe(false);
+  });
+
+  it("are so, too, where Wave's own are not understood", () => {
+    const alone = understanding("sap");
+    const wanted = { annotations: { ...both, [updateOnConfigChange]: "true" } };
+    expect(workloadOf(wanted, alone).optIn).toEqual({ state: "in", by: "dialect" });
+    expect(isMadeOf(workloadOf(wanted, alone), objectOf(wanted), alone)).toBe(true);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["names others", { [configmaps]: "other" }],
+    ["is opted in by Wave's own", { ...both, [updateOnConfigChange]: "true" }],
+    ["says what it did not say", { ...both, [hash]: "x" }],
+  ])("fail a write to a StatefulSet that %s by then", (_, annotations) => {
+    const kind = "StatefulSet";
+    const workload = workloadOf({ ...asks, kind }, sap);
+    const patch = patchFor(workload, planRollout(workload, lookupOf(web, db), sap));
+    expect(() => applyJsonPatch(asJson(objectOf({ ...asks, kind })), asJson(patch))).not.toThrow();
+    expect(() => applyJsonPatch(asJson(objectOf({ kind, annotations })), asJson(patch))).toThrow(
+      "the server rejected our request",
+    );
+  });
+
+  it("get back the hash that an update drops", () => {
+    const hashed = carriedOut(objectOf(asks), [web, db]);
+    const update = planAdmission(
+      "UPDATE",
+      admitted(kinds.Deployment, objectOf(asks), sap),
+      admitted(kinds.Deployment, hashed, sap),
+      lookupOf(web),
+      sap,
+    );
+    expect(update.outcome).toBe("kept");
+    expect(asJson(applyJsonPatch(asJson(objectOf(asks)), asJson(update.patch)))).toEqual(hashed);
+  });
+
+  it("count toward the budget of annotations", () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => `c${index}`).join();
+    expect(workloadOf({ annotations: { [configmaps]: many } }, everybody).excess?.budget).toBe("annotations");
+  });
+});
+
+describe("a hash on the metadata, as a precondition", () => {
+  const lookup = lookupOf(web, db);
+  const admit = (value: string, given = lookup) => {
+    const object = objectOf({ annotations: { ...both, [hash]: value } });
+    return { object, plan: planAdmission("CREATE", admitted(kinds.Deployment, object, sap), undefined, given, sap) };
+  };
+  const current = templateAnnotations(carriedOut(objectOf(asks), [web, db]))[hash] ?? "";
+
+  it("is taken off where it is the hash of this moment", () => {
+    const { object, plan } = admit(current);
+    const admittedObject: WorkloadObject = asJson(applyJsonPatch(asJson(object), asJson(plan.patch)));
+    expect(admittedObject.metadata?.annotations).toEqual(both);
+    expect(templateAnnotations(admittedObject)).toEqual({ [hash]: current });
+  });
+
+  it.each([
+    ["another one", "v2:0", lookup],
+    ["one of other configuration", current, lookupOf(web)],
+    ["SAP's own", "0".repeat(64), lookup],
+  ])("denies the request where it is %s", (_, value, given) => {
+    const { plan } = admit(value, given);
+    expect(plan).toMatchObject({ outcome: "denied", patch: undefined });
+    expect(plan.denied).toMatch(/^annotation pod-reloader.cs.sap.com\/config-hash: it is not the hash of/);
+    expect(plan.denied).not.toContain(current);
+  });
+
+  it("denies it where nobody can tell", () => {
+    const pod = readsAll("ConfigMap", "missing");
+    const annotations = { ...both, [updateOnConfigChange]: "true", [hash]: current };
+    const { denied } = planAdmission(
+      "CREATE",
+      admitted(kinds.Deployment, objectOf({ pod, annotations }), sap),
+      undefined,
+      lookup,
+      sap,
+    );
+    expect(denied).toContain('cannot be checked: waiting for ConfigMap "missing"');
+  });
+
+  it("means nothing where SAP's annotations do not ask for anything", () => {
+    const object = objectOf({ annotations: { [updateOnConfigChange]: "true", [hash]: "x" } });
+    expect(
+      planAdmission("CREATE", admitted(kinds.Deployment, object, sap), undefined, lookup, sap).denied,
+    ).toBeUndefined();
+  });
+});

@@ -1,0 +1,281 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { everybody, objectOf, settingsWith, workloadOf } from "../../../test/support/domain/compatibility.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  secret,
+  type Wanted,
+} from "../../../test/support/domain/objects.ts";
+import type { Config, ConfigObject } from "../config/digest.ts";
+import { toConfig } from "../config/digest.ts";
+import { kinds } from "../model/built-in-kinds.ts";
+import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { planRollout } from "../plan/plan.ts";
+import type { Policy } from "../policy/policy.ts";
+import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
+import { configHash, updateOnConfigChange } from "../references/annotations.ts";
+
+const web = configMap("web", { a: "1" });
+const db = secret("db", { b: "2" });
+const readsBoth: Wanted["pod"] = {
+  containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }, { secretRef: { name: "db" } }] }],
+};
+
+/** Those that count for a workload, as `name` or `name if marked`. */
+function counted(wanted: Wanted, policy: Policy = everybody): readonly string[] {
+  const { references } = workloadOf(wanted, policy);
+  return references.map(({ name, ifMarked }) => (ifMarked ? `${name} if marked` : name));
+}
+
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+function carriedOut(object: WorkloadObject, configs: readonly Config[], policy = everybody): WorkloadObject {
+  const workload = toWorkload(kinds.Deployment, object, policy);
+  const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), policy));
+  return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
+const on = (annotations: Readonly<Record<string, string>>) => ({ annotations, pod: readsBoth });
+
+describe("Stakater's annotations of SecretProviderClasses", () => {
+  const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
+  const mounting = { ...readsBoth, volumes: [{ name: "vault", csi }] };
+  const classesOn: Policy = { ...everybody, providerClasses: true };
+  const asked = (annotations: Readonly<Record<string, string>>, policy = classesOn) =>
+    counted({ annotations, pod: mounting }, policy);
+
+  it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    ["auto", { "reloader.stakater.com/auto": "true" }, ["web", "db", "vault"]],
+    ["typed auto", { "secretproviderclass.reloader.stakater.com/auto": "true" }, ["vault"]],
+    [
+      "names, mounted or not",
+      { "secretproviderclass.reloader.stakater.com/reload": "vault,other" },
+      ["other", "vault"],
+    ],
+    [
+      "auto, and what is excluded",
+      {
+        "secretproviderclass.reloader.stakater.com/auto": "true",
+        "secretproviderclasses.exclude.reloader.stakater.com/reload": "vault",
+      },
+      [],
+    ],
+    [
+      "search, which does not know their marks",
+      { "reloader.stakater.com/search": "true" },
+      ["web if marked", "db if marked"],
+    ],
+  ])("count where that is on: %s", (_, annotations, names) => {
+    expect(asked(annotations)).toEqual(names);
+  });
+
+  it("name them by expressions, too", () => {
+    const annotations = { "secretproviderclass.reloader.stakater.com/reload": "va.+" };
+    expect(workloadOf({ annotations }, classesOn).foreign?.patterns).toMatchObject([
+      { kind: "SecretProviderClass", source: "va.+" },
+    ]);
+  });
+
+  it("opt nobody in where that is off", () => {
+    for (const name of ["auto", "reload"]) {
+      const annotations = { [`secretproviderclass.reloader.stakater.com/${name}`]: "true" };
+      expect(workloadOf({ annotations, pod: mounting }).optIn).toEqual({ state: "out" });
+      expect(workloadOf({ annotations, pod: mounting }, classesOn).optIn.state).toBe("in");
+    }
+    expect(asked({ "reloader.stakater.com/auto": "true" }, everybody)).toEqual(["web", "db"]);
+  });
+});
+
+describe("Stakater's annotations", () => {
+  it.each<[string, Wanted, readonly string[]]>([
+    ["nothing", on({}), []],
+    ["auto", on({ "reloader.stakater.com/auto": "true" }), ["web", "db"]],
+    ["auto as Go reads it", on({ "reloader.stakater.com/auto": "T" }), ["web", "db"]],
+    ["auto no more", on({ "reloader.stakater.com/auto": "yes" }), []],
+    ["typed auto", on({ "secret.reloader.stakater.com/auto": "true" }), ["db"]],
+    ["search", on({ "reloader.stakater.com/search": "true" }), ["web if marked", "db if marked"]],
+    ["names", on({ "configmap.reloader.stakater.com/reload": "b, a" }), ["a", "b"]],
+    [
+      "auto, and what is excluded",
+      on({ "reloader.stakater.com/auto": "true", "secrets.exclude.reloader.stakater.com/reload": "x,db" }),
+      ["web"],
+    ],
+    [
+      "names, and what is excluded",
+      on({ "secret.reloader.stakater.com/reload": "db,x", "secrets.exclude.reloader.stakater.com/reload": "db" }),
+      ["x"],
+    ],
+    [
+      "its pod template's where it says nothing itself",
+      { pod: readsBoth, templateAnnotations: { "reloader.stakater.com/auto": "true" } },
+      ["web", "db"],
+    ],
+    [
+      "its own alone of what it speaks of itself",
+      {
+        pod: readsBoth,
+        annotations: { "configmap.reloader.stakater.com/auto": "false" },
+        templateAnnotations: { "reloader.stakater.com/auto": "true" },
+      },
+      ["db"],
+    ],
+    [
+      "auto beside Wave's opt-in, which excludes nothing",
+      on({
+        [updateOnConfigChange]: "true",
+        "reloader.stakater.com/auto": "true",
+        "secrets.exclude.reloader.stakater.com/reload": "db",
+      }),
+      ["web", "db"],
+    ],
+    [
+      "search beside a name of the same",
+      on({ "reloader.stakater.com/search": "true", "secret.reloader.stakater.com/reload": "db" }),
+      ["web if marked", "db"],
+    ],
+  ])("that say %s", (_, wanted, those) => {
+    expect(counted(wanted)).toEqual(those);
+  });
+
+  it("are taken to say auto where the flag says so and they do not", () => {
+    const all: Policy = { ...everybody, dialects: settingsWith({ autoReloadAll: true }) };
+    expect(counted(on({}), all)).toEqual(["web", "db"]);
+    expect(counted(on({ "reloader.stakater.com/auto": "false" }), all)).toEqual([]);
+  });
+
+  it("mark and ignore objects", () => {
+    const marked = (name: string, value: string, policy = everybody) => {
+      const metadata = { namespace: "default", name: "web", annotations: { [`reloader.stakater.com/${name}`]: value } };
+      return toConfig("ConfigMap", { metadata, data: { a: value } } as ConfigObject, policy.dialects);
+    };
+    const object = objectOf({
+      pod: readsAll("ConfigMap", "web"),
+      annotations: { "reloader.stakater.com/search": "true" },
+    });
+    const outcome = (config?: Config) => {
+      const lookup = config ? lookupOf(config) : lookupOf();
+      return planRollout(toWorkload(kinds.Deployment, object, everybody), lookup, everybody).outcome;
+    };
+    expect(outcome(marked("match", "true"))).toBe("adopt");
+    expect([outcome(marked("match", "yes")), outcome(marked("ignore", "true")), outcome()]).toEqual(
+      Array(3).fill("unchanged"),
+    );
+    expect(marked("ignore", "true").asks).toBe("ignore");
+    expect(marked("ignore", "true", defaultPolicy)).not.toHaveProperty("asks", "ignore");
+    expect(marked("match", "true", defaultPolicy)).not.toHaveProperty("matches");
+  });
+
+  it("ask for an interval, of which the longer one counts", () => {
+    const interval = (annotations: Readonly<Record<string, string>>) =>
+      rolloutPolicyOf(workloadOf(on({ "reloader.stakater.com/auto": "true", ...annotations })), everybody)
+        .minIntervalMs;
+    const pause = "deployment.reloader.stakater.com/pause-period";
+    expect(interval({ [pause]: "5m" })).toEqual({ value: 300_000, by: "workload" });
+    expect(interval({ [pause]: "5m", "wave.pusher.com/min-interval": "1h" })).toEqual({
+      value: 3_600_000,
+      by: "workload",
+    });
+    expect(
+      workloadOf(on({ [pause]: "soon" }))
+        .mistakes.map(({ message }) => message)
+        .join(),
+    ).toContain('"soon"');
+  });
+
+  it("that decline where Wave's opt in are told of", () => {
+    const { mistakes, references } = workloadOf(
+      on({ [updateOnConfigChange]: "true", "reloader.stakater.com/auto": "false" }),
+    );
+    expect(references).toHaveLength(2);
+    expect(mistakes.map(({ message }) => message)).toEqual([
+      'annotation reloader.stakater.com/auto: "false" does not opt it in, and the annotations of Wave do: it is rolled for what those ask for; remove one of them',
+    ]);
+  });
+
+  it("tell a person which expressions cannot be read", () => {
+    const { mistakes, foreign } = workloadOf(on({ "secret.reloader.stakater.com/reload": "a.*,b(" }));
+    expect(foreign?.patterns.map(({ source }) => source)).toEqual(["a.*"]);
+    expect(mistakes.map(({ message }) => message)).toEqual([
+      'annotation secret.reloader.stakater.com/reload has what is no regular expression: "b(" (it has a ( without a ))',
+    ]);
+  });
+});
+
+describe("regular expressions", () => {
+  const names = ["app-a", "app-b", "other"];
+  const policy: Policy = {
+    ...everybody,
+    namesMatching: (_, patterns) => patterns.map(({ kind }) => (kind === "Secret" ? names.slice(0, 2) : [])),
+  };
+  const wanted = {
+    annotations: {
+      "secret.reloader.stakater.com/reload": "app-.*",
+      "secrets.exclude.reloader.stakater.com/reload": "app-b",
+    },
+  };
+
+  it("name what matches them and is not excluded", () => {
+    const all = names.map((name) => secret(name, { a: "1" }));
+    const hashed = carriedOut(objectOf(wanted), all, policy);
+    const outcome = (changed: string) => {
+      const configs = names.map((name) => secret(name, { a: name === changed ? "2" : "1" }));
+      return planRollout(toWorkload(kinds.Deployment, hashed, policy), lookupOf(...configs), policy).outcome;
+    };
+    expect(names.map(outcome)).toEqual(["roll", "unchanged", "unchanged"]);
+    expect(outcome("")).toBe("unchanged");
+  });
+
+  it("are too much where they match too many, or nobody can tell", () => {
+    const many = Array.from({ length: 1_001 }, (_, index) => `app-${index}`);
+    for (const found of [many, undefined]) {
+      const plan = planRollout(workloadOf(wanted), lookupOf(), { ...policy, namesMatching: () => found && [found] });
+      expect(plan.outcome).toBe("overBudget");
+    }
+  });
+});
+
+describe("an object that merely comes or goes", () => {
+  const both = { "configmap.reloader.stakater.com/reload": "web", "secret.reloader.stakater.com/reload": "db" };
+  /** What is planned after `before` was seen and recorded. */
+  function outcomeAfter(before: readonly Config[], now: readonly Config[], policy = everybody, annotations = {}) {
+    const object = carriedOut(objectOf({ annotations: { ...both, ...annotations } }), before, policy);
+    const workload = toWorkload(kinds.Deployment, object, policy);
+    const seen = planRollout(workload, lookupOf(...before), policy);
+    const view = "view" in seen ? seen.view : undefined;
+    return planRollout(workload, lookupOf(...now), policy, view).outcome;
+  }
+
+  it("is noted, and replaces nobody", () => {
+    expect(outcomeAfter([web], [web, db])).toBe("adopt");
+    expect(outcomeAfter([web, db], [web])).toBe("adopt");
+  });
+
+  it("rolls together with a change, for other dialects, and where the flags say so", () => {
+    expect(outcomeAfter([web], [configMap("web", {}), db])).toBe("adopt");
+    expect(outcomeAfter([web], [configMap("web", { a: "2" }), db])).toBe("roll");
+    expect(outcomeAfter([web], [web, db], everybody, { [updateOnConfigChange]: "true" })).toBe("roll");
+    const withFlags: Policy = { ...everybody, dialects: settingsWith({ reloadOnCreate: true }) };
+    expect(outcomeAfter([web], [web, db], withFlags)).toBe("roll");
+    expect(outcomeAfter([web, db], [web], withFlags)).toBe("adopt");
+  });
+
+  it("counts from then on", () => {
+    const hashing: Policy = { ...everybody, firstSight: "roll" };
+    const object = carriedOut(objectOf({ annotations: both }), [web], hashing);
+    const seen = planRollout(toWorkload(kinds.Deployment, object, everybody), lookupOf(web), everybody);
+    const adopting = toWorkload(kinds.Deployment, object, everybody);
+    const adopt = planRollout(adopting, lookupOf(web, db), everybody, "view" in seen ? seen.view : undefined);
+    const adopted = asJson(applyJsonPatch(asJson(object), asJson(patchFor(adopting, adopt))));
+    const plan = (...configs: readonly Config[]) =>
+      planRollout(toWorkload(kinds.Deployment, adopted, everybody), lookupOf(...configs), everybody).outcome;
+    expect(adopted.spec.template.metadata.annotations[configHash]).toBe(
+      object.spec?.template?.metadata?.annotations?.[configHash],
+    );
+    expect(plan(web, db)).toBe("unchanged");
+    expect(plan(web, secret("db", { b: "3" }))).toBe("roll");
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { defaultPolicy, lookupOf, secret, workload } from "../../../test/support/domain/objects.ts";
+import { planRollout } from "../plan/plan.ts";
+import type { Policy } from "../policy/policy.ts";
+import { objectsToRead } from "./cross-namespace.ts";
+import type { Config } from "./digest.ts";
+
+const annotations = { "wave.pusher.com/extra-secrets": "other/db, own" };
+const object = workload({ annotations });
+const own = secret("own", { a: "1" });
+
+function foreign(grant?: string, value = "1"): Config {
+  const annotations = grant === undefined ? {} : { "wave.pusher.com/shared-with": grant };
+  return secret("db", { a: value }, { namespace: "other", annotations });
+}
+
+function plan(policy: Partial<Policy>, ...others: ReturnType<typeof foreign>[]) {
+  return planRollout(object, lookupOf(own, ...others), { ...defaultPolicy, ...policy });
+}
+
+function counted(decided: ReturnType<typeof planRollout>): boolean {
+  return "view" in decided && decided.view.entries.some(({ namespace }) => namespace === "other");
+}
+
+describe("a reference into another namespace", () => {
+  it.each(["default", "a, default", "*"])("counts where the object is shared with %j", (grant) => {
+    const decided = plan({}, foreign(grant));
+    expect(counted(decided)).toBe(true);
+    expect(decided.warnings).toEqual([]);
+  });
+
+  it.each([undefined, "", "elsewhere", "default2"])("is waited for where the object is shared with %j", (grant) => {
+    const decided = plan({}, foreign(grant));
+    expect(decided).toMatchObject({ outcome: "waiting", reason: 'waiting for Secret "other/db"' });
+    expect(decided.warnings).toEqual([
+      {
+        reason: "CrossNamespaceRefused",
+        message: 'Secret "other/db": not there, or without the annotation wave.pusher.com/shared-with: "default"',
+      },
+    ]);
+  });
+
+  it("rolls nothing when the object is deleted or its grant is taken back, nor when it comes back the same", () => {
+    const before = plan({}, foreign("default"));
+    const templateAnnotations = { "wave.pusher.com/config-hash": "hash" in before ? before.hash : "" };
+    const recorded = workload({ annotations, templateAnnotations });
+    const outcomeWith = (...configs: Config[]) =>
+      planRollout(recorded, lookupOf(own, ...configs), defaultPolicy).outcome;
+    expect(outcomeWith()).toBe("waiting");
+    expect(outcomeWith(foreign())).toBe("waiting");
+    expect(outcomeWith(foreign("default"))).toBe("unchanged");
+    expect(outcomeWith(foreign("default", "2"))).toBe("roll");
+  });
+
+  it("gets one warning with all others, however many there are", () => {
+    const names = Array.from({ length: 500 }, (_, i) => `other/db-${i}`);
+    const many = workload({ annotations: { "wave.pusher.com/extra-secrets": names.join() } });
+    const { warnings } = planRollout(many, lookupOf(), defaultPolicy);
+    expect(warnings).toEqual([
+      {
+        reason: "CrossNamespaceRefused",
+        message: expect.stringMatching(/^Secret "other\/db-0", .* and 495 more: not there, or without/),
+      },
+    ]);
+  });
+
+  it("tells nothing of an object that is not shared: neither whether it exists nor whether it changes", () => {
+    const absent = plan({});
+    expect(plan({}, foreign())).toEqual(absent);
+    expect(plan({}, foreign(undefined, "2"))).toEqual(absent);
+    expect(plan({}, foreign("elsewhere"))).toEqual(absent);
+  });
+
+  it("counts without a grant where the policy allows any, and is waited for", () => {
+    expect(counted(plan({ crossNamespace: "any" }, foreign()))).toBe(true);
+    expect(plan({ crossNamespace: "any" })).toMatchObject({
+      outcome: "waiting",
+      reason: 'waiting for Secret "other/db"',
+    });
+  });
+
+  it("never counts where the policy allows none", () => {
+    const decided = plan({ crossNamespace: "none" }, foreign("*"));
+    expect(counted(decided)).toBe(false);
+    expect(decided.warnings).toMatchObject([{ message: expect.stringContaining("--cross-namespace=none") }]);
+  });
+
+  it.each(["granted", "any"] as const)(
+    "never counts where Wave does not watch that namespace (%s)",
+    (crossNamespace) => {
+      const decided = plan({ crossNamespace, namespaces: ["default"] }, foreign("*"));
+      expect(counted(decided)).toBe(false);
+      expect(decided.warnings).toMatchObject([
+        { message: expect.stringMatching(/^Secret "other\/db": .*does not watch/) },
+      ]);
+    },
+  );
+});
+
+describe("objectsToRead", () => {
+  it("names each object once, and none that the policy refuses whatever it says", () => {
+    const db = { kind: "Secret", namespace: "other", name: "db" };
+    const mine = { kind: "Secret", namespace: "default", name: "own" };
+    expect(objectsToRead(object, defaultPolicy)).toEqual([mine, db]);
+    expect(objectsToRead(object, { ...defaultPolicy, crossNamespace: "none" })).toEqual([mine]);
+  });
+
+  it("names nothing that no object can be called, as a volume may", () => {
+    const names = ["a/b", "../x?y#z", "a b", "%2e%2e", "A_b", "x".repeat(254), "fine.name-1"];
+    const volumes = names.map((secretName, i) => ({ name: `v${i}`, secret: { secretName } }));
+    const fine = { kind: "Secret", namespace: "default", name: "fine.name-1" };
+    expect(objectsToRead(workload({ pod: { volumes } }), defaultPolicy)).toEqual([fine]);
+  });
+});

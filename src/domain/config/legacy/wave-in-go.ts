@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
+import type { WorkloadObject } from "../../model/workload-references.ts";
+import { extraConfigMaps, extraSecrets } from "../../references/annotations.ts";
+import { configKey, type StoredKind, type StoredName } from "../../references/references.ts";
+import type { ConfigObject } from "../digest.ts";
+import type { LegacyDigest } from "./legacy-digest.ts";
+
+/** One way in which Wave in Go took a workload to read an object. */
+interface Part extends StoredName {
+  readonly keys: "all" | readonly string[];
+}
+
+/** The two fields of what is hashed, in their order. */
+const fields: readonly { readonly kind: StoredKind; readonly field: string }[] = [
+  { kind: "ConfigMap", field: "configMaps" },
+  { kind: "Secret", field: "secrets" },
+];
+
+/**
+ * The hash of Wave in Go (0.11): the SHA-256, as bare hexadecimal digits, of a JSON text with each object by its name, without its
+ * namespace, and each of its keys with the value in base64, all sorted; what does not exist is left out. What
+ * counts is in https://github.com/wave-k8s/wave/blob/master/pkg/core/children.go and hash.go beside it.
+ */
+export function* digestOfWaveInGo(object: WorkloadObject): LegacyDigest {
+  const parts = partsOf(object);
+  const sum = createHash("sha256");
+  for (const [index, { kind, field }] of fields.entries()) {
+    sum.update(`${index === 0 ? "{" : ","}"${field}":{`);
+    const byName = Map.groupBy(
+      parts.filter((part) => part.kind === kind),
+      ({ name }) => name,
+    );
+    let separator = "";
+    for (const name of [...byName.keys()].sort()) {
+      const data = yield* dataOf(byName.get(name) ?? []);
+      if (data === undefined) continue;
+      sum.update(`${separator}${JSON.stringify(name)}:${jsonOf(data)}`);
+      separator = ",";
+    }
+    sum.update("}");
+  }
+  return sum.update("}").digest("hex");
+}
+
+/** The values of all objects of one name, in base64; undefined where none of them exists. */
+function* dataOf(parts: readonly Part[]): Generator<StoredName, Values | undefined, ConfigObject | undefined> {
+  const found = new Map<string, Values | undefined>();
+  const merged = new Map<string, string>();
+  for (const part of withoutRepeated(parts)) {
+    const { kind, namespace, name, keys } = part;
+    const id = configKey(part);
+    if (!found.has(id)) {
+      const object = yield { kind, namespace, name };
+      found.set(id, object && valuesOf(kind, object));
+    }
+    const values = found.get(id);
+    if (values === undefined) continue;
+    for (const key of keys === "all" ? values.keys() : keys) {
+      const value = values.get(key);
+      if (value !== undefined) merged.set(key, value);
+    }
+  }
+  return [...found.values()].some((values) => values !== undefined) ? merged : undefined;
+}
+
+/** Of those that read all of an object the last alone: a thousand of them come to no more, and would cost that much. */
+function withoutRepeated(parts: readonly Part[]): readonly Part[] {
+  const last = new Map(parts.flatMap((part, index) => (part.keys === "all" ? [[configKey(part), index]] : [])));
+  return parts.filter((part, index) => part.keys !== "all" || last.get(configKey(part)) === index);
+}
+
+type Values = ReadonlyMap<string, string>;
+
+function valuesOf(kind: StoredKind, object: ConfigObject): Values {
+  const binary = "binaryData" in object ? object.binaryData : undefined;
+  const encoded = (text: string) => (kind === "Secret" ? text : Buffer.from(text).toString("base64"));
+  const data = Object.entries(object.data ?? {}).map(([key, value]) => [key, encoded(value)] as const);
+  return new Map([...data, ...(kind === "ConfigMap" ? Object.entries(binary ?? {}) : [])]);
+}
+
+/** By hand, because JSON.stringify puts keys that are numbers first. */
+function jsonOf(data: Values): string {
+  const sorted = [...data].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, value]) => `${JSON.stringify(key)}:"${value}"`).join(",")}}`;
+}
+
+/** In the order of Wave in Go: of one name in two namespaces the later one counts where both have a key. */
+function partsOf({ metadata, spec }: WorkloadObject): readonly Part[] {
+  const { namespace = "", annotations = {} } = metadata ?? {};
+  const podSpec: PodSpec = spec?.template?.spec ?? { containers: [] };
+  return [
+    ...volumeParts(podSpec, namespace),
+    ...extraParts("ConfigMap", annotations[extraConfigMaps], namespace),
+    ...extraParts("Secret", annotations[extraSecrets], namespace),
+    ...environmentParts(podSpec, namespace),
+  ].filter(({ name }) => name !== "");
+}
+
+/** All keys of a volume, whatever its `items` and mounts show; those alone of a projected one. */
+function volumeParts({ volumes = [] }: PodSpec, namespace: string): readonly Part[] {
+  return volumes.flatMap(({ configMap, secret, projected }) => [
+    ...(configMap ? [part("ConfigMap", namespace, configMap.name)] : []),
+    ...(secret ? [part("Secret", namespace, secret.secretName)] : []),
+    ...(projected?.sources ?? []).flatMap((source) => [
+      ...(source.configMap ? [part("ConfigMap", namespace, source.configMap.name, keysOf(source.configMap))] : []),
+      ...(source.secret ? [part("Secret", namespace, source.secret.name, keysOf(source.secret))] : []),
+    ]),
+  ]);
+}
+
+function keysOf({ items = [] }: { readonly items?: readonly { readonly key: string }[] }): Part["keys"] {
+  return items.length === 0 ? "all" : items.map(({ key }) => key);
+}
+
+/** Space around a name stays, so that no object has it. */
+function extraParts(kind: StoredKind, list: string | undefined, own: string): readonly Part[] {
+  return (list?.split(",") ?? []).flatMap((entry) => {
+    const [first = "", second, ...rest] = entry.split("/");
+    if (rest.length > 0) return [];
+    return second === undefined ? part(kind, own, first) : part(kind, first, second);
+  });
+}
+
+/** Of containers, and not of initContainers. */
+function environmentParts({ containers = [] }: PodSpec, namespace: string): readonly Part[] {
+  const envFrom = containers.flatMap((container) => container.envFrom ?? []);
+  const env = containers.flatMap((container) => container.env ?? []);
+  return [
+    ...envFrom.flatMap(({ configMapRef, secretRef }) => [
+      ...(configMapRef ? [part("ConfigMap", namespace, configMapRef.name)] : []),
+      ...(secretRef ? [part("Secret", namespace, secretRef.name)] : []),
+    ]),
+    ...env.flatMap(({ valueFrom }) => [
+      ...named("ConfigMap", namespace, valueFrom?.configMapKeyRef),
+      ...named("Secret", namespace, valueFrom?.secretKeyRef),
+    ]),
+  ];
+}
+
+function named(
+  kind: StoredKind,
+  namespace: string,
+  selector: { readonly name?: string; readonly key: string } | undefined,
+): readonly Part[] {
+  return selector ? [part(kind, namespace, selector.name, [selector.key])] : [];
+}
+
+function part(kind: StoredKind, namespace: string, name = "", keys: Part["keys"] = "all"): Part {
+  return { kind, namespace, name, keys };
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { podStatus } from "../../../test/support/domain/pod-status.ts";
+import {
+  outranks,
+  type PodStatus,
+  type PodStatusObject,
+  samePodStatus,
+  toPodStatus as toPodStatusAt,
+} from "./pod-status.ts";
+
+const toPodStatus = (object: PodStatusObject, held?: PodStatus) => toPodStatusAt(object, 10_000, held);
+
+describe("what a Pod's mount tells of a class", () => {
+  it("is a digest of all versions in any order, and none of them", () => {
+    const one = toPodStatus(podStatus({ versions: { user: "hush-1", password: "hush-2" } }));
+    const other = toPodStatus(podStatus({ versions: { password: "hush-2", user: "hush-1" } }));
+    expect(one).toEqual(other);
+    expect(JSON.stringify(one)).not.toContain("hush");
+    expect(one.digest).not.toBe(toPodStatus(podStatus({ versions: { user: "hush-2", password: "hush-1" } })).digest);
+  });
+
+  it("tells no two lists of ids and versions for one", () => {
+    const digests = [{ a: "b,c" }, { "a,b": "c" }, { a: "b", c: "" }, { a: 'b","c' }, {}].map(
+      (versions) => toPodStatus(podStatus({ versions: versions as Record<string, string> })).digest,
+    );
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  it("is of the time at which its status was written, not of who labels it", () => {
+    expect(toPodStatus(podStatus({ versions: { a: "1" }, at: 1234 })).writtenAt).toBe(1234);
+  });
+
+  it("is not of a time that is yet to come, by which it would hide every rotation to come", () => {
+    const forged = podStatus({ versions: { a: "1" }, at: 20_000 });
+    expect(toPodStatusAt(forged, 17_000).writtenAt).toBe(20_000);
+    expect(toPodStatusAt(forged, 10_000).writtenAt).toBeLessThan(10_000);
+  });
+
+  it("is of no class where nothing is mounted, and where it makes no sense", () => {
+    expect(toPodStatus(podStatus({ versions: {}, mounted: false })).className).toBe("");
+    expect(toPodStatus({ metadata: { namespace: "default" } }).className).toBe("");
+    expect(() => toPodStatus({})).toThrow("without namespace");
+  });
+});
+
+describe("a rotation", () => {
+  const mounted = toPodStatus(podStatus({ versions: { a: "1" } }));
+
+  it("is a write of the same Pod's after the first", () => {
+    expect(mounted.rotated).toBe(false);
+    expect(toPodStatus(podStatus({ versions: { a: "2" }, generation: 2 }), mounted).rotated).toBe(true);
+  });
+
+  it("is taken for granted where nobody saw how the Pod mounted it", () => {
+    expect(toPodStatus(podStatus({ versions: { a: "2" }, generation: 2 })).rotated).toBe(true);
+  });
+
+  it("is not that the next Pod of a StatefulSet takes the object over, but what comes after that is", () => {
+    const next = toPodStatus(podStatus({ versions: { a: "2" }, generation: 2, pod: "b" }), mounted);
+    expect(next.rotated).toBe(false);
+    expect(toPodStatus(podStatus({ versions: { a: "3" }, generation: 3, pod: "b" }), next).rotated).toBe(true);
+  });
+
+  it("is not that the object was made again", () => {
+    const third = toPodStatus(podStatus({ versions: { a: "1" }, generation: 3, pod: "b" }), mounted);
+    const again = toPodStatus(podStatus({ versions: { a: "1" }, generation: 1, pod: "b" }), third);
+    expect(again.rotated).toBe(false);
+    expect(toPodStatus(podStatus({ versions: { a: "2" }, generation: 2, pod: "b" }), again).rotated).toBe(true);
+  });
+});
+
+describe("what is preferred", () => {
+  const told = (wanted: Partial<PodStatus>): PodStatus => ({
+    ...toPodStatus(podStatus({ versions: { a: "1" } })),
+    ...wanted,
+  });
+
+  it.each([
+    ["a rotation, however old", { rotated: true, writtenAt: 1 }, { rotated: false, writtenAt: 2 }],
+    [
+      "the later of two rotations",
+      { rotated: true, writtenAt: 2 },
+      { rotated: true, writtenAt: 1, resourceVersion: 9 },
+    ],
+    ["the later write within a second", { writtenAt: 1, resourceVersion: 10 }, { writtenAt: 1, resourceVersion: 9 }],
+  ])("is %s", (_, better, worse) => {
+    expect([outranks(told(better), told(worse)), outranks(told(worse), told(better))]).toEqual([true, false]);
+  });
+});
+
+it("a write that changes no version and no Pod is none", () => {
+  const before = toPodStatus(podStatus({ versions: { a: "1" }, resourceVersion: 1 }));
+  expect(samePodStatus(before, toPodStatus(podStatus({ versions: { a: "1" }, resourceVersion: 2 }), before))).toBe(
+    true,
+  );
+});

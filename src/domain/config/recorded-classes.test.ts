@@ -1,0 +1,281 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { testKeys } from "../../../test/support/domain/hash-keys.ts";
+import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
+import { admitted, planAdmission } from "../admission.ts";
+import { kinds } from "../model/built-in-kinds.ts";
+import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { planRollout } from "../plan/plan.ts";
+import type { Policy } from "../policy/policy.ts";
+import { providerClasses } from "../references/annotations.ts";
+import { budgets } from "../references/limits.ts";
+import type { Config } from "./digest.ts";
+import { classConfig } from "./recorded-classes.ts";
+
+const on: Policy = { ...defaultPolicy, providerClasses: true };
+const volumeOf = (className: string, driver = "secrets-store.csi.k8s.io") => ({
+  name: `of-${className}`,
+  csi: { driver, readOnly: true, volumeAttributes: { secretProviderClass: className } },
+});
+const mounting = (...classNames: readonly string[]) =>
+  workloadObject({ pod: { ...readsAll("ConfigMap", "web"), volumes: classNames.map((name) => volumeOf(name)) } });
+
+const web = configMap("web", { a: "1" });
+const edited = configMap("web", { a: "2" });
+/** What is known of a class: by what a Pod mounted, or by a rotation. */
+const known = (version: string, since: number, how: "mounted" | "rotated", name = "vault") =>
+  classConfig({ namespace: "default", name }, { digest: version.repeat(32), since, rotated: how === "rotated" });
+
+/** The object with a patch; as it is where there is none. */
+function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
+  const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+  return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
+/** What Wave does with a workload one time after another, and what becomes of it. */
+class Story {
+  object: WorkloadObject;
+  readonly #policy: Policy;
+
+  constructor(object: WorkloadObject, policy = on) {
+    this.object = object;
+    this.#policy = policy;
+  }
+
+  /** The outcome of one plan, which is written. */
+  with(...configs: readonly Config[]): string {
+    const workload = toWorkload(kinds.Deployment, this.object, this.#policy);
+    const plan = planRollout(workload, lookupOf(...configs), this.#policy);
+    const patch = patchFor(workload, plan);
+    this.object = patched(this.object, patch);
+    return plan.outcome;
+  }
+
+  get noted(): string | undefined {
+    return this.object.metadata?.annotations?.[providerClasses];
+  }
+
+  get template(): unknown {
+    return this.object.spec?.template;
+  }
+}
+
+/** A workload whose hash and first versions are recorded. */
+function settled(): Story {
+  const story = new Story(mounting("vault"));
+  expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["baseline", "adopt"]);
+  return story;
+}
+
+describe("a workload that mounts a SecretProviderClass", () => {
+  it("starts before anything is known of it, and what is then known replaces no Pods", () => {
+    const story = new Story(mounting("vault"));
+    expect(story.with(web)).toBe("baseline");
+    expect(story.with(web)).toBe("unchanged");
+    const { template } = story;
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
+    expect(story.template).toEqual(template);
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("unchanged");
+  });
+
+  it("has what is known already in its first hash", () => {
+    const story = new Story(mounting("vault"));
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("baseline");
+    expect(story.noted).toMatch(/^vault 10 [0-9a-f]{64}$/);
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("unchanged");
+    expect(story.with(web)).toBe("unchanged");
+  });
+
+  it("is rolled once by a rotation, and by nothing that its new Pods tell", () => {
+    const story = settled();
+    expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
+    for (const config of [known("b", 20, "rotated"), known("b", 25, "mounted"), known("c", 30, "mounted")]) {
+      expect(story.with(web, config)).toBe("unchanged");
+    }
+    expect(story.with(web, known("d", 40, "rotated"))).toBe("roll");
+  });
+
+  it("is not rolled when nothing is known any more, or something older again", () => {
+    const story = settled();
+    expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
+    expect(story.with(web)).toBe("unchanged");
+    expect(story.with(web, known("a", 15, "rotated"))).toBe("unchanged");
+    expect(story.with(edited)).toBe("roll");
+    expect(story.with(edited, known("b", 20, "rotated"))).toBe("unchanged");
+  });
+
+  it("notes each of two classes when it is known", () => {
+    const story = new Story(mounting("vault", "other"));
+    expect(story.with(web)).toBe("baseline");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
+    expect(story.with(web, known("a", 10, "mounted"), known("x", 10, "mounted", "other"))).toBe("adopt");
+    expect(story.noted?.split(",").map((each) => each.split(" ")[0])).toEqual(["other", "vault"]);
+    expect(story.with(web, known("x", 10, "mounted", "other"))).toBe("unchanged");
+  });
+
+  it("is rolled for what was edited as its first versions became known", () => {
+    const story = new Story(mounting("vault"));
+    expect([story.with(web), story.with(edited, known("a", 10, "mounted"))]).toEqual(["baseline", "roll"]);
+    expect(story.noted).toMatch(/^vault 10 /);
+  });
+
+  it("has the note again where somebody took it away", () => {
+    const story = settled();
+    const annotations = { ...story.object.metadata?.annotations };
+    delete annotations[providerClasses];
+    story.object = { ...story.object, metadata: { ...story.object.metadata, annotations } };
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
+    expect(story.with(web)).toBe("unchanged");
+  });
+
+  it.each(["vault", "vault 10", `vault x ${"0".repeat(64)}`, `../x 10 ${"0".repeat(64)}`, ",,,", "vault 10 0\n"])(
+    "takes a note that is none, %j, for none",
+    (text) => {
+      const story = settled();
+      const annotations = { ...story.object.metadata?.annotations, [providerClasses]: text };
+      story.object = { ...story.object, metadata: { ...story.object.metadata, annotations } };
+      expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
+      expect(story.noted).toMatch(/^vault 10 [0-9a-f]{64}$/);
+    },
+  );
+
+  it("is not written where somebody else changes the note meanwhile", () => {
+    const noteTest = ({ object }: Story, ...configs: readonly Config[]) => {
+      const workload = toWorkload(kinds.Deployment, object, on);
+      const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), on)) ?? [];
+      return patch.find(({ op, path }) => op === "test" && path.includes("secret-provider-classes"));
+    };
+    expect(noteTest(new Story(mounting("vault")), web)).toMatchObject({ value: null });
+    const story = settled();
+    expect(noteTest(story, edited)).toMatchObject({ value: story.noted });
+    expect(noteTest(new Story(mounting()), web)).toBeUndefined();
+  });
+
+  it("has no note any more once it mounts none", () => {
+    const story = settled();
+    const { template } = mounting().spec ?? {};
+    const annotations = story.object.spec?.template?.metadata?.annotations;
+    const spec = { ...story.object.spec, template: { ...template, metadata: { ...template?.metadata, annotations } } };
+    story.object = { ...story.object, spec } as WorkloadObject;
+    expect(story.with(web)).toBe("adopt");
+    expect(story.noted).toBeUndefined();
+    expect(story.with(web)).toBe("unchanged");
+  });
+
+  it("is told that a class changed, and by which", () => {
+    const story = settled();
+    const workload = toWorkload(kinds.Deployment, story.object, on);
+    const before = planRollout(workload, lookupOf(web), on);
+    const seen = "view" in before ? before.view : undefined;
+    const plan = planRollout(workload, lookupOf(web, known("b", 20, "rotated")), on, seen);
+    expect(plan.reason).toBe('SecretProviderClass "vault" was rotated');
+  });
+
+  it("is beyond its budget with too many", () => {
+    const names = Array.from({ length: budgets.providerClasses.most + 1 }, (_, index) => `c${index}`);
+    expect(new Story(mounting(...names)).with(web)).toBe("overBudget");
+    expect(new Story(mounting(...names.slice(1))).with(web)).toBe("baseline");
+  });
+
+  it("counts none where that is off, nor volumes of other drivers", () => {
+    const off = new Story(mounting("vault"), defaultPolicy);
+    expect([off.with(web), off.with(web, known("b", 20, "rotated"))]).toEqual(["baseline", "unchanged"]);
+    expect(off.noted).toBeUndefined();
+    const pod = { ...readsAll("ConfigMap", "web"), volumes: [volumeOf("vault", "other.csi.k8s.io")] };
+    const other = new Story(workloadObject({ pod }));
+    expect([other.with(web), other.with(web, known("b", 20, "rotated"))]).toEqual(["baseline", "unchanged"]);
+  });
+
+  it("is not restarted when that is turned off, and on again", () => {
+    const story = settled();
+    expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
+    const { template } = story;
+    const off = new Story(story.object, defaultPolicy);
+    expect([off.with(web), off.with(web)]).toEqual(["adopt", "unchanged"]);
+    expect(off.noted).toBeUndefined();
+    const again = new Story(off.object);
+    const now = known("b", 20, "rotated");
+    expect([again.with(web, now), again.with(web, now), again.with(web)]).toEqual(["adopt", "unchanged", "unchanged"]);
+    expect(again.template).toEqual(template);
+    expect(again.with(web, known("c", 30, "rotated"))).toBe("roll");
+  });
+
+  it("is rolled for what was edited while that is turned off", () => {
+    const story = settled();
+    story.with(web, known("b", 20, "rotated"));
+    const off = new Story(story.object, defaultPolicy);
+    expect([off.with(edited), off.with(edited)]).toEqual(["roll", "unchanged"]);
+    expect(off.noted).toBeUndefined();
+  });
+
+  it("settles under a key of hashes, too", () => {
+    const policy = { ...on, hashKeys: testKeys(1) };
+    const story = new Story(mounting("vault"), policy);
+    expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["baseline", "adopt"]);
+    expect([story.with(web), story.with(web, known("b", 20, "rotated"))]).toEqual(["unchanged", "roll"]);
+  });
+});
+
+describe("admission of a workload that mounts a SecretProviderClass", () => {
+  const review = (after: WorkloadObject, before: WorkloadObject | undefined, ...configs: readonly Config[]) => {
+    const [now, old] = [after, before].map((object) => object && admitted(kinds.Deployment, object, on));
+    if (now === undefined) throw new Error("nothing is admitted");
+    return planAdmission(before ? "UPDATE" : "CREATE", now, old, lookupOf(web, ...configs), on);
+  };
+
+  it("gives it the hash of what is known, with the note, so that nothing is left to do", () => {
+    const { outcome, patch } = review(mounting("vault"), undefined, known("a", 10, "mounted"));
+    expect(outcome).toBe("hashed");
+    const story = new Story(patched(mounting("vault"), patch));
+    expect(story.noted).toMatch(/^vault 10 /);
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("unchanged");
+  });
+
+  it("holds no Pods where nothing is known of it", () => {
+    expect(review(mounting("vault"), undefined).outcome).toBe("hashed");
+  });
+
+  it("replaces no Pods where a request keeps them, whatever was rotated meanwhile", () => {
+    const { object } = settled();
+    const scaled = { ...object, spec: { ...object.spec, replicas: 3 } } as WorkloadObject;
+    expect(review(scaled, object, known("b", 20, "rotated")).patch).toBeUndefined();
+  });
+});
+
+it("whatever is heard of a class in whatever order, only a later rotation to other versions, or an edit, replaces Pods", () => {
+  const heard = fc.record({
+    version: fc.constantFrom("a", "b", "c"),
+    since: fc.integer({ min: 0, max: 9 }),
+    how: fc.constantFrom("mounted" as const, "rotated" as const),
+  });
+  const steps = fc.array(fc.tuple(fc.boolean(), fc.option(heard)), { maxLength: 20 });
+  fc.assert(
+    fc.property(steps, (history) => {
+      const story = new Story(mounting("vault"));
+      story.with(web);
+      let content = false;
+      for (const [edits, told] of history) {
+        const [, since, digest] = story.noted?.split(" ") ?? [];
+        const { template } = story;
+        const config = told === null ? [] : [known(told.version, told.since, told.how)];
+        story.with(edits ? edited : web, ...config);
+        const rotated =
+          told?.how === "rotated" &&
+          digest !== undefined &&
+          told.since >= Number(since) &&
+          digest !== Buffer.from(told.version.repeat(32)).toString("hex");
+        expect(story.template !== template && JSON.stringify(story.template) !== JSON.stringify(template)).toBe(
+          edits !== content || rotated,
+        );
+        // What is written stands, also for who has heard of nothing.
+        expect([story.with(edits ? edited : web, ...config), story.with(edits ? edited : web)]).toEqual([
+          "unchanged",
+          "unchanged",
+        ]);
+        content = edits;
+      }
+    }),
+  );
+});

@@ -1,0 +1,112 @@
+import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
+import { secondsOf } from "../references/field-managers.ts";
+import type { WorkloadRow } from "./kind-row.ts";
+import type { Progress } from "./progress.ts";
+import type { WorkloadObject } from "./workload-references.ts";
+
+/** The one object of the many that are so. */
+const complete: Progress = { state: "complete", since: undefined };
+const idle: Progress = { state: "idle" };
+
+/** The objects of each kind of `apps/v1` that Wave rolls. */
+interface Apps {
+  readonly Deployment: Deployment;
+  readonly StatefulSet: StatefulSet;
+  readonly DaemonSet: DaemonSet;
+}
+
+/** A row but for what follows from its name. Its progress is by the rules of `kubectl rollout status`. */
+interface AppsRow<O>
+  extends Omit<WorkloadRow, "id" | "apiVersion" | "kind" | "namespaced" | "isValidated" | "template" | "progress"> {
+  readonly progress: (object: O) => Progress;
+}
+
+/** https://github.com/kubernetes/kubectl/blob/master/pkg/polymorphichelpers/rollout_status.go */
+const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
+  Deployment: {
+    plural: "deployments",
+    shortNames: ["deploy"],
+    annotationsRaiseGeneration: true,
+    leavesHeldPods: false,
+    // https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label
+    podsBy: "pod-template-hash",
+    progress: ({ metadata, spec, status }) => {
+      if (spec?.paused) return idle;
+      const { replicas = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status ?? {};
+      const rollout = status?.conditions?.find(({ type }) => type === "Progressing");
+      const progressing = { state: "progressing", step: available - 2 * (replicas - updated), available } as const;
+      if (!isObserved(metadata?.generation, status?.observedGeneration)) return progressing;
+      if (rollout?.reason === "ProgressDeadlineExceeded") return { state: "failed" };
+      if (updated < (spec?.replicas ?? 1) || replicas > updated || available < updated) return progressing;
+      if (spec?.replicas === 0) return idle;
+      const since = rollout?.reason === "NewReplicaSetAvailable" ? secondsOf(rollout.lastUpdateTime) : 0;
+      return since === 0 ? complete : { state: "complete", since };
+    },
+  },
+  StatefulSet: {
+    plural: "statefulsets",
+    shortNames: ["sts"],
+    annotationsRaiseGeneration: false,
+    leavesHeldPods: true,
+    podsBy: "",
+    progress: ({ metadata, spec, status }) => {
+      if (spec?.updateStrategy?.type === "OnDelete") return idle;
+      const { replicas = 1 } = spec ?? {};
+      const { updatedReplicas: updated = 0, currentRevision, updateRevision } = status ?? {};
+      const available = status?.availableReplicas ?? status?.readyReplicas ?? 0;
+      const partition = spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
+      const replaced = partition > 0 ? updated >= replicas - partition : updateRevision === currentRevision;
+      const observed = isObserved(metadata?.generation, status?.observedGeneration);
+      if (observed && replaced && available >= replicas) return partition >= replicas ? idle : complete;
+      return { state: "progressing", step: 2 * updated + available, available };
+    },
+  },
+  DaemonSet: {
+    plural: "daemonsets",
+    shortNames: ["ds"],
+    annotationsRaiseGeneration: false,
+    leavesHeldPods: true,
+    podsBy: "",
+    progress: ({ metadata, spec, status }) => {
+      if (spec?.updateStrategy?.type === "OnDelete") return idle;
+      const { desiredNumberScheduled: desired = 0 } = status ?? {};
+      const { updatedNumberScheduled: updated = 0, numberAvailable: available = 0 } = status ?? {};
+      const observed = isObserved(metadata?.generation, status?.observedGeneration);
+      if (observed && updated >= desired && available >= desired) return desired === 0 ? idle : complete;
+      return { state: "progressing", step: 2 * updated + available, available };
+    },
+  },
+};
+
+/** The kinds of workload that Wave always rolls, all of `apps/v1`, by their names. */
+export const kinds: Readonly<Record<keyof Apps, WorkloadRow>> = {
+  Deployment: rowOf("Deployment"),
+  StatefulSet: rowOf("StatefulSet"),
+  DaemonSet: rowOf("DaemonSet"),
+};
+
+/** The name of one of {@link kinds}. */
+export type BuiltInKind = keyof typeof kinds;
+
+/** The rows of {@link kinds}. */
+export const builtInKinds: readonly WorkloadRow[] = Object.values(kinds);
+
+function rowOf<K extends keyof Apps>(kind: K): WorkloadRow {
+  const { progress, ...row } = appsRows[kind];
+  return {
+    id: kind,
+    apiVersion: "apps/v1",
+    kind,
+    namespaced: true,
+    isValidated: true,
+    template: "/spec/template",
+    ...row,
+    // The API server has each kind under a path of its own.
+    progress: (object: WorkloadObject) => progress(object as Apps[K]),
+  };
+}
+
+/** Whether the status is of the spec as it is now, and not of one before. */
+function isObserved(generation = 0, observed = 0): boolean {
+  return observed > 0 && observed >= generation;
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { readsAll, type Wanted, workload, workloadObject } from "../../../test/support/domain/objects.ts";
+import { noPolicy } from "../policy/policy-annotations.ts";
+import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "./cached-workload.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+
+describe("sameWorkload", () => {
+  const before = workload({ pod: readsAll("Secret", "db") });
+
+  it("sees no difference in labels, other annotations, status and resource version", () => {
+    const metadata = { labels: { a: "b" }, resourceVersion: "8" };
+    expect(
+      sameWorkload(before, workload({ pod: readsAll("Secret", "db"), annotations: { other: "x" }, metadata })),
+    ).toBe(true);
+  });
+
+  it.each([
+    ["a reference", { pod: readsAll("Secret", "other") }],
+    ["its being optional", { pod: readsAll("Secret", "db", true) }],
+    ["the generation", { pod: readsAll("Secret", "db"), metadata: { generation: 4 } }],
+    ["the opt-in", { pod: readsAll("Secret", "db"), annotations: { [optIn]: "yes" } }],
+    ["the hash", { pod: readsAll("Secret", "db"), templateAnnotations: { "wave.pusher.com/config-hash": "v2:" } }],
+  ])("sees a difference in %s", (_, wanted) => {
+    expect(sameWorkload(before, workload(wanted))).toBe(false);
+  });
+});
+
+describe("isMadeOf", () => {
+  const pod = readsAll("Secret", "db");
+  const held = workload({ kind: "StatefulSet", pod });
+  const changed = (wanted: Wanted) => workloadObject({ kind: "StatefulSet", pod, ...wanted });
+
+  it("is told without a look at the spec", () => {
+    const unreadable = Object.defineProperty(changed({}), "spec", {
+      get: () => {
+        throw new Error("looked at");
+      },
+    });
+    expect(isMadeOf(held, unreadable)).toBe(true);
+  });
+
+  it("is so whatever happened to labels and the annotations of others", () => {
+    const metadata = { resourceVersion: "8", labels: { a: "b" } };
+    expect(isMadeOf(held, changed({ metadata }))).toBe(true);
+    expect(isMadeOf(held, changed({ annotations: { other: "x" } }))).toBe(true);
+  });
+
+  it.each<[string, Wanted]>([
+    ["the generation", { metadata: { generation: 4 } }],
+    ["the object of this name", { metadata: { uid: "2" } }],
+    ["its being deleted", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }],
+    ["the opt-in", { annotations: { "wave.pusher.com/update-on-config-change": "false" } }],
+    ["what else it names", { annotations: { "wave.pusher.com/extra-secrets": "a" } }],
+    ["a mistake", { annotations: { [`wave.pusher.com/${"x".repeat(300)}`]: "a" } }],
+  ])("is not so any more after a change of %s", (_, wanted) => {
+    expect(isMadeOf(held, changed(wanted))).toBe(false);
+    expect(isMadeOf(workload({ kind: "StatefulSet", pod, ...wanted }), changed(wanted))).toBe(true);
+  });
+
+  it("is never so of an object without a generation", () => {
+    const metadata = { generation: undefined };
+    expect(isMadeOf(workload({ metadata }), workloadObject({ metadata }))).toBe(false);
+  });
+});
+
+describe("withProgressOf", () => {
+  const pod = readsAll("Secret", "db");
+  const updated = { observedGeneration: 3, replicas: 1, updatedReplicas: 1 };
+  const rolling = workloadObject({ pod, status: updated });
+
+  it("is the same workload where its rollout is as far as it was", () => {
+    const held = workload({ pod, status: updated });
+    expect(withProgressOf(held, rolling)).toBe(held);
+  });
+
+  it("changes nothing but the progress, and keeps the lists of what it reads", () => {
+    const held = workload({ pod, status: updated });
+    const after = withProgressOf(held, workloadObject({ pod, status: { ...updated, availableReplicas: 1 } }));
+    expect(after).toEqual({ ...held, progress: { state: "complete", since: undefined } });
+    expect(after.references).toBe(held.references);
+    expect(sameWorkload(held, after)).toBe(false);
+  });
+});
+
+describe("withoutReferences", () => {
+  it("keeps what says how it is rolled, unless that is long", () => {
+    const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/window": "x".repeat(400) };
+    expect(withoutReferences(workload({ annotations }), 21).policy).toEqual({ hold: "true" });
+    expect(withoutReferences(workload(), 21).policy).toBe(noPolicy);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { planRollout } from "../plan/plan.ts";
+import { kinds } from "./built-in-kinds.ts";
+import { resourceName } from "./kind-row.ts";
+import { toWorkload, type WorkloadObject, type WorkloadRow } from "./workload.ts";
+
+/** As a CronJob has its template, but that a change of it rolls. */
+const row: WorkloadRow = {
+  ...kinds.StatefulSet,
+  id: "widgets.example.com",
+  apiVersion: "example.com/v1",
+  plural: "widgets",
+  template: "/spec/widgetTemplate/spec/template",
+};
+const lookup = lookupOf(configMap("web", { a: "1" }));
+const pod = readsAll("ConfigMap", "web");
+
+describe("a kind whose pod template lies elsewhere", () => {
+  const standardObject = workloadObject({ pod });
+  const spec: object = { widgetTemplate: { spec: { template: standardObject.spec?.template } } };
+  const object = { ...standardObject, spec } as WorkloadObject;
+
+  it("is read there", () => {
+    const standard = toWorkload({ ...row, template: "/spec/template" }, workloadObject({ pod }));
+    expect({ ...toWorkload(row, object), row: standard.row }).toEqual(standard);
+    expect(() => toWorkload(row, workloadObject({ pod }))).toThrow("it has no spec.widgetTemplate.spec.template.spec");
+  });
+
+  it("has its hash written there", () => {
+    const workload = toWorkload(row, object);
+    const patch = patchFor(workload, planRollout(workload, lookup, defaultPolicy));
+    const written = patch?.filter(({ op }) => op === "add").map(({ path }) => path);
+    expect(written).toEqual(["/spec/widgetTemplate/spec/template/metadata/annotations"]);
+  });
+
+  it("has its hash written also where its template has no metadata", () => {
+    const { metadata: _metadata, ...template } = { ...standardObject.spec?.template };
+    const bare: object = { widgetTemplate: { spec: { template } } };
+    const workload = toWorkload(row, { ...standardObject, spec: bare } as WorkloadObject);
+    const patch = patchFor(workload, planRollout(workload, lookup, defaultPolicy));
+    expect(patch?.find(({ op }) => op === "add")).toMatchObject({
+      path: "/spec/widgetTemplate/spec/template/metadata",
+      value: { annotations: { "wave.pusher.com/config-hash": expect.stringMatching(/^v2:/) } },
+    });
+  });
+
+  it("is called by its resource and its group", () => {
+    expect([resourceName(row), resourceName({ apiVersion: "v1", plural: "pods" })]).toEqual([
+      "widgets.example.com",
+      "pods",
+    ]);
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import { everybody } from "../../../../test/support/domain/compatibility.ts";
+import { configMap, lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
+import { beingRolled } from "../../config/template-source.ts";
+import { patchFor } from "../../patch/workload-patch.ts";
+import { planRollout } from "../../plan/plan.ts";
+import { isMadeOf, withProgressOf } from "../cached-workload.ts";
+import { invalidScheduler } from "../scheduling-hold.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../workload.ts";
+import { readWantedKind, rowOf } from "./requested-kind.ts";
+
+const wanted = readWantedKind("rollouts.argoproj.io");
+if (wanted === undefined) throw new Error("rollouts.argoproj.io cannot be named");
+const row = rowOf(wanted, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
+const [configHash, strategy] = ["wave.pusher.com/config-hash", "reloader.stakater.com/rollout-strategy"];
+const now = Date.UTC(2026, 10, 22, 4, 5, 6, 789);
+
+const rollout = (annotations: Readonly<Record<string, string>>) =>
+  toWorkload(row, workloadObject({ pod: readsAll("ConfigMap", "web"), annotations }), everybody);
+
+/** What is written of a Rollout when a ConfigMap of this value is there. */
+function written(workload: Workload, value: string) {
+  const plan = planRollout(workload, lookupOf(configMap("web", { a: value })), everybody);
+  const patch = patchFor(workload, plan, now) ?? [];
+  return { plan, adds: patch.filter(({ op }) => op === "add") };
+}
+
+describe("a Rollout that is to be restarted", () => {
+  const hashPath = `/metadata/annotations/${configHash.replace("/", "~1")}`;
+  const first = written(rollout({ [strategy]: "restart" }), "1");
+
+  it("has its hash in an annotation of its own, of which the first restarts nothing", () => {
+    expect(first.adds.map(({ path }) => path)).toEqual([hashPath]);
+  });
+
+  it("keeps the hash of which nobody has heard yet: its generation does not tell of that, and the next would be taken for the first", () => {
+    const plan = planRollout(rollout({ [strategy]: "restart" }), lookupOf(configMap("web", { a: "1" })), everybody);
+    const patch = patchFor(rollout({ [strategy]: "restart" }), plan, now);
+    expect(patch).toContainEqual({ op: "test", path: hashPath, value: null });
+    const recorded = rollout({ [strategy]: "restart", [configHash]: beingRolled });
+    const next = patchFor(recorded, planRollout(recorded, lookupOf(configMap("web", { a: "1" })), everybody), now);
+    expect(next).toContainEqual({ op: "test", path: hashPath, value: beingRolled });
+  });
+
+  it("is restarted when what its Pods see changes, with no change of its template", () => {
+    const hash = "hash" in first.plan ? first.plan.hash : "";
+    const recorded = rollout({ [strategy]: "restart", [configHash]: hash });
+    expect(written(recorded, "1").plan.outcome).toBe("unchanged");
+    const { adds } = written(recorded, "2");
+    expect(adds).toEqual([
+      { op: "add", path: hashPath, value: expect.stringMatching(/^v2:/) },
+      // A Pod that was made in this second may have read what was there before.
+      { op: "add", path: "/spec/restartAt", value: "2026-11-22T04:05:07Z" },
+    ]);
+  });
+
+  it("is rolled by its template where its annotation says so, or the dialect is not understood", () => {
+    for (const workload of [
+      rollout({ [strategy]: "rollout" }),
+      toWorkload(row, workloadObject({ pod: readsAll("ConfigMap", "web"), annotations: { [strategy]: "restart" } })),
+    ])
+      expect(written(workload, "1").adds.map(({ path }) => path)).toEqual(["/spec/template/metadata/annotations"]);
+  });
+
+  it("is under way until its controller says that it was restarted", () => {
+    const annotations = { [strategy]: "restart" };
+    const progress = (restartedAt: string) =>
+      row.progress(
+        workloadObject({
+          annotations,
+          spec: { restartAt: "2026-11-22T04:05:06Z" },
+          status: { observedGeneration: "3", phase: "Healthy", restartedAt },
+        }),
+      ).state;
+    expect([progress("2026-11-21T00:00:00Z"), progress("2026-11-22T04:05:06Z")]).toEqual(["progressing", "complete"]);
+  });
+});
+
+describe("a Rollout whose template is that of a Deployment", () => {
+  const borrower = (annotations: Readonly<Record<string, string>> = {}, more: object = {}): WorkloadObject => {
+    const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web", ...more };
+    return { ...workloadObject({ annotations }), spec: { workloadRef } } as unknown as WorkloadObject;
+  };
+  const { spec } = workloadObject({
+    pod: { ...readsAll("ConfigMap", "web"), schedulerName: invalidScheduler },
+    templateAnnotations: { [configHash]: "v2:of the Deployment" },
+  });
+  const read = (object: WorkloadObject, generation = 7) => {
+    if (row.borrowing === undefined) throw new Error("Rollouts borrow");
+    return row.borrowing.withTemplate(object, spec?.template, generation);
+  };
+
+  it("is not rolled while that cannot be read, and says why", () => {
+    for (const [object, why] of [
+      [borrower(), "there is none of this name here"],
+      [borrower({}, { kind: "ReplicaSet" }), "Wave reads only those of Deployments"],
+      [borrower({}, { name: "../../secrets/x" }), "Wave reads only those of Deployments"],
+    ] as const) {
+      const recorded = { ...toWorkload(row, object, everybody), recordedHash: "v2:before" };
+      const { plan, adds } = written(recorded, "1");
+      expect(adds).toEqual([]);
+      expect(plan).toMatchObject({ outcome: "ignore", reason: expect.stringContaining(why) });
+      expect(plan.warnings).toEqual([{ reason: "InvalidAnnotation", message: plan.reason }]);
+    }
+  });
+
+  it("is not taken for one whose template was read, whatever its owner writes into it", () => {
+    const forged = { generation: 7 };
+    const own = { ...borrower({}, forged), spec: { ...borrower({}, forged).spec, template: spec?.template } };
+    const workload = toWorkload(row, own as WorkloadObject, everybody);
+    expect(written(workload, "1").plan.reason).toContain("there is none of this name here");
+  });
+
+  it.each([null, 1, true, "", "Deployment", [], {}, [["apps/v1"]], { kind: { a: 1 }, name: null }, { name: ["web"] }])(
+    "has no template of which anything is read where it borrows that of %j",
+    (workloadRef) => {
+      const object = { ...borrower(), spec: { workloadRef, template: null } } as unknown as WorkloadObject;
+      const make = () => written(toWorkload(row, object, everybody), "1");
+      if (workloadRef === null) expect(make).toThrow("it has no spec.template.spec");
+      else expect(make()).toMatchObject({ adds: [], plan: { outcome: "ignore" } });
+    },
+  );
+
+  it("keeps no more of what it says of that than a name is long", () => {
+    const long = "x".repeat(1_000_000);
+    const annotations = { "rollout.argoproj.io/workload-generation": long };
+    const status = { currentPodHash: long };
+    const object = { ...borrower(annotations, { apiVersion: long, kind: long, name: long }), status };
+    const { lender } = toWorkload(row, object as unknown as WorkloadObject, everybody);
+    expect(JSON.stringify(lender).length).toBeLessThan(2_000);
+  });
+
+  it("has its hash in an annotation of its own, and leaves alone what stands in the template", () => {
+    const { plan, adds } = written(toWorkload(row, read(borrower()), everybody), "1");
+    expect(adds.map(({ path }) => path)).toEqual([`/metadata/annotations/${configHash.replace("/", "~1")}`]);
+    const hash = "hash" in plan ? plan.hash : "";
+    const recorded = toWorkload(row, read(borrower({ [configHash]: hash })), everybody);
+    expect(recorded.rolledBy).toBe("lender");
+    expect(written(recorded, "1").plan.outcome).toBe("unchanged");
+    const rolled = written(recorded, "2");
+    expect([rolled.plan.outcome, rolled.adds.map(({ path }) => path)]).toEqual(["roll", adds.map(({ path }) => path)]);
+  });
+
+  it("is to be rolled after a crash in between, also where what was edited is as it was before", () => {
+    const workload = toWorkload(row, read(borrower({ [configHash]: beingRolled })), everybody);
+    for (const value of ["1", "2"]) expect(written(workload, value).plan.outcome).toBe("roll");
+  });
+
+  it("is restarted where its annotation asks for it", () => {
+    const workload = toWorkload(
+      row,
+      read(borrower({ [strategy]: "restart", [configHash]: `v2:${"0".repeat(64)}` })),
+      everybody,
+    );
+    expect(written(workload, "2").adds.map(({ path }) => path)).toContain("/spec/restartAt");
+  });
+
+  it("is made again from what is stored when its controller knows of another template, and not for its status", () => {
+    const known = (generation: string) => borrower({ "rollout.argoproj.io/workload-generation": generation });
+    const workload = toWorkload(row, read(known("7")), everybody);
+    expect(
+      isMadeOf(workload, { ...known("7"), status: { phase: "Paused" } } as unknown as WorkloadObject, everybody),
+    ).toBe(true);
+    expect(isMadeOf(workload, known("8"), everybody)).toBe(false);
+    expect(isMadeOf(toWorkload(row, known("7"), everybody), known("7"), everybody)).toBe(false);
+  });
+
+  it("is under way until its controller has seen the template that was read", () => {
+    const told = (workloadObservedGeneration: string) => {
+      const status = { observedGeneration: "3", phase: "Healthy", workloadObservedGeneration };
+      return withProgressOf(toWorkload(row, read(borrower())), { ...borrower(), status } as unknown as WorkloadObject)
+        .progress.state;
+    };
+    expect([told("6"), told("7"), told("8")]).toEqual(["progressing", "complete", "complete"]);
+  });
+});

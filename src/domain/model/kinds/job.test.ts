@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  workloadObject,
+} from "../../../../test/support/domain/objects.ts";
+import { planRollout } from "../../plan/plan.ts";
+import { toWorkload, type WorkloadObject } from "../workload.ts";
+import { readWantedKind, rowOf, type WantedKind } from "./requested-kind.ts";
+
+const row = rowOf(readWantedKind("jobs.batch") as WantedKind, { apiVersion: "batch/v1", kind: "Job" });
+const lookup = lookupOf(configMap("web", { a: "1" }));
+
+function planOf(ownerReferences: readonly object[]) {
+  const { metadata, ...object } = workloadObject({ pod: readsAll("ConfigMap", "web") });
+  const job = { ...object, metadata: { ...metadata, ownerReferences } } as unknown as WorkloadObject;
+  return planRollout(toWorkload(row, job), lookup, defaultPolicy);
+}
+
+describe("a Job", () => {
+  const owner = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly", uid: "u" };
+
+  it("is left alone where a CronJob makes it, though it has the annotations of that: its run of yesterday is not to come back", () => {
+    expect(planOf([{ ...owner, controller: true }])).toEqual({
+      outcome: "ignore",
+      reason: 'is left alone: "CronJob" "nightly" made it, and makes the next one anew',
+      warnings: [],
+    });
+  });
+
+  it("is rolled where its owners do not control it", () => {
+    expect(planOf([owner]).outcome).toBe("adopt");
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import { everybody } from "../../../test/support/domain/compatibility.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  type Wanted,
+  workloadObject,
+} from "../../../test/support/domain/objects.ts";
+import type { Moment } from "../pacing/moment.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { planRollout } from "../plan/plan.ts";
+import { kinds } from "./built-in-kinds.ts";
+import { toWorkload } from "./workload.ts";
+
+const pausedAt = "deployment.reloader.stakater.com/paused-at";
+const moment: Moment = { now: 0, changes: undefined, written: undefined, standsSince: 0, wave: undefined };
+const left: Wanted = {
+  pod: readsAll("ConfigMap", "web"),
+  annotations: { "reloader.stakater.com/auto": "true", [pausedAt]: "2026-01-01T00:00:00Z" },
+  spec: { paused: true },
+};
+
+function planned(wanted: Wanted, policy = everybody) {
+  const workload = toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted), policy);
+  const plan = planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy, undefined, moment);
+  return { workload, plan };
+}
+
+describe("a Deployment that Reloader left paused", () => {
+  it("is resumed before anything else is written, and loses the note of that", () => {
+    const { workload, plan } = planned(left);
+    expect(plan).toMatchObject({ outcome: "cleanUp", reason: expect.stringContaining("resumed") });
+    const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+    const after = asJson(applyJsonPatch(asJson(workloadObject(left)), asJson(patchFor(workload, plan))));
+    const { paused: _, ...spec } = asJson(workloadObject(left)).spec;
+    expect(after.spec).toEqual(spec);
+    expect(Object.keys(after.metadata.annotations)).not.toContain(pausedAt);
+    expect(planned({ ...left, annotations: after.metadata.annotations, spec: {} }).plan.outcome).toBe("adopt");
+  });
+
+  it.each<[string, Wanted]>([
+    ["a person paused it", { ...left, annotations: { "reloader.stakater.com/auto": "true" } }],
+    ["it is no longer paused", { ...left, spec: {} }],
+  ])("is nothing of Wave's where %s", (_, wanted) => {
+    expect(planned(wanted).plan.outcome).toBe("adopt");
+  });
+
+  it("stays so where that dialect is not understood", () => {
+    expect(planned(left, defaultPolicy).plan.outcome).toBe("baseline");
+  });
+
+  it("is not admission's to resume, which plans for no moment", () => {
+    const { workload } = planned(left);
+    expect(planRollout(workload, lookupOf(configMap("web", { a: "1" })), everybody).outcome).toBe("adopt");
+  });
+});

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  type Wanted,
+  workloadObject,
+} from "../../../test/support/domain/objects.ts";
+import { planRollout } from "../plan/plan.ts";
+import type { Policy } from "../policy/policy.ts";
+import { kinds } from "./built-in-kinds.ts";
+import { isMadeOf } from "./cached-workload.ts";
+import { toWorkload } from "./workload.ts";
+
+const finalizers = ["example.com/other", "wave.pusher.com/finalizer"];
+const pod = readsAll("ConfigMap", "web");
+
+function plan(wanted: Wanted, policy: Policy = defaultPolicy) {
+  const workload = toWorkload(kinds.Deployment, workloadObject({ pod, ...wanted }));
+  return planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy);
+}
+
+it.each<[string, Wanted]>([
+  ["that is rolled", { metadata: { finalizers, annotations: { "wave.pusher.com/update-on-config-change": "true" } } }],
+  ["that has not opted in", { metadata: { finalizers, annotations: {} } }],
+  ["that is being deleted", { metadata: { finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" } }],
+])("a finalizer of an old Wave is told of on a workload %s", (_, wanted) => {
+  expect(plan(wanted).warnings).toMatchObject([
+    {
+      reason: "OldFinalizer",
+      message: expect.stringMatching(/^finalizer wave.pusher.com\/finalizer .*ownerReferences/),
+    },
+  ]);
+});
+
+it.each(["keep", "remove"] as const)("is not told of where Wave sees to it: %s", (ownership) => {
+  expect(plan({ metadata: { finalizers } }, { ...defaultPolicy, ownership }).warnings).toEqual([]);
+});
+
+it("another's finalizer is nobody's business", () => {
+  expect(plan({ metadata: { finalizers: ["example.com/other"] } }).warnings).toEqual([]);
+});
+
+it("is heard of when it goes, though that raises no generation", () => {
+  const before = toWorkload(kinds.Deployment, workloadObject({ pod, metadata: { finalizers } }));
+  expect(isMadeOf(before, workloadObject({ pod, metadata: { finalizers } }))).toBe(true);
+  expect(isMadeOf(before, workloadObject({ pod }))).toBe(false);
+});

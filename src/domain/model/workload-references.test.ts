@@ -1,0 +1,148 @@
+import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
+import { describe, expect, it } from "vitest";
+import { workload, workloadObject } from "../../../test/support/domain/objects.ts";
+import { collectReferences } from "./workload-references.ts";
+
+/** What a pod spec reads, as `kind name reads keys optional? path`, the path without what they all begin with. */
+function read(pod: Partial<PodSpec>): string[] {
+  return collectReferences(workloadObject({ pod })).map(({ kind, namespace, name, reads, keys, optional, path }) => {
+    expect(namespace).toBe("default");
+    const what = keys === "all" ? "all" : `[${keys.join()}]`;
+    return `${kind} ${name} ${reads} ${what}${optional ? " optional" : ""} ${path.replace("spec.template.spec.", "")}`;
+  });
+}
+
+describe("collectReferences", () => {
+  it("reads one key of env.valueFrom", () => {
+    const env = [
+      { name: "A", value: "plain" },
+      { name: "B", valueFrom: { configMapKeyRef: { name: "web", key: "b" } } },
+      { name: "C", valueFrom: { secretKeyRef: { name: "db", key: "c", optional: true } } },
+      { name: "D", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+    ];
+    expect(read({ containers: [{ name: "web", env }] })).toEqual([
+      "ConfigMap web env [b] containers[0].env[1].valueFrom.configMapKeyRef",
+      "Secret db env [c] optional containers[0].env[2].valueFrom.secretKeyRef",
+    ]);
+  });
+
+  it("reads all keys of envFrom", () => {
+    const envFrom = [{ configMapRef: { name: "web" } }, { prefix: "X_", secretRef: { name: "db", optional: true } }];
+    expect(read({ containers: [{ name: "web", envFrom }] })).toEqual([
+      "ConfigMap web env all containers[0].envFrom[0].configMapRef",
+      "Secret db env all optional containers[0].envFrom[1].secretRef",
+    ]);
+  });
+
+  it("reads initContainers, and so sidecars", () => {
+    const initContainers = [{ name: "sidecar", restartPolicy: "Always", envFrom: [{ secretRef: { name: "db" } }] }];
+    expect(read({ initContainers })).toEqual(["Secret db env all initContainers[0].envFrom[0].secretRef"]);
+  });
+
+  it("reads volumes and projected sources, the latter also when no container mounts them", () => {
+    const volumes = [
+      { name: "empty", emptyDir: {} },
+      { name: "web", configMap: { name: "web" } },
+      { name: "db", secret: { secretName: "db", optional: true } },
+      {
+        name: "both",
+        projected: {
+          sources: [
+            { serviceAccountToken: { path: "token" } },
+            { configMap: { name: "web", items: [{ key: "a", path: "x/a" }] } },
+            { secret: { name: "tls", optional: true } },
+          ],
+        },
+      },
+    ];
+    const volumeMounts = [
+      { name: "web", mountPath: "/web" },
+      { name: "db", mountPath: "/db" },
+    ];
+    expect(read({ volumes, containers: [{ name: "web", volumeMounts }] })).toEqual([
+      "ConfigMap web files all volumes[1].configMap",
+      "Secret db files all optional volumes[2].secret",
+      "ConfigMap web files [a] volumes[3].projected.sources[1].configMap",
+      "Secret tls files all optional volumes[3].projected.sources[2].secret",
+    ]);
+  });
+
+  it("leaves out what no container sees: imagePullSecrets and the secrets of storage drivers", () => {
+    const volumes = [{ name: "csi", csi: { driver: "x", nodePublishSecretRef: { name: "driver" } } }];
+    expect(read({ imagePullSecrets: [{ name: "registry" }], volumes })).toEqual([]);
+  });
+
+  it("reads no volume in whose place a StatefulSet's claim comes", () => {
+    const pod = { volumes: [{ name: "data", secret: { secretName: "db" } }] };
+    const spec = { volumeClaimTemplates: [{ metadata: { name: "data" } }] };
+    expect(collectReferences(workloadObject({ kind: "StatefulSet", pod, spec }))).toEqual([]);
+    expect(collectReferences(workloadObject({ kind: "StatefulSet", pod }))).toHaveLength(1);
+  });
+
+  it("reads the extra annotations: comma-separated names, of other namespaces too, spaces and empty entries allowed", () => {
+    const annotations = {
+      "wave.pusher.com/extra-configmaps": " a , ,other/b.c,",
+      "wave.pusher.com/extra-secrets": "d",
+    };
+    const path = "metadata.annotations[wave.pusher.com/extra-configmaps]";
+    const common = { reads: "files", keys: "all", optional: false };
+    expect(collectReferences(workloadObject({ annotations }))).toEqual([
+      { kind: "ConfigMap", namespace: "default", name: "a", path, ...common },
+      { kind: "ConfigMap", namespace: "other", name: "b.c", path, ...common },
+      { kind: "Secret", namespace: "default", name: "d", path: path.replace("configmaps", "secrets"), ...common },
+    ]);
+  });
+
+  it.each([
+    "Upper",
+    "a/b/c",
+    "/a",
+    "a/",
+    "under_score",
+    "a b",
+    "-a",
+    "a..b",
+    "a\nb",
+    "x".repeat(254),
+    `${"n".repeat(64)}/a`,
+  ])("takes %j in an extra annotation as a mistake that the message names, and the rest of it as written", (entry) => {
+    const { references, mistakes } = workload({ annotations: { "wave.pusher.com/extra-secrets": `db,${entry}` } });
+    expect(references.map(({ name }) => name)).toEqual(["db"]);
+    expect(mistakes).toEqual([
+      {
+        reason: "InvalidAnnotation",
+        message: expect.stringContaining(JSON.stringify(entry.slice(0, 79)).slice(0, -1)),
+      },
+    ]);
+    expect(mistakes[0]?.message).not.toContain("\n");
+  });
+});
+
+describe("merged references", () => {
+  function merged(pod: Partial<PodSpec>): string[] {
+    return workload({ pod }).references.map(
+      ({ name, reads, keys, optional }) => `${name} ${reads} ${keys}${optional ? " optional" : ""}`,
+    );
+  }
+  const env = (name: string, key: string, optional = false) => ({
+    name: key,
+    valueFrom: { secretKeyRef: { name, key, optional } },
+  });
+
+  it("unite the keys of one object, sorted, and say the same in any order of the spec", () => {
+    const variables = [env("db", "b"), env("db", "a"), env("db", "b"), env("api", "k")];
+    const forwards = merged({ containers: [{ name: "web", env: variables }] });
+    expect(forwards).toEqual(["api env k", "db env a,b"]);
+    expect(merged({ containers: [{ name: "web", env: variables.toReversed() }] })).toEqual(forwards);
+  });
+
+  it("keep what is required apart from what is optional, and named keys from all of them", () => {
+    const variables = [env("db", "a"), env("db", "b", true)];
+    const envFrom = [{ secretRef: { name: "db" } }];
+    expect(merged({ containers: [{ name: "web", env: variables, envFrom }] }).sort()).toEqual([
+      "db env a",
+      "db env all",
+      "db env b optional",
+    ]);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { readsAll, workload, workloadObject } from "../../../test/support/domain/objects.ts";
+import { kinds } from "./built-in-kinds.ts";
+import { parseWorkloadKey, toWorkload, workloadKey } from "./workload.ts";
+import { collectReferences } from "./workload-references.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+
+describe("toWorkload", () => {
+  it.each([
+    ["true", "in"],
+    ["false", "out"],
+    ["", "out"],
+    [undefined, "out"],
+    ["True", "unclear"],
+    ["yes", "unclear"],
+    ["1", "unclear"],
+    [" true", "unclear"],
+  ])("reads the opt-in %j as %s", (value, state) => {
+    expect(workload({ annotations: { [optIn]: value } }).optIn.state).toBe(state);
+  });
+
+  it("keeps no references of a workload that has not opted in", () => {
+    const pod = readsAll("Secret", "db");
+    expect(workload({ pod }).references).toHaveLength(1);
+    expect(workload({ pod, annotations: { [optIn]: "false" } }).references).toEqual([]);
+    expect(collectReferences(workloadObject({ pod, annotations: { [optIn]: "false" } }))).toHaveLength(1);
+  });
+
+  it("reads hash, scheduler and gate", () => {
+    expect(
+      workload({
+        annotations: { "wave.pusher.com/scheduling-disabled": "" },
+        templateAnnotations: { "wave.pusher.com/config-hash": "v2:abc" },
+        pod: { schedulerName: "wave.pusher.com/invalid" },
+      }),
+    ).toMatchObject({
+      recordedHash: "v2:abc",
+      hasTemplateAnnotations: true,
+      schedulerName: "wave.pusher.com/invalid",
+      disabledScheduler: "",
+      mistakes: [],
+    });
+    expect(workload()).toMatchObject({ hasTemplateAnnotations: false, generation: 3, deleting: false });
+    expect(workload().disabledScheduler).toBeUndefined();
+    expect(workload({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }).deleting).toBe(true);
+  });
+
+  it("reads who wrote it, and when Wave did last", () => {
+    const entry = (manager: string, time: string, subresource?: string) => ({ manager, time, subresource });
+    const managedFields = [
+      entry("helm", "2026-01-01T00:00:01Z"),
+      entry("wave", "2026-01-01T00:00:02Z"),
+      entry("argocd", "2026-01-01T00:00:03Z"),
+      entry("wave", "2026-01-01T00:00:09Z", "status"),
+      entry("kube-controller-manager", "2026-01-01T00:00:09Z", "status"),
+      entry("kubectl", "no time"),
+      entry("wave-owner-references", "2026-01-01T00:00:09Z"),
+    ];
+    const rolledAt = Date.UTC(2026, 0, 1, 0, 0, 2) / 1000;
+    expect(workload({ metadata: { managedFields } })).toMatchObject({ rolledAt, editedBy: "argocd" });
+    expect(workload()).toMatchObject({ rolledAt: 0, editedBy: undefined });
+  });
+
+  it("reads what it says of when it is rolled", () => {
+    const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/streak": "3" };
+    expect(workload({ annotations })).toMatchObject({ policy: { hold: "true" }, streak: "3" });
+    expect(workload()).toMatchObject({ policy: {}, streak: undefined });
+  });
+
+  it("takes a workload under creation, which has no uid, generation or even name", () => {
+    const metadata = { uid: undefined, generation: undefined, name: undefined, generateName: "web-" };
+    expect(workload({ metadata })).toMatchObject({ uid: "", generation: 0, name: "" });
+  });
+
+  it.each([
+    [{ "wave.pusher.com/update-on-configchange": "true" }, {}, `did you mean ${optIn}?`],
+    [{ "wave.pusher.com/extra-secret": "a" }, {}, "did you mean wave.pusher.com/extra-secrets?"],
+    [
+      { "wave.pusher.com/delay": "a" },
+      {},
+      "after wave.pusher.com/ you can write update-on-config-change, extra-configmaps, extra-secrets, hold, mode, ",
+    ],
+    [{ "wave.pusher.com/holds": "true" }, {}, "did you mean wave.pusher.com/hold?"],
+    [{ "wave.pusher.com/ignore": "true" }, {}, "write it on a ConfigMap or Secret"],
+    [
+      { "wave.pusher.com/window": "22:00-04:00" },
+      {},
+      'annotation wave.pusher.com/window: "22:00-04:00" is not DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin"; several by semicolons; it is not rolled before that is put right',
+    ],
+    [{ "wave.pusher.com/approved": "yes" }, {}, "0-9 and a-f; it has no effect"],
+    [{ "wave.pusher.com/settle": "1".repeat(100) }, {}, "a duration up to 24h"],
+    [{ "wave.pusher.com/shared-with": "*" }, {}, "write it on a ConfigMap or Secret"],
+    [{}, { [optIn]: "true" }, "write it on the workload's own metadata"],
+  ])("tells of annotations that do nothing or cannot be read: %j %j", (annotations, templateAnnotations, advice) => {
+    const [mistake, ...rest] = workload({ annotations, templateAnnotations }).mistakes;
+    expect(mistake?.reason).toBe("InvalidAnnotation");
+    expect(mistake?.message).toContain(advice);
+    expect(rest).toEqual([]);
+  });
+
+  it("tells of a misspelt opt-in, which leaves a workload out", () => {
+    const annotations = { [optIn]: undefined, "wave.pusher.com/update-on-config-changes": "true" };
+    expect(workload({ annotations }).mistakes).toHaveLength(1);
+  });
+
+  it.each([
+    [`{"metadata":{"namespace":"shop","name":"web"}}`, /Deployment "shop\/web" is malformed: .*spec.template.spec/],
+    [`{"metadata":{"namespace":"shop","name":"web"},"spec":{"template":{"spec":{"containers":5}}}}`, /"shop\/web"/],
+    [`{"metadata":{"namespace":"shop"},"spec":{"template":{"spec":{}}}}`, /"shop\/" is malformed: .*metadata.name/],
+  ])("refuses what is malformed by name: %s", (json, message) => {
+    const object = JSON.parse(json);
+    object.metadata.annotations = { [optIn]: "true" };
+    expect(() => toWorkload(kinds.Deployment, object)).toThrow(message);
+  });
+});
+
+describe("workloadKey", () => {
+  it("goes there and back", () => {
+    expect(workloadKey(workload())).toBe("Deployment/default/web");
+    expect(parseWorkloadKey("StatefulSet/a/b.c")).toEqual({ kind: "StatefulSet", namespace: "a", name: "b.c" });
+  });
+
+  it.each(["", "/a/b", "Deployment/a", "Deployment/a/b/c", "Deployment//b"])("refuses %j", (key) => {
+    expect(() => parseWorkloadKey(key)).toThrow("is not the key of a workload");
+  });
+});

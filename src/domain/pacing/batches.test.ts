@@ -1,0 +1,159 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defaultFlags } from "../../../test/support/pacing/due.ts";
+import type { PacingFlags } from "../policy/pacing-flags.ts";
+import { type Wave, type WaveMember, waveOf } from "./batches.ts";
+import type { Stage } from "./stage.ts";
+
+const object = { kind: "ConfigMap", namespace: "shop", name: "shared" } as const;
+const due: Stage = { state: "due", resumedAt: undefined };
+const resumed: Stage = { state: "due", resumedAt: 5_000 };
+const underWay: Stage = { state: "underWay", until: 600_000 };
+const soaking: Stage = { state: "soaking", until: 10_000 };
+const passed: Stage = { state: "passed" };
+const failed: Stage = { state: "failed", rolledAt: 4_000 };
+
+/** So many of each, named a0, a1, …, in the order in which they are given. */
+function members(...counts: readonly (readonly [number, Stage])[]): readonly WaveMember[] {
+  const stages = counts.flatMap(([count, stage]) => Array.from({ length: count }, () => stage));
+  return stages.map((stage, index) => ({ key: `a${String(index).padStart(3, "0")}`, priority: 0, stage }));
+}
+
+function wave(group: readonly WaveMember[], flags: Partial<PacingFlags> = {}): Wave {
+  return waveOf({ object, namespace: "shop", members: group }, { ...defaultFlags, ...flags });
+}
+
+const go = (...given: Parameters<typeof wave>) => [...wave(...given).go];
+
+describe("a change that concerns many workloads", () => {
+  it("begins with the first wave", () => {
+    expect(go(members([200, due]))).toEqual(["a000"]);
+    expect(go(members([200, due]), { firstWave: 3 })).toEqual(["a000", "a001", "a002"]);
+    expect(wave(members([200, due])).hold).toMatchObject({ reason: "wave", until: undefined, warning: false });
+  });
+
+  it("waits for that to be complete, and for so long", () => {
+    expect(go(members([1, underWay], [199, due]))).toEqual([]);
+    expect(go(members([1, soaking], [199, due]))).toEqual([]);
+    expect(wave(members([1, soaking], [199, due]))).toMatchObject({ again: 10_000, hold: { until: 10_000 } });
+    expect(go(members([1, passed], [1, underWay], [199, due]), { firstWave: 2 })).toEqual([]);
+  });
+
+  it("goes on with at most so many at once", () => {
+    expect(go(members([1, passed], [199, due])).length).toBe(50);
+    expect(go(members([1, passed], [30, underWay], [169, due])).length).toBe(20);
+    expect(go(members([1, passed], [50, underWay], [149, due]))).toEqual([]);
+    expect(go(members([1, passed], [20, soaking], [30, underWay], [149, due])).length).toBe(20);
+    expect(go(members([200, due]), { firstWave: 10, maxConcurrent: 4 }).length).toBe(4);
+  });
+
+  it("waits for nothing where it concerns no more than the first wave", () => {
+    expect(go(members([1, due]))).toEqual(["a000"]);
+    expect(go(members([1, failed], [1, due]), { firstWave: 2 })).toEqual(["a001"]);
+  });
+
+  it("goes by priority, higher first, and then by name", () => {
+    const group = members([4, due]).map((member, index) => ({ ...member, priority: [0, -1, 5, 0][index] ?? 0 }));
+    expect(go(group, { firstWave: 3 })).toEqual(["a002", "a000", "a003"]);
+    expect(go(group.toReversed(), { firstWave: 3 })).toEqual(["a002", "a000", "a003"]);
+  });
+
+  it("does not wait for one that the failures of another change halt", () => {
+    expect(go(members([1, { state: "heldElsewhere" }], [199, due]))).toEqual(["a001"]);
+  });
+
+  it("says the same to all who wait, whoever goes", () => {
+    const one = wave(members([1, underWay], [199, due])).hold;
+    const later = wave(members([30, passed], [50, underWay], [120, due])).hold;
+    expect(later).toEqual(one);
+    expect(one.message).toBe(
+      'other workloads go first with this change of ConfigMap "shared"; it follows when they are complete',
+    );
+  });
+});
+
+describe("a change is halted", () => {
+  it("by one that fails in the first wave", () => {
+    expect(wave(members([1, failed], [199, due]))).toMatchObject({ halted: true, hold: { reason: "halted" } });
+    expect(go(members([1, failed], [199, due]))).toEqual([]);
+    expect(wave(members([1, passed], [1, failed], [198, due]), { firstWave: 2 }).halted).toBe(true);
+  });
+
+  it("by three that fail later, and until then goes on", () => {
+    expect(go(members([1, passed], [2, failed], [197, due])).length).toBe(50);
+    const halted = wave(members([1, passed], [3, failed], [5, underWay], [191, due]));
+    expect([...halted.go]).toEqual([]);
+    expect(halted.hold).toMatchObject({ reason: "halted", warning: true, until: undefined });
+    expect(halted.hold.message).toMatch(/wave resume/);
+  });
+
+  it("until those recover", () => {
+    expect(go(members([1, passed], [198, due])).length).toBe(50);
+    expect(go(members([1, soaking], [199, due]))).toEqual([]);
+  });
+
+  it("but not for those that a person resumed", () => {
+    expect(go(members([1, failed], [3, resumed], [196, due]))).toEqual(["a001", "a002", "a003"]);
+  });
+
+  it("for these too by what was rolled after that and failed", () => {
+    const later: Stage = { state: "failed", rolledAt: 6_000 };
+    expect(go(members([1, passed], [2, failed], [1, later], [196, resumed]))).toEqual([]);
+  });
+
+  it("and those that a person resumed are no more at once than others", () => {
+    expect(go(members([1, failed], [40, underWay], [150, resumed])).length).toBe(10);
+  });
+
+  it("never where nobody asks for that: a failure is past like a success", () => {
+    expect(go(members([1, failed], [199, due]), { haltAfterFailures: 0 }).length).toBe(50);
+    expect(wave(members([100, failed], [100, due]), { haltAfterFailures: 0 }).halted).toBe(false);
+  });
+});
+
+describe("waves of any kind", () => {
+  const stage = fc.oneof(
+    { weight: 5, arbitrary: fc.constant(due) },
+    fc.constantFrom<Stage>(resumed, passed, failed, { state: "heldElsewhere" }),
+    fc.nat(1_000).map<Stage>((until) => ({ state: "underWay", until })),
+    fc.nat(1_000).map<Stage>((until) => ({ state: "soaking", until })),
+  );
+  const group = fc
+    .array(fc.tuple(stage, fc.integer({ min: -2, max: 2 })), { maxLength: 30 })
+    .map((all) => all.map(([each, priority], index): WaveMember => ({ key: `w${index}`, priority, stage: each })));
+  const flags = fc.record({
+    firstWave: fc.integer({ min: 1, max: 5 }),
+    maxConcurrent: fc.integer({ min: 1, max: 6 }),
+    haltAfterFailures: fc.nat(4),
+  });
+  const is = (state: Stage["state"]) => (member: WaveMember) => member.stage.state === state;
+
+  it("let nobody go who is not due, nor more than there may be at once, nor one before another that goes first", () => {
+    fc.assert(
+      fc.property(group, flags, (all, given) => {
+        const { go: may, halted } = wave(all, given);
+        const waiting = all.filter(is("due"));
+        const going = waiting.filter(({ key }) => may.has(key));
+        expect(going.length).toBe(may.size);
+        if (halted) return;
+        expect(all.filter(is("underWay")).length + going.length).toBeLessThanOrEqual(
+          Math.max(given.maxConcurrent, all.filter(is("underWay")).length),
+        );
+        const lowest = Math.min(...going.map(({ priority }) => priority));
+        expect(waiting.filter(({ key, priority }) => !may.has(key) && priority > lowest)).toEqual([]);
+      }),
+    );
+  });
+
+  it("always have somebody who goes, something that ends by time, a failure that halts, or nobody who waits", () => {
+    fc.assert(
+      fc.property(group, flags, (all, given) => {
+        const { go: may, halted, again } = wave(all, given);
+        const stands = all.some(is("due")) && may.size === 0;
+        if (!stands) return;
+        if (halted) expect(all.some(is("failed"))).toBe(true);
+        else expect(again).toBeDefined();
+      }),
+    );
+  });
+});

@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { holdRows } from "./holds.ts";
+
+it("what holds is in the docs as it is in the table, in its order", () => {
+  const page = readFileSync(new URL("../../../docs/pacing.md", import.meta.url), "utf8");
+  const reasons = holdRows.flatMap((row) => Object.entries(row.reasons));
+  const table = reasons.map(([reason, { when, ends }]) => `| \`${reason}\` | ${when} | ${ends} |\n`).join("");
+  expect(page).toContain(`|---|---|---|\n${table}\n`);
+});

@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  type Wanted,
+  workloadObject,
+} from "../../../test/support/domain/objects.ts";
+import type { Config } from "../config/digest.ts";
+import { kinds } from "../model/built-in-kinds.ts";
+import { invalidScheduler } from "../model/scheduling-hold.ts";
+import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { planRollout } from "../plan/plan.ts";
+import type { Policy } from "../policy/policy.ts";
+import { patchFor } from "./workload-patch.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+const gate = "wave.pusher.com/scheduling-disabled";
+const hash = "wave.pusher.com/config-hash";
+const pod = readsAll("ConfigMap", "web");
+const web = configMap("web", { a: "1" });
+
+function planned(object: WorkloadObject, configs: readonly Config[] = [web], policy: Partial<Policy> = {}) {
+  const workload = toWorkload(kinds.Deployment, object);
+  const plan = planRollout(workload, lookupOf(...configs), { ...defaultPolicy, ...policy });
+  return { plan, patch: patchFor(workload, plan) };
+}
+
+/** What the API server makes of a patch, from what this workload looks like to it by then. */
+function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
+  const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+  return asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
+/** The object after its own plan was carried out. */
+function carriedOut(wanted: Wanted, configs?: readonly Config[], policy?: Partial<Policy>): WorkloadObject {
+  const object = workloadObject(wanted);
+  return applied(object, planned(object, configs, policy).patch);
+}
+
+describe("patchFor", () => {
+  it.each<[string, Wanted, readonly Config[]]>([
+    ["ignore", { annotations: { [optIn]: "false" } }, []],
+    ["unchanged", {}, []],
+    ["waiting", { pod }, []],
+  ])("writes nothing for %s", (outcome, wanted, configs) => {
+    const { plan, patch } = planned(workloadObject(wanted), configs);
+    expect(plan.outcome).toBe(outcome);
+    expect(patch).toBeUndefined();
+  });
+
+  it.each<[string, Wanted]>([
+    ["without template annotations", { pod }],
+    ["with other template annotations", { pod, templateAnnotations: { other: "x" } }],
+    ["with an older hash", { pod, templateAnnotations: { [hash]: `v2:${"0".repeat(64)}`, other: "x" } }],
+  ])("writes the hash alone into a template %s", (_, wanted) => {
+    const before = workloadObject(wanted);
+    const { plan } = planned(before);
+    const expected = workloadObject({
+      ...wanted,
+      templateAnnotations: { ...wanted.templateAnnotations, [hash]: "hash" in plan ? plan.hash : "" },
+    });
+    expect(carriedOut(wanted)).toEqual(expected);
+    expect(planned(expected).plan.outcome).toBe("unchanged");
+  });
+
+  it.each<[string, Wanted]>([
+    ["was replaced by another of its name", { pod, metadata: { uid: "22222222-2222-2222-2222-222222222222" } }],
+    ["has another spec", { pod, metadata: { generation: 4 } }],
+    ["opted out", { pod, annotations: { [optIn]: "false" } }],
+    ["lost its opt-in", { pod, annotations: { [optIn]: undefined } }],
+    ["began to name a ConfigMap", { pod, annotations: { "wave.pusher.com/extra-configmaps": "a" } }],
+    ["began to name a Secret", { pod, annotations: { "wave.pusher.com/extra-secrets": "a" } }],
+    ["got a scheduler to restore", { pod, annotations: { [gate]: "" } }],
+    ["got a baseline", { pod, annotations: { "wave.pusher.com/config-baseline": "a b" } }],
+  ])("fails where the workload %s since it was read", (_, now) => {
+    const { patch } = planned(workloadObject({ pod }));
+    expect(applied(workloadObject({ pod }), patch)).toBeDefined();
+    expect(() => applied(workloadObject(now), patch)).toThrow();
+  });
+
+  it("fails where the workload names other objects since it was read, or none any more", () => {
+    const names = (value: string | undefined): Wanted => ({
+      pod,
+      annotations: { "wave.pusher.com/extra-configmaps": value },
+    });
+    const { patch } = planned(workloadObject(names("web")));
+    expect(applied(workloadObject(names("web")), patch)).toBeDefined();
+    expect(() => applied(workloadObject(names("other")), patch)).toThrow();
+    expect(() => applied(workloadObject(names(undefined)), patch)).toThrow();
+  });
+
+  it("passes over labels, other annotations and status", () => {
+    const { patch } = planned(workloadObject({ pod }));
+    const now = workloadObject({ pod, annotations: { other: "x" }, metadata: { resourceVersion: "9" } });
+    expect(applied(now, patch)).toBeDefined();
+  });
+});
+
+describe("patchFor of a roll", () => {
+  const streak = "wave.pusher.com/streak";
+  const roll = (noted: string | undefined, place: number) => {
+    const object = workloadObject({ pod, annotations: { [streak]: noted } });
+    const { plan } = planned(object);
+    if (plan.outcome !== "baseline") throw new Error(plan.outcome);
+    return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, streak: place }) };
+  };
+  const noted = ({ metadata }: WorkloadObject) => metadata?.annotations?.[streak];
+
+  it.each([
+    [undefined, 1, undefined],
+    [undefined, 2, "2"],
+    ["2", 3, "3"],
+    ["99", 99, "99"],
+    ["7", 1, undefined],
+  ])("where %j is noted, notes that it is number %d of a row as %j", (before, place, after) => {
+    const { object, patch } = roll(before, place);
+    expect(noted(applied(object, patch))).toBe(after);
+  });
+
+  it("fails where that note was changed or taken away since it was read", () => {
+    const { patch } = roll("2", 1);
+    expect(() => applied(workloadObject({ pod, annotations: { [streak]: "3" } }), patch)).toThrow();
+    expect(() => applied(workloadObject({ pod }), patch)).toThrow();
+  });
+
+  it("leaves the note as it is where it is planned for no moment", () => {
+    expect(noted(carriedOut({ pod, annotations: { [streak]: "4" } }))).toBe("4");
+  });
+
+  it.each(["StatefulSet", "DaemonSet"] as const)(
+    "of a %s fails where what it says of when it is rolled has changed since it was read",
+    (kind) => {
+      const says = (annotations: Readonly<Record<string, string>>) => workloadObject({ kind, pod, annotations });
+      const patchOf = (object: WorkloadObject) => {
+        const read = toWorkload(kinds[kind], object);
+        return patchFor(read, planRollout(read, lookupOf(web), defaultPolicy));
+      };
+      const [window, held] = ["wave.pusher.com/window", "wave.pusher.com/hold"];
+      const before = says({ [window]: "Mon 10:00-12:00" });
+      expect(applied(before, patchOf(before))).toBeDefined();
+      expect(() => applied(says({}), patchOf(before))).toThrow();
+      expect(() => applied(says({ [window]: "Tue 10:00-12:00" }), patchOf(before))).toThrow();
+      expect(() => applied(says({ [window]: "Mon 10:00-12:00", [held]: "true" }), patchOf(before))).toThrow();
+      const tooLong = says({ "wave.pusher.com/approved": "a".repeat(200) });
+      expect(applied(tooLong, patchOf(tooLong))).toBeDefined();
+    },
+  );
+});
+
+describe("patchFor of a gated workload", () => {
+  const gated = (previous: string | undefined, annotations: Wanted["annotations"] = {}): Wanted => ({
+    pod: { ...pod, schedulerName: invalidScheduler },
+    annotations: { [gate]: previous, ...annotations },
+  });
+
+  it.each([
+    ["custom", "custom"],
+    ["default-scheduler", "default-scheduler"],
+    ["", undefined],
+    [undefined, undefined],
+    [invalidScheduler, undefined],
+  ])("restores the scheduler %j as %j, writes the hash and takes the gate away", (previous, restored) => {
+    const after = carriedOut(gated(previous));
+    expect(after.spec?.template?.spec?.schedulerName).toBe(restored);
+    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+    expect(after.spec?.template?.metadata?.annotations?.[hash]).toMatch(/^v2:/);
+    expect(planned(after).plan.outcome).toBe("unchanged");
+  });
+
+  it("leaves a scheduler that somebody restored as it is, and takes the annotation away", () => {
+    const after = carriedOut({ pod: { ...pod, schedulerName: "mine" }, annotations: { [gate]: "custom" } });
+    expect(after.spec?.template?.spec?.schedulerName).toBe("mine");
+    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+  });
+
+  it("changes no template that has its hash and scheduler", () => {
+    const ready = carriedOut({ pod });
+    const left = { ...ready, metadata: { ...ready.metadata, annotations: { [optIn]: "true", [gate]: "" } } };
+    expect(applied(left, planned(left).patch)).toEqual(ready);
+  });
+
+  it.each<[string, Wanted, readonly Config[], Partial<Policy>]>([
+    ["opted out", gated("custom", { [optIn]: "false" }), [web], {}],
+    ["waits while gates are off", gated("custom"), [], { schedulingGate: false }],
+  ])("restores the scheduler and writes no hash where it %s", (_, wanted, configs, policy) => {
+    const after = carriedOut(wanted, configs, policy);
+    expect(after.spec?.template?.spec?.schedulerName).toBe("custom");
+    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+    expect(after.spec?.template?.metadata?.annotations).toBeUndefined();
+    expect(planned(after, configs, policy).patch).toBeUndefined();
+  });
+
+  it("fails where the noted scheduler changed since it was read", () => {
+    const { patch } = planned(workloadObject(gated("custom")));
+    expect(() => applied(workloadObject(gated("other")), patch)).toThrow();
+  });
+});

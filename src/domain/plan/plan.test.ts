@@ -1,0 +1,291 @@
+import { describe, expect, it } from "vitest";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  secret,
+  type Wanted,
+  workload,
+} from "../../../test/support/domain/objects.ts";
+import type { Config } from "../config/digest.ts";
+import { type ConfigView, viewOf } from "../config/hash.ts";
+import { invalidScheduler } from "../model/scheduling-hold.ts";
+import type { Policy } from "../policy/policy.ts";
+import { planRollout, type RolloutPlan } from "./plan.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+const gate = "wave.pusher.com/scheduling-disabled";
+const pod = readsAll("ConfigMap", "web");
+const web = configMap("web", { "index.html": "hello" });
+const edited = configMap("web", { "index.html": "goodbye" });
+
+function plan(
+  wanted: Wanted,
+  configs: readonly Config[],
+  policy: Partial<Policy> = {},
+  previous?: ConfigView,
+): RolloutPlan {
+  return planRollout(workload(wanted), lookupOf(...configs), { ...defaultPolicy, ...policy }, previous);
+}
+
+function viewOfPlan(decided: RolloutPlan): ConfigView {
+  return "view" in decided ? decided.view : viewOf([]);
+}
+
+const seen = viewOfPlan(plan({ pod }, [web]));
+const recorded = { "wave.pusher.com/config-hash": seen.hash };
+const gated = { ...pod, schedulerName: invalidScheduler };
+
+interface Row {
+  readonly when: string;
+  readonly wanted: Wanted;
+  readonly configs?: readonly Config[];
+  readonly policy?: Partial<Policy>;
+  readonly outcome: RolloutPlan["outcome"];
+  readonly reason: string | RegExp;
+}
+
+const rows: readonly Row[] = [
+  {
+    when: "it has not opted in",
+    wanted: { pod, annotations: { [optIn]: undefined } },
+    outcome: "ignore",
+    reason: /not opted in/,
+  },
+  {
+    when: "its opt-in is unclear",
+    wanted: { pod, annotations: { [optIn]: "yes" } },
+    outcome: "ignore",
+    reason: /write "true"/,
+  },
+  {
+    when: "it is being deleted",
+    wanted: { pod, metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } },
+    outcome: "ignore",
+    reason: /deleted/,
+  },
+  {
+    when: "its namespace is not watched",
+    wanted: { pod },
+    policy: { namespaces: ["other"] },
+    outcome: "ignore",
+    reason: /"default", which Wave does not watch/,
+  },
+  {
+    when: "its namespace is not watched and it is gated",
+    wanted: { pod: gated },
+    policy: { namespaces: ["other"] },
+    outcome: "ignore",
+    reason: /does not watch/,
+  },
+  {
+    when: "its namespace is watched",
+    wanted: { pod },
+    policy: { namespaces: ["default"] },
+    outcome: "baseline",
+    reason: /no hash is recorded/,
+  },
+  { when: "no hash is recorded", wanted: { pod }, outcome: "baseline", reason: /no hash is recorded/ },
+  {
+    when: "the hash is of another algorithm",
+    wanted: { pod, templateAnnotations: { "wave.pusher.com/config-hash": seen.hash.slice(3) } },
+    outcome: "baseline",
+    reason: /another algorithm/,
+  },
+  {
+    when: "the hash is under a key that is unknown",
+    wanted: { pod, templateAnnotations: { "wave.pusher.com/config-hash": `v2-0123abcd:${"0".repeat(64)}` } },
+    outcome: "adopt",
+    reason: /under the key 0123abcd, which Wave does not have/,
+  },
+  {
+    when: "the hash is current",
+    wanted: { pod, templateAnnotations: recorded },
+    outcome: "unchanged",
+    reason: /current/,
+  },
+  { when: "it reads nothing", wanted: {}, outcome: "unchanged", reason: /reads no configuration/ },
+  {
+    when: "configuration changed",
+    wanted: { pod, templateAnnotations: recorded },
+    configs: [edited],
+    outcome: "roll",
+    reason: /changed/,
+  },
+  {
+    when: "configuration is missing",
+    wanted: { pod, templateAnnotations: recorded },
+    configs: [],
+    outcome: "waiting",
+    reason: 'waiting for ConfigMap "web"',
+  },
+  {
+    when: "optional configuration is missing",
+    wanted: { pod: readsAll("Secret", "db", true) },
+    configs: [],
+    outcome: "baseline",
+    reason: /no hash/,
+  },
+  {
+    when: "it is gated and nothing is missing",
+    wanted: { pod: gated, annotations: { [gate]: "" } },
+    outcome: "baseline",
+    reason: /^configuration is complete and its scheduler is restored$/,
+  },
+  {
+    when: "it is gated and has the current hash",
+    wanted: { pod: gated, annotations: { [gate]: "" }, templateAnnotations: recorded },
+    outcome: "baseline",
+    reason: /complete/,
+  },
+  {
+    when: "it is gated and has an older hash",
+    wanted: { pod: gated, annotations: { [gate]: "" }, templateAnnotations: recorded },
+    configs: [edited],
+    outcome: "roll",
+    reason: /complete/,
+  },
+  {
+    when: "it is gated and reads nothing",
+    wanted: { pod: { schedulerName: invalidScheduler } },
+    outcome: "baseline",
+    reason: /complete/,
+  },
+  {
+    when: "its gate lost the annotation",
+    wanted: { pod: gated, templateAnnotations: recorded },
+    outcome: "baseline",
+    reason: /complete/,
+  },
+  {
+    when: "its gate lost the scheduler",
+    wanted: { pod, annotations: { [gate]: "" }, templateAnnotations: recorded },
+    outcome: "baseline",
+    reason: /complete/,
+  },
+  {
+    when: "it is gated and opted out",
+    wanted: { pod: gated, annotations: { [gate]: "", [optIn]: "false" } },
+    outcome: "cleanUp",
+    reason: /opted out/,
+  },
+  {
+    when: "it is gated without annotation and opted out",
+    wanted: { pod: gated, annotations: { [optIn]: undefined } },
+    outcome: "cleanUp",
+    reason: /opted out/,
+  },
+  {
+    when: "it is gated, incomplete, and gates are off",
+    wanted: { pod: gated, annotations: { [gate]: "" } },
+    configs: [],
+    policy: { schedulingGate: false },
+    outcome: "cleanUp",
+    reason: /gates are off.*waiting for ConfigMap "web"/,
+  },
+  {
+    when: "it is gated, complete, and gates are off",
+    wanted: { pod: gated, annotations: { [gate]: "" } },
+    policy: { schedulingGate: false },
+    outcome: "baseline",
+    reason: /complete/,
+  },
+  {
+    when: "it is paused",
+    wanted: { pod, spec: { paused: true }, templateAnnotations: recorded },
+    configs: [edited],
+    outcome: "roll",
+    reason: /changed/,
+  },
+  {
+    when: "it is scaled to zero",
+    wanted: { pod, spec: { replicas: 0 }, templateAnnotations: recorded },
+    configs: [edited],
+    outcome: "roll",
+    reason: /changed/,
+  },
+  {
+    when: "it is updated OnDelete",
+    wanted: { kind: "StatefulSet", pod, spec: { updateStrategy: { type: "OnDelete" } }, templateAnnotations: recorded },
+    configs: [edited],
+    outcome: "roll",
+    reason: /changed/,
+  },
+];
+
+describe("planRollout", () => {
+  it.each(rows)("says $outcome when $when", ({ wanted, configs = [web], policy, outcome, reason }) => {
+    const decided = plan(wanted, configs, policy);
+    expect(decided.outcome).toBe(outcome);
+    expect(decided.reason).toMatch(reason);
+    expect(decided.reason).not.toContain("\n");
+  });
+
+  it("says every outcome somewhere in this table", () => {
+    const all: RolloutPlan["outcome"][] = ["ignore", "unchanged", "baseline", "adopt", "roll", "waiting", "cleanUp"];
+    expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(all));
+  });
+
+  it("says what changed where the previous view is what the recorded hash stands for", () => {
+    const decided = plan({ pod, templateAnnotations: recorded }, [edited], {}, seen);
+    expect(decided).toMatchObject({
+      outcome: "roll",
+      changed: [{ kind: "ConfigMap", name: "web", keys: ["index.html"] }],
+    });
+    expect(decided.reason).toBe('ConfigMap "web" changed (key "index.html")');
+  });
+
+  it("does not say what changed where the previous view is of another hash", () => {
+    const decided = plan({ pod, templateAnnotations: recorded }, [edited], {}, viewOf([]));
+    expect(decided).toMatchObject({
+      outcome: "roll",
+      changed: undefined,
+      reason: "configuration changed since its hash was recorded",
+    });
+  });
+
+  it("rolls to a hash with which it then says unchanged", () => {
+    const decided = plan({ pod, templateAnnotations: recorded }, [edited]);
+    const next = { "wave.pusher.com/config-hash": decided.outcome === "roll" ? decided.hash : "" };
+    expect(plan({ pod, templateAnnotations: next }, [edited]).outcome).toBe("unchanged");
+  });
+
+  it("names everything that is missing, and whether Pods are held", () => {
+    const both = {
+      containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }, { configMapRef: { name: "web" } }] }],
+    };
+    const missing = [
+      { kind: "ConfigMap", namespace: "default", name: "web" },
+      { kind: "Secret", namespace: "default", name: "db" },
+    ];
+    expect(plan({ pod: both }, [])).toMatchObject({ outcome: "waiting", missing, gate: "open" });
+    const held = { ...both, schedulerName: invalidScheduler };
+    expect(plan({ pod: held, annotations: { [gate]: "" } }, [])).toMatchObject({ missing, gate: "closed" });
+  });
+
+  it("rolls once when an optional object comes, and once when it goes", () => {
+    const optional = { pod: readsAll("Secret", "db", true) };
+    const absent = viewOfPlan(plan(optional, []));
+    const there = secret("db", { password: "1" });
+    const present = viewOfPlan(plan(optional, [there]));
+    const with_ = (hash: string): Wanted => ({
+      ...optional,
+      templateAnnotations: { "wave.pusher.com/config-hash": hash },
+    });
+    expect(plan(with_(absent.hash), [there], {}, absent).reason).toBe('Secret "db" appeared');
+    expect(plan(with_(present.hash), [], {}, present).reason).toBe('Secret "db" disappeared');
+    expect(plan(with_(absent.hash), []).outcome).toBe("unchanged");
+    expect(plan(with_(absent.hash), [secret("db", {})]).outcome).toBe("unchanged");
+  });
+
+  it("warns of an unclear opt-in, and of mistakes whether it has opted in or not", () => {
+    const unclear = plan({ annotations: { [optIn]: "yes" } }, []);
+    expect(unclear.warnings).toMatchObject([
+      { reason: "InvalidAnnotation", message: expect.stringContaining('"yes"') },
+    ]);
+    expect(plan({ annotations: { [optIn]: undefined, "wave.pusher.com/x": "" } }, []).warnings).toHaveLength(1);
+    expect(plan({ annotations: { "wave.pusher.com/x": "" } }, []).warnings).toHaveLength(1);
+    expect(plan({ annotations: { [optIn]: "false" } }, []).warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { settingsWith } from "../../../test/support/domain/compatibility.ts";
+import { defaultPolicy, lookupOf, workload } from "../../../test/support/domain/objects.ts";
+import type { Filters } from "../compatibility/settings.ts";
+import type { Config, ConfigObject } from "../config/digest.ts";
+import { toConfig } from "../config/digest.ts";
+import { invalidScheduler } from "../model/scheduling-hold.ts";
+import { planRollout } from "../plan/plan.ts";
+import { parseLabelSelector } from "../syntax/label-selector.ts";
+import { toNamespacePolicy } from "./namespace-policy.ts";
+import type { Policy } from "./policy.ts";
+
+const pod = { containers: [{ name: "web", envFrom: ["web", "other"].map((name) => ({ configMapRef: { name } })) }] };
+const config = (name: string, value: string, labels = {}, policy = defaultPolicy): Config => {
+  const object: ConfigObject = { metadata: { namespace: "default", name, labels }, data: { a: value } };
+  return toConfig("ConfigMap", object, policy.dialects);
+};
+
+/** Wave's own annotations alone are understood: the flags hold for these, too. */
+function leavingOut(filters: Partial<Filters>, namespaceLabels?: Readonly<Record<string, string>>): Policy {
+  const none = { ignoredNamespaces: [], namespaces: undefined, configs: undefined, ignoredKinds: [] };
+  const dialects = settingsWith({ understood: ["wave"], filters: { ...none, ...filters } });
+  const namespace = namespaceLabels && toNamespacePolicy({ metadata: { labels: namespaceLabels } }, dialects);
+  return { ...defaultPolicy, dialects, ofNamespace: () => namespace };
+}
+
+const before = lookupOf(config("web", "1"), config("other", "1"));
+const first = planRollout(workload({ pod }), before, defaultPolicy);
+if (first.outcome !== "baseline") throw new Error(first.outcome);
+const hashed = workload({ pod, templateAnnotations: { "wave.pusher.com/config-hash": first.hash } });
+const edited = lookupOf(config("web", "2"), config("other", "1"));
+
+describe("flags that leave namespaces out", () => {
+  const team = { namespaces: parseLabelSelector("team:a") };
+
+  it("roll nothing in a namespace that is to be ignored", () => {
+    const plan = planRollout(hashed, edited, leavingOut({ ignoredNamespaces: ["default"] }));
+    expect(plan).toMatchObject({
+      outcome: "ignore",
+      reason: 'is in namespace "default", which --namespaces-to-ignore names',
+    });
+    expect(planRollout(hashed, edited, leavingOut({ ignoredNamespaces: ["shop"] })).outcome).toBe("roll");
+  });
+
+  it("roll only where the labels of the Namespace are selected, and nothing while they are not known", () => {
+    expect(planRollout(hashed, edited, leavingOut(team, { team: "a" })).outcome).toBe("roll");
+    expect(planRollout(hashed, edited, leavingOut(team, { team: "b" })).outcome).toBe("ignore");
+    expect(planRollout(hashed, edited, leavingOut(team)).outcome).toBe("ignore");
+  });
+
+  it("do not leave Pods waiting in a namespace that was selected when they were gated", () => {
+    const gated = workload({ pod: { ...pod, schedulerName: invalidScheduler } });
+    expect(planRollout(gated, before, leavingOut(team, { team: "b" })).outcome).toBe("cleanUp");
+  });
+});
+
+describe("flags that leave objects out", () => {
+  const selecting = leavingOut({ configs: parseLabelSelector("reload=yes") });
+  const labelled = (web: string, other: string) =>
+    lookupOf(config("web", web, { reload: "yes" }, selecting), config("other", other, {}, selecting));
+
+  it("roll for those alone that are selected by their labels", () => {
+    const seen = planRollout(workload({ pod }), labelled("1", "1"), selecting);
+    if (seen.outcome !== "baseline") throw new Error(seen.outcome);
+    const mine = workload({ pod, templateAnnotations: { "wave.pusher.com/config-hash": seen.hash } });
+    expect(planRollout(mine, labelled("1", "2"), selecting).outcome).toBe("unchanged");
+    expect(planRollout(mine, labelled("2", "1"), selecting).outcome).toBe("roll");
+  });
+
+  it("roll nobody when they are set, nor when they are taken back", () => {
+    const plan = planRollout(hashed, labelled("1", "1"), selecting);
+    expect(plan).toMatchObject({ outcome: "adopt", because: "count" });
+    if (plan.outcome !== "adopt") return;
+    const back = planRollout(hashed, before, defaultPolicy, plan.view);
+    expect(back.outcome).toBe("unchanged");
+  });
+
+  it("neither wait nor roll for a kind that is to be ignored", () => {
+    const secrets = { containers: [{ name: "web", envFrom: [{ secretRef: { name: "absent" } }] }] };
+    const plan = planRollout(workload({ pod: secrets }), before, leavingOut({ ignoredKinds: ["Secret"] }));
+    expect(plan).toMatchObject({ outcome: "unchanged", reason: "reads no configuration that counts" });
+  });
+});

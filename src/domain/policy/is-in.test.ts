@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  type Wanted,
+  workloadObject,
+} from "../../../test/support/domain/objects.ts";
+import { admitted, planAdmission } from "../admission.ts";
+import { kinds } from "../model/built-in-kinds.ts";
+import { isMadeOf } from "../model/cached-workload.ts";
+import { invalidScheduler } from "../model/scheduling-hold.ts";
+import { toWorkload, type WorkloadObject } from "../model/workload.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { planRollout } from "../plan/plan.ts";
+import type { NamespacePolicy, Policy } from "./policy.ts";
+import { noPolicy } from "./policy-annotations.ts";
+
+const optIn = "wave.pusher.com/update-on-config-change";
+const hash = "wave.pusher.com/config-hash";
+const streak = "wave.pusher.com/streak";
+const pod = readsAll("ConfigMap", "web");
+const web = configMap("web", { a: "1" });
+
+const decides = (optsIn: boolean) => (): NamespacePolicy => ({ optsIn, annotations: noPolicy });
+const optingIn = decides(true);
+const policyOf = (ofNamespace: Policy["ofNamespace"]): Policy => ({ ...defaultPolicy, ofNamespace });
+const silent: Wanted = { pod, metadata: { annotations: undefined } };
+const ofOthers: Wanted = { pod, metadata: { annotations: { other: "x" } } };
+const saying = (value: string): Wanted => ({ pod, annotations: { [optIn]: value } });
+
+const planned = (object: WorkloadObject, ofNamespace: Policy["ofNamespace"]) =>
+  planRollout(toWorkload(kinds.Deployment, object, { ofNamespace }), lookupOf(web), policyOf(ofNamespace));
+
+/** What the API server makes of a patch. */
+function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
+  const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+  return asJson(applyJsonPatch(asJson(object), asJson(patch)));
+}
+
+describe("a Namespace that opts in", () => {
+  it.each([
+    ["no annotations", silent, { state: "in", by: "namespace" }],
+    ["annotations of others", ofOthers, { state: "in", by: "namespace" }],
+    ["its own opt-in", saying("true"), { state: "in", by: "workload" }],
+    ["its own refusal", saying("false"), { state: "out" }],
+    ["an empty answer", saying(""), { state: "out" }],
+    ["an unclear answer", saying("yes"), { state: "unclear", value: "yes" }],
+  ])("does so for workloads that do not say otherwise: with %s", (_, wanted, expected) => {
+    const workload = toWorkload(kinds.Deployment, workloadObject(wanted), { ofNamespace: optingIn });
+    expect(workload.optIn).toEqual(expected);
+    expect(workload.references).toHaveLength(expected.state === "in" ? 1 : 0);
+  });
+
+  it("has their first hash written, and takes nothing away from one that says so itself", () => {
+    expect(planned(workloadObject(silent), optingIn).outcome).toBe("baseline");
+    expect(planned(workloadObject(silent), decides(false)).outcome).toBe("ignore");
+    expect(planned(workloadObject(saying("true")), decides(false)).outcome).toBe("baseline");
+  });
+
+  it("is no longer followed when it has taken that back, also by what was read before", () => {
+    const before = toWorkload(kinds.Deployment, workloadObject(silent), { ofNamespace: optingIn });
+    for (const ofNamespace of [decides(false), () => undefined, undefined]) {
+      expect(planRollout(before, lookupOf(web), policyOf(ofNamespace)).outcome).toBe("ignore");
+      expect(isMadeOf(before, workloadObject(silent), { ofNamespace })).toBe(false);
+    }
+    expect(isMadeOf(before, workloadObject(silent), { ofNamespace: optingIn })).toBe(true);
+  });
+
+  it("leaves no gate behind when it has taken that back", () => {
+    const held = workloadObject({ ...silent, pod: { ...pod, schedulerName: invalidScheduler } });
+    const before = toWorkload(kinds.Deployment, held, { ofNamespace: optingIn });
+    const plan = planRollout(before, lookupOf(), policyOf(decides(false)));
+    expect(plan.outcome).toBe("cleanUp");
+    expect(applied(held, patchFor(before, plan)).spec?.template?.spec?.schedulerName).toBeUndefined();
+  });
+});
+
+describe("a write to a workload without annotations", () => {
+  const object = workloadObject(silent);
+  const workload = toWorkload(kinds.Deployment, object, { ofNamespace: optingIn });
+  const hashed = (wanted: Wanted) => workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } });
+  const currentHash = () => {
+    const plan = planned(object, optingIn);
+    return "hash" in plan ? plan.hash : "";
+  };
+
+  it("writes the hash and brings no annotations", () => {
+    expect(applied(object, patchFor(workload, planned(object, optingIn)))).toEqual(hashed(silent));
+  });
+
+  it("brings them where it notes something", () => {
+    const plan = planned(object, optingIn);
+    if (plan.outcome !== "baseline") throw new Error(plan.reason);
+    const noted = applied(
+      object,
+      patchFor(workload, { ...plan, outcome: "adopt", because: "key", newPods: plan.view }),
+    );
+    expect(Object.keys(noted.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/config-baseline"]);
+  });
+
+  it.each<[string, Wanted]>([
+    ["has opted out", saying("false")],
+    ["has annotations of others", ofOthers],
+    ["counts rolls", { pod, metadata: { annotations: { [streak]: "2" } } }],
+  ])("fails where it %s by then", (_, now) => {
+    const patch = patchFor(workload, planned(object, optingIn));
+    expect(() => applied(workloadObject(now), patch)).toThrow();
+  });
+
+  it("fails where it had none of Wave's, and has its own opt-in by then", () => {
+    const others = workloadObject(ofOthers);
+    const patch = patchFor(toWorkload(kinds.Deployment, others, { ofNamespace: optingIn }), planned(others, optingIn));
+    expect(applied(others, patch)).toEqual(hashed(ofOthers));
+    expect(() => applied(workloadObject(saying("false")), patch)).toThrow();
+    expect(() => applied(workloadObject(silent), patch)).toThrow();
+  });
+});
+
+describe("admission in a Namespace that opts in", () => {
+  const admit = (object: WorkloadObject, configs = [web]) => {
+    const after = admitted(kinds.Deployment, object, { ofNamespace: optingIn });
+    return planAdmission("CREATE", after, undefined, lookupOf(...configs), policyOf(optingIn));
+  };
+
+  it("begins with the hash", () => {
+    const object = workloadObject(silent);
+    const { outcome, patch } = admit(object);
+    expect(outcome).toBe("hashed");
+    expect(applied(object, patch).spec?.template?.metadata?.annotations?.[hash]).toMatch(/^v2:/);
+  });
+
+  it("closes the gate of a workload without annotations, and again changes nothing more", () => {
+    const object = workloadObject(silent);
+    const { outcome, patch } = admit(object, []);
+    expect(outcome).toBe("gated");
+    const gated = applied(object, patch);
+    expect(gated.metadata?.annotations).toEqual({ "wave.pusher.com/scheduling-disabled": "default-scheduler" });
+    expect(gated.spec?.template?.spec?.schedulerName).toBe(invalidScheduler);
+    expect(admit(gated, []).patch).toBeUndefined();
+  });
+});

@@ -1,0 +1,137 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import {
+  configMap,
+  defaultPolicy,
+  lookupOf,
+  readsAll,
+  type Wanted,
+  workload,
+} from "../../../test/support/domain/objects.ts";
+import { type Config, isSharedWith, keysOf, toConfig } from "../config/digest.ts";
+import { invalidScheduler } from "../model/scheduling-hold.ts";
+import { patchFor } from "../patch/workload-patch.ts";
+import { planRollout } from "../plan/plan.ts";
+import { counted } from "../syntax/wording.ts";
+import { budgets, mostSharedWithBytes } from "./limits.ts";
+
+const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+
+function plan(wanted: Wanted, ...configs: Config[]) {
+  return planRollout(workload(wanted), lookupOf(...configs), defaultPolicy);
+}
+
+/** A Deployment whose variables are `count` keys of ConfigMaps, each of which `nameOf` names. */
+function variables(count: number, nameOf: (i: number) => string): Wanted {
+  const env = times(count, (i) => ({
+    name: `V${i}`,
+    valueFrom: { configMapKeyRef: { name: nameOf(i), key: `k${i}`, optional: true } },
+  }));
+  return { pod: { containers: [{ name: "web", env }] } };
+}
+
+function keys(count: number): Record<string, string> {
+  return Object.fromEntries(times(count, (i) => [`k${i}`, ""]));
+}
+
+function projected(count: number): Wanted {
+  const sources = times(count, (i) => ({ configMap: { name: `m${i}`, optional: true } }));
+  const volumeMounts = times(count, (i) => ({ name: "v", mountPath: `/m/${i}`, subPath: `k${i}` }));
+  return { pod: { volumes: [{ name: "v", projected: { sources } }], containers: [{ name: "web", volumeMounts }] } };
+}
+
+const annotated = (bytes: number): Wanted => ({
+  annotations: { "wave.pusher.com/extra-configmaps": ",".repeat(bytes) },
+});
+
+describe("a workload beyond a budget", () => {
+  it.each<[keyof typeof budgets, Wanted, Config[], number]>([
+    ["places", variables(budgets.places.most + 7, () => "one"), [], 7],
+    ["places", projected(3_000), [], 3_000 * 3_000 - budgets.places.most],
+    ["objects", variables(budgets.objects.most + 2, (i) => `m${i}`), [], 2],
+    [
+      "keys",
+      { pod: { containers: [{ name: "web", envFrom: ["a", "b"].map((name) => ({ configMapRef: { name } })) }] } },
+      [configMap("a", keys(3_000)), configMap("b", keys(3_000))],
+      6_000 - budgets.keys.most,
+    ],
+    [
+      "keysOfObject",
+      { pod: readsAll("ConfigMap", "a") },
+      [configMap("a", keys(40_000))],
+      40_000 - budgets.keysOfObject.most,
+    ],
+  ])("of %s is not planned, and one warning says by how much", (budget, wanted, configs, more) => {
+    const decided = plan(wanted, ...configs);
+    expect(decided).toMatchObject({ outcome: "overBudget", excess: { budget } });
+    expect(patchFor(workload(wanted), decided)).toBeUndefined();
+    expect(decided.warnings).toEqual([
+      { reason: "BudgetExceeded", message: expect.stringContaining(`${counted(more)} more than Wave takes on`) },
+    ]);
+    expect(decided.warnings[0]?.message).toContain(budgets[budget].instead);
+  });
+
+  it("of annotations is not planned, whatever they say", () => {
+    expect(plan(annotated(budgets.annotations.most))).toMatchObject({
+      outcome: "overBudget",
+      excess: { budget: "annotations" },
+      warnings: [{ reason: "BudgetExceeded" }],
+    });
+    const unknown = { [`wave.pusher.com/${"x".repeat(500_000)}`]: "" };
+    expect(plan({ annotations: unknown }).outcome).toBe("overBudget");
+  });
+
+  it("is let be where it has not opted in", () => {
+    const { annotations } = annotated(budgets.annotations.most);
+    const out = { annotations: { ...annotations, "wave.pusher.com/update-on-config-change": undefined } };
+    expect(plan(out)).toMatchObject({ outcome: "ignore", warnings: [] });
+  });
+
+  it("has no Pods that wait for ever for what nobody looks for", () => {
+    const { pod } = variables(budgets.places.most + 1, () => "one");
+    const gated = { pod: { ...pod, schedulerName: invalidScheduler } };
+    expect(plan(gated)).toMatchObject({ outcome: "cleanUp", warnings: [{ reason: "BudgetExceeded" }] });
+  });
+});
+
+describe("a workload within the budgets", () => {
+  it("is planned", () => {
+    const wanted = variables(budgets.places.most, (i) => `m${i % budgets.objects.most}`);
+    expect(plan(wanted).outcome).toBe("baseline");
+    expect(plan({ pod: readsAll("ConfigMap", "a") }, configMap("a", keys(budgets.keys.most))).outcome).toBe("baseline");
+    expect(plan(annotated(budgets.annotations.most - 200)).outcome).toBe("unchanged");
+  });
+});
+
+describe("a ConfigMap beyond its budget", () => {
+  it("is kept without keys or digests, and says how many it has and with whom it is shared", () => {
+    const annotations = { "wave.pusher.com/shared-with": "shop" };
+    const binaryData = { logo: "" };
+    const metadata = { namespace: "default", name: "large", annotations };
+    const config = toConfig("ConfigMap", { metadata, data: keys(budgets.keysOfObject.most), binaryData });
+    expect(config.excess).toEqual({ budget: "keysOfObject", count: budgets.keysOfObject.most + 1 });
+    expect([keysOf(config), config.digests]).toEqual([[], ""]);
+    expect(isSharedWith(config, "shop")).toBe(true);
+  });
+
+  it("is shared with nobody where it names too many", () => {
+    const shared = (annotation: string) =>
+      configMap("a", {}, { annotations: { "wave.pusher.com/shared-with": annotation } });
+    expect(isSharedWith(shared(`shop,${"x,".repeat(mostSharedWithBytes / 2)}`), "shop")).toBe(false);
+    expect(isSharedWith(shared(`shop${",".repeat(mostSharedWithBytes - 4)}`), "shop")).toBe(true);
+  });
+
+  it("of another namespace tells nothing to whom it is not shared with", () => {
+    const wanted = { annotations: { "wave.pusher.com/extra-configmaps": "other/large" } };
+    const large = configMap("large", keys(40_000), { namespace: "other" });
+    expect(plan(wanted, large)).toEqual(plan(wanted));
+  });
+});
+
+it("are in the docs as they are in the table", () => {
+  const page = readFileSync(new URL("../../../docs/budgets.md", import.meta.url), "utf8");
+  for (const { most, counts, instead } of Object.values(budgets)) {
+    expect(page).toContain(`| ${counted(most)} | ${counts} | ${instead} |`);
+  }
+  expect(page).toContain(`${counted(mostSharedWithBytes)} bytes`);
+});

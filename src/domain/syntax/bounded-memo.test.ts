@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { remembering } from "./bounded-memo.ts";
+
+it("answers once for each of the last texts, also where the answer is undefined, and forgets what was asked for longest ago", () => {
+  const asked: string[] = [];
+  const answer = remembering(2, (text) => {
+    asked.push(text);
+    return text === "none" ? undefined : text.length;
+  });
+  expect([answer("a"), answer("none"), answer("a"), answer("none")]).toEqual([1, undefined, 1, undefined]);
+  expect(asked).toEqual(["a", "none"]);
+  answer("b");
+  answer("none");
+  expect(asked).toEqual(["a", "none", "b"]);
+  answer("a");
+  expect(asked).toEqual(["a", "none", "b", "a"]);
+});

@@ -1,0 +1,109 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { kubeconfigOf, temporaryFiles } from "../../../test/support/kube/files.ts";
+import { ClusterConfigError } from "../api/errors.ts";
+import { type ClusterConfigOptions, loadClusterConfig } from "./cluster-config.ts";
+
+const pem = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n";
+const podEnv = { KUBERNETES_SERVICE_HOST: "10.96.0.1", KUBERNETES_SERVICE_PORT: "443" };
+const serviceAccount = { token: "t1\n", "ca.crt": pem, namespace: "tools\n" };
+const at = (server: string) => kubeconfigOf({ cluster: { server } });
+
+/** A home with a kubeconfig, a Pod's folder, and two more kubeconfigs. */
+async function everything(): Promise<{ folder: string; options: ClusterConfigOptions }> {
+  const folder = await temporaryFiles({ ...serviceAccount, flag: at("https://flag"), one: at("https://one") });
+  await mkdir(join(folder, ".kube"));
+  await writeFile(join(folder, ".kube", "config"), at("https://home"));
+  return { folder, options: { env: {}, homeDir: folder, inClusterFolder: folder } };
+}
+
+async function messageOf(options: ClusterConfigOptions): Promise<string> {
+  const error = await loadClusterConfig(options).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ClusterConfigError)) throw new Error("no ClusterConfigError", { cause: error });
+  expect(error.message).not.toContain("\n");
+  return error.message;
+}
+
+describe("the cluster", () => {
+  it("is that of --kubeconfig before $KUBECONFIG before the Pod's before that of ~/.kube/config", async () => {
+    const { folder, options } = await everything();
+    const env = { ...podEnv, KUBECONFIG: join(folder, "one") };
+    const hostOf = async (more: Partial<ClusterConfigOptions>) =>
+      (await loadClusterConfig({ ...options, ...more })).server.host;
+    expect(await hostOf({ kubeconfigFlag: join(folder, "flag"), env })).toBe("flag");
+    expect(await hostOf({ kubeconfigFlag: "", env })).toBe("one");
+    expect(await hostOf({ env: podEnv })).toBe("10.96.0.1");
+    expect(await hostOf({ env: { ...podEnv, KUBECONFIG: "" } })).toBe("10.96.0.1");
+    expect(await hostOf({})).toBe("home");
+  });
+
+  it("is that of ~/.kube/config in a Pod too where a context is asked for, which a service account does not have", async () => {
+    const { options } = await everything();
+    expect((await loadClusterConfig({ ...options, env: podEnv, context: "dev" })).server.host).toBe("home");
+  });
+
+  it("is named with its context and file for messages", async () => {
+    const { folder, options } = await everything();
+    expect((await loadClusterConfig(options)).source).toBe(`context dev of ${join(folder, ".kube", "config")}`);
+  });
+
+  it("is not searched for elsewhere where the files that were named do not exist", async () => {
+    const { folder, options } = await everything();
+    const [a, b] = [join(folder, "a"), join(folder, "b")];
+    expect(await messageOf({ ...options, kubeconfigFlag: a })).toBe(`--kubeconfig: there is no file ${a}`);
+    expect(await messageOf({ ...options, env: { ...podEnv, KUBECONFIG: `${a}:${b}` } })).toBe(
+      `$KUBECONFIG: there is no file ${a} and no file ${b}`,
+    );
+  });
+
+  it("is told to be missing with every place looked at and the flag to give", async () => {
+    const home = await temporaryFiles();
+    expect(await messageOf({ env: {}, homeDir: home })).toBe(
+      `no cluster is configured: $KUBECONFIG is not set, this is no Pod, and there is no ${home}/.kube/config; give --kubeconfig FILE`,
+    );
+  });
+});
+
+describe("in a Pod", () => {
+  it("the server, its authority, the namespace and the token are those of the service account", async () => {
+    const folder = await temporaryFiles(serviceAccount);
+    const config = await loadClusterConfig({ env: podEnv, homeDir: "/nonexistent", inClusterFolder: folder });
+    expect(config.server.href).toBe("https://10.96.0.1/");
+    expect(config.namespace).toBe("tools");
+    expect(config.tls).toEqual({ ca: pem, insecure: false });
+    expect(await config.credentials.current()).toEqual({ headers: { authorization: "Bearer t1" } });
+    expect(config.source).toBe("the Pod's service account");
+  });
+
+  it("the host may be an IPv6 address", async () => {
+    const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" };
+    const inClusterFolder = await temporaryFiles(serviceAccount);
+    const config = await loadClusterConfig({ env, homeDir: "/nonexistent", inClusterFolder });
+    expect(config.server.href).toBe("https://[fd00::1]:6443/");
+  });
+
+  it("the namespace may be unknown", async () => {
+    const inClusterFolder = await temporaryFiles({ token: "t", "ca.crt": pem });
+    const config = await loadClusterConfig({ env: podEnv, homeDir: "/nonexistent", inClusterFolder });
+    expect(config.namespace).toBeUndefined();
+  });
+
+  it.each(["token", "ca.crt"])(
+    "a missing %s is told with where it was looked for and why it may be missing",
+    async (file) => {
+      const inClusterFolder = await temporaryFiles(
+        Object.fromEntries(Object.entries(serviceAccount).filter(([name]) => name !== file)),
+      );
+      const message = await messageOf({ env: podEnv, homeDir: "/nonexistent", inClusterFolder });
+      expect(message).toContain(join(inClusterFolder, file));
+      expect(message).toContain("is automountServiceAccountToken off?");
+    },
+  );
+
+  it("a kubeconfig at home is used where the service account cannot be read", async () => {
+    const { options } = await everything();
+    const config = await loadClusterConfig({ ...options, env: podEnv, inClusterFolder: "/nonexistent" });
+    expect(config.server.host).toBe("home");
+  });
+});

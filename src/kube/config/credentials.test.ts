@@ -1,0 +1,107 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { temporaryFiles } from "../../../test/support/kube/files.ts";
+import { ClusterConfigError } from "../api/errors.ts";
+import { bearer, fixedCredentials, tokenFileCredentials, tokenFileLifeMs, withHeaders } from "./credentials.ts";
+
+async function tokenFile(content: string, initial?: string) {
+  const path = join(await temporaryFiles({ token: content }), "token");
+  const clock = new FakeClock();
+  return { path, clock, credentials: tokenFileCredentials(path, clock, initial) };
+}
+
+describe("the token of a file", () => {
+  it("is read again when what was read is a minute old, and not before", async () => {
+    const { path, clock, credentials } = await tokenFile("one\n");
+    expect((await credentials.current()).headers).toEqual(bearer("one"));
+    await writeFile(path, "two\n");
+    await clock.advance(tokenFileLifeMs - 1);
+    expect((await credentials.current()).headers).toEqual(bearer("one"));
+    await clock.advance(1);
+    expect((await credentials.current()).headers).toEqual(bearer("two"));
+  });
+
+  it("is read again at once when the server refused it", async () => {
+    const { path, credentials } = await tokenFile("one");
+    const rejected = await credentials.current();
+    await writeFile(path, "two");
+    const renewed = await credentials.renew(rejected);
+    expect(renewed?.headers).toEqual(bearer("two"));
+    expect(await credentials.current()).toBe(renewed);
+  });
+
+  it("gives nothing else to try where the file still holds what was refused", async () => {
+    const { credentials } = await tokenFile("one");
+    expect(await credentials.renew(await credentials.current())).toBeUndefined();
+  });
+
+  it("is the same credential for as long as the file says the same", async () => {
+    const { path, clock, credentials } = await tokenFile("one");
+    const first = await credentials.current();
+    await writeFile(path, "one\n\n");
+    await clock.advance(tokenFileLifeMs);
+    expect(await credentials.current()).toBe(first);
+  });
+
+  it("stays in use while the file is away or empty", async () => {
+    const { path, clock, credentials } = await tokenFile("one");
+    const first = await credentials.current();
+    await writeFile(path, "");
+    await clock.advance(tokenFileLifeMs);
+    expect(await credentials.current()).toBe(first);
+    await rm(path);
+    await clock.advance(tokenFileLifeMs);
+    expect(await credentials.current()).toBe(first);
+    expect(await credentials.renew(first)).toBeUndefined();
+  });
+
+  it("is the one given beside the file until the file can be read", async () => {
+    const { path, clock, credentials } = await tokenFile("", "beside");
+    expect((await credentials.current()).headers).toEqual(bearer("beside"));
+    await writeFile(path, "from the file");
+    await clock.advance(tokenFileLifeMs);
+    expect((await credentials.current()).headers).toEqual(bearer("from the file"));
+  });
+
+  it("is told to be missing with the file's name, and is found when the file comes", async () => {
+    const { path, credentials } = await tokenFile("");
+    await expect(credentials.current()).rejects.toThrow(new ClusterConfigError(`the token file ${path} is empty`));
+    await rm(path);
+    await expect(credentials.current()).rejects.toThrow(`the token file ${path} cannot be read: ENOENT`);
+    await writeFile(path, "late");
+    expect((await credentials.current()).headers).toEqual(bearer("late"));
+  });
+});
+
+describe("fixed credentials", () => {
+  it("are one credential, and there is no other to try", async () => {
+    const credentials = fixedCredentials(bearer("t"));
+    const credential = await credentials.current();
+    expect(await credentials.current()).toBe(credential);
+    expect(await credentials.renew(credential)).toBeUndefined();
+  });
+});
+
+describe("added headers", () => {
+  const added = { "impersonate-user": "jane" };
+
+  it("stand beside those of the credential, which stays the same one", async () => {
+    const { clock, credentials } = await tokenFile("one");
+    const impersonating = withHeaders(credentials, added);
+    const first = await impersonating.current();
+    expect(first.headers).toEqual({ ...bearer("one"), ...added });
+    await clock.advance(tokenFileLifeMs);
+    expect(await impersonating.current()).toBe(first);
+  });
+
+  it("do not hide which credential was refused", async () => {
+    const { path, credentials } = await tokenFile("one");
+    const impersonating = withHeaders(credentials, added);
+    const rejected = await impersonating.current();
+    expect(await impersonating.renew(rejected)).toBeUndefined();
+    await writeFile(path, "two");
+    expect((await impersonating.renew(rejected))?.headers).toEqual({ ...bearer("two"), ...added });
+  });
+});

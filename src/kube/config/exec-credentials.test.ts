@@ -1,0 +1,238 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { temporaryFiles } from "../../../test/support/kube/files.ts";
+import { ClusterConfigError } from "../api/errors.ts";
+import { bearer } from "./credentials.ts";
+import { execCredentials } from "./exec-credentials.ts";
+import { type ExecPlugin, execTimeLimitMs } from "./exec-plugin.ts";
+
+const v1 = "client.authentication.k8s.io/v1";
+const answer = (status: object, apiVersion = v1) => JSON.stringify({ apiVersion, kind: "ExecCredential", status });
+
+/** A plugin that counts its runs, keeps what it was told and prints the file "answer". */
+const printer = `#!/bin/sh
+cd "$(dirname "$0")"
+echo run >>runs
+printf '%s' "$KUBERNETES_EXEC_INFO" >info
+printf '%s' "$GREETING|$FROM_OUTSIDE|$*" >told
+cat answer
+`;
+
+interface Options {
+  readonly script?: string;
+  readonly plugin?: Partial<ExecPlugin>;
+  readonly interactive?: boolean;
+}
+
+async function pluginPrinting(printed: string, { script = printer, plugin, interactive = false }: Options = {}) {
+  const folder = await temporaryFiles({ plugin: script, answer: printed });
+  const clock = new FakeClock();
+  const file = join(folder, "config");
+  const exec: ExecPlugin = {
+    ...{ apiVersion: v1, command: "./plugin", args: [], env: {}, interactiveMode: "IfAvailable" },
+    ...{ installHint: undefined, cluster: undefined, file, place: "users[dev].user.exec" },
+    ...plugin,
+  };
+  const env = { PATH: process.env.PATH, FROM_OUTSIDE: "outside" };
+  return {
+    clock,
+    file,
+    credentials: execCredentials(exec, { env, interactive, clock }),
+    print: (text: string) => writeFile(join(folder, "answer"), text),
+    runs: async () => (await readFile(join(folder, "runs"), "utf8")).trim().split("\n").length,
+    read: (name: string) => readFile(join(folder, name), "utf8"),
+  };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function failureOf(printed: string, options?: Options): Promise<string> {
+  const { credentials, file } = await pluginPrinting(printed, options);
+  const error = await credentials.current().catch((thrown: unknown) => thrown);
+  if (!(error instanceof ClusterConfigError)) throw new Error("no ClusterConfigError", { cause: error });
+  const where = `${file}: users[dev].user.exec: the credential plugin ${options?.plugin?.command ?? "./plugin"} failed: `;
+  expect(error.message.startsWith(where)).toBe(true);
+  expect(error.message).not.toContain("\n");
+  return error.message.slice(where.length);
+}
+
+describe("a credential plugin", () => {
+  it("gives a token, a client certificate, or both", async () => {
+    const certificate = { clientCertificateData: "CERT", clientKeyData: "KEY" };
+    const byToken = await pluginPrinting(answer({ token: "t" }));
+    expect(await byToken.credentials.current()).toEqual({ headers: bearer("t") });
+    const byCertificate = await pluginPrinting(answer(certificate));
+    expect(await byCertificate.credentials.current()).toEqual({
+      headers: {},
+      certificate: { cert: "CERT", key: "KEY" },
+    });
+    const byBoth = await pluginPrinting(answer({ ...certificate, token: "t" }));
+    expect(await byBoth.credentials.current()).toEqual({
+      headers: bearer("t"),
+      certificate: { cert: "CERT", key: "KEY" },
+    });
+  });
+
+  it("is told its arguments, its variables beside the environment, and the cluster where it asks for it", async () => {
+    const cluster = { server: "https://10.0.0.1:6443" };
+    const { credentials, read } = await pluginPrinting(answer({ token: "t" }), {
+      plugin: { args: ["get-token", "a b"], env: { GREETING: "hello" }, cluster },
+    });
+    await credentials.current();
+    expect(await read("told")).toBe("hello|outside|get-token a b");
+    expect(JSON.parse(await read("info"))).toEqual({
+      apiVersion: v1,
+      kind: "ExecCredential",
+      spec: { interactive: false, cluster },
+    });
+  });
+
+  it("speaks v1beta1 where the kubeconfig says so", async () => {
+    const apiVersion = "client.authentication.k8s.io/v1beta1";
+    const { credentials, read } = await pluginPrinting(answer({ token: "t" }, apiVersion), { plugin: { apiVersion } });
+    expect((await credentials.current()).headers).toEqual(bearer("t"));
+    expect(JSON.parse(await read("info"))).toEqual({
+      apiVersion,
+      kind: "ExecCredential",
+      spec: { interactive: false },
+    });
+  });
+
+  it("is found on $PATH where its command has no slash", async () => {
+    const { credentials } = await pluginPrinting("", {
+      plugin: { command: "echo", args: [answer({ token: "from echo" })] },
+    });
+    expect((await credentials.current()).headers).toEqual(bearer("from echo"));
+  });
+
+  it("runs once for everybody who waits, and not again before its credential expires", async () => {
+    const expirationTimestamp = new Date(Date.UTC(2026, 0, 1, 0, 10)).toISOString();
+    const { credentials, clock, print, runs } = await pluginPrinting(answer({ token: "one", expirationTimestamp }));
+    const [first, second] = await Promise.all([credentials.current(), credentials.current()]);
+    expect(second).toBe(first);
+    await print(answer({ token: "two" }));
+    await clock.advance(599_999);
+    expect(await credentials.current()).toBe(first);
+    expect(await runs()).toBe(1);
+    await clock.advance(1);
+    expect((await credentials.current()).headers).toEqual(bearer("two"));
+    expect(await runs()).toBe(2);
+  });
+
+  it("runs again when the server refused its credential, once for everybody whom it refused", async () => {
+    const { credentials, print, runs } = await pluginPrinting(answer({ token: "one" }));
+    const rejected = await credentials.current();
+    await print(answer({ token: "two" }));
+    const [a, b] = await Promise.all([credentials.renew(rejected), credentials.renew(rejected)]);
+    expect(a?.headers).toEqual(bearer("two"));
+    expect(b).toBe(a);
+    expect(await credentials.renew(rejected)).toBe(a);
+    expect(await runs()).toBe(2);
+  });
+
+  it("that prints the same again has no other credential to try", async () => {
+    const { credentials, runs } = await pluginPrinting(answer({ token: "one" }));
+    expect(await credentials.renew(await credentials.current())).toBeUndefined();
+    expect(await runs()).toBe(2);
+  });
+
+  it("that renews its token alone leaves the connections made with its certificate as they are", async () => {
+    const certificate = { clientCertificateData: "CERT", clientKeyData: "KEY" };
+    const { credentials, print } = await pluginPrinting(answer({ token: "one", ...certificate }));
+    const rejected = await credentials.current();
+    await print(answer({ token: "two", ...certificate }));
+    const renewed = await credentials.renew(rejected);
+    expect(renewed?.headers).toEqual(bearer("two"));
+    expect(renewed?.certificate).toBe(rejected.certificate);
+    await print(answer({ token: "two", ...certificate, clientKeyData: "OTHER" }));
+    expect((await credentials.renew(renewed ?? rejected))?.certificate).toEqual({ cert: "CERT", key: "OTHER" });
+  });
+
+  it("that failed is run again by the next request", async () => {
+    const { credentials, print } = await pluginPrinting("nonsense");
+    await expect(credentials.current()).rejects.toThrow(ClusterConfigError);
+    await print(answer({ token: "t" }));
+    expect((await credentials.current()).headers).toEqual(bearer("t"));
+  });
+
+  it("that asks a person fails at once where nobody is there, and is told whom it has", async () => {
+    expect(await failureOf("", { plugin: { interactiveMode: "Always" } })).toBe(
+      "it wants to ask a person (interactiveMode: Always) and standard input is no terminal",
+    );
+    for (const [interactiveMode, expected] of [
+      ["Always", true],
+      ["IfAvailable", true],
+      ["Never", false],
+    ] as const) {
+      const there = await pluginPrinting(answer({ token: "t" }), { plugin: { interactiveMode }, interactive: true });
+      await there.credentials.current();
+      expect(JSON.parse(await there.read("info"))).toMatchObject({ spec: { interactive: expected } });
+    }
+  });
+
+  it("that takes too long is ended, and what it has started holds nobody up", async () => {
+    const script = '#!/bin/sh\necho $$ >"$(dirname "$0")/pid"\nsleep 20\n';
+    const pipes = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
+    const before = pipes();
+    const { credentials, clock, read } = await pluginPrinting("", { script });
+    const failure = expect(credentials.current()).rejects.toThrow(/failed: it took longer than 30 s$/);
+    await expect.poll(() => read("pid").catch(() => "")).toMatch(/^\d+\n$/);
+    await clock.advance(execTimeLimitMs.alone);
+    await failure;
+    await expect.poll(pipes).toBe(before);
+    const pid = Number(await read("pid"));
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+});
+
+describe("a plugin that has ended", () => {
+  it("leaves no timer behind that would keep the process from ending", async () => {
+    const good = await pluginPrinting(answer({ token: "t" }));
+    await good.credentials.current();
+    const missing = await pluginPrinting("", { plugin: { command: "no-such-plugin" } });
+    await expect(missing.credentials.current()).rejects.toThrow("not found");
+    const bad = await pluginPrinting("", { script: "#!/bin/sh\nexit 1\n" });
+    await expect(bad.credentials.current()).rejects.toThrow("exit code 1");
+    expect([good, missing, bad].map(({ clock }) => clock.pending)).toEqual([0, 0, 0]);
+  });
+});
+
+describe("a plugin's failure", () => {
+  it("says what the plugin said", async () => {
+    const script = "#!/bin/sh\necho 'log in first:' >&2\necho '  cloud login' >&2\nexit 3\n";
+    expect(await failureOf("", { script })).toBe("exit code 3: log in first: cloud login");
+  });
+
+  it("says how to install the plugin", async () => {
+    const plugin = { command: "no-such-plugin", installHint: "Install it:\n  brew install no-such-plugin\n" };
+    expect(await failureOf("", { plugin })).toBe("the command was not found; Install it: brew install no-such-plugin");
+  });
+
+  it.each([
+    ["text that is not JSON", "sekret", "what it printed is no ExecCredential in JSON"],
+    ["another object", `{"kind":"Status","status":{"token":"sekret"}}`, "what it printed is no ExecCredential in JSON"],
+    [
+      "another version",
+      answer({ token: "sekret" }, "client.authentication.k8s.io/v1alpha1"),
+      `it printed client.authentication.k8s.io/v1alpha1 where the kubeconfig says ${v1}`,
+    ],
+    ["no credential", answer({ token: "" }), "what it printed has neither a token nor a client certificate"],
+    ["half a certificate", answer({ clientKeyData: "sekret" }), "what it printed has no clientCertificateData"],
+    [
+      "no time",
+      answer({ token: "sekret", expirationTimestamp: "tomorrow" }),
+      "the expirationTimestamp that it printed is no time of RFC 3339",
+    ],
+    ["without end", "sekret".repeat(200_000), "it printed more than 1 MiB"],
+  ])("says what is wrong with an answer, and not the answer: %s", async (_, printed, expected) => {
+    expect(await failureOf(printed)).toBe(expected);
+  });
+});

@@ -1,0 +1,123 @@
+import type { Section } from "../../lib/section.ts";
+import {
+  bearer,
+  type Credential,
+  type Credentials,
+  fixedCredentials,
+  tokenFileCredentials,
+  withHeaders,
+} from "./credentials.ts";
+import { execCredentials } from "./exec-credentials.ts";
+import type { ExecPlugin, ExecSurroundings } from "./exec-plugin.ts";
+
+/**
+ * The credentials of a kubeconfig's user, in kubectl's order of preference: token file (until it can be read the token
+ * beside it), token, user name and password, plugin. A client certificate is no matter of requests but of the connection. `ca` is the cluster's, in PEM.
+ * @throws ClusterConfigError for what is not supported or wrong.
+ */
+export function userCredentials(
+  user: Section | undefined,
+  cluster: Section,
+  ca: string | undefined,
+  surroundings: ExecSurroundings,
+): Credentials {
+  if (user === undefined) return fixedCredentials();
+  const impersonation = impersonationHeaders(user);
+  const credentials = ownCredentials(user, cluster, ca, surroundings);
+  return Object.keys(impersonation).length === 0 ? credentials : withHeaders(credentials, impersonation);
+}
+
+function ownCredentials(
+  user: Section,
+  cluster: Section,
+  ca: string | undefined,
+  surroundings: ExecSurroundings,
+): Credentials {
+  const token = user.text("token");
+  const tokenFile = user.path("tokenFile");
+  if (tokenFile !== undefined) return tokenFileCredentials(tokenFile, surroundings.clock, token);
+  if (token !== undefined) return fixedCredentials(bearer(token));
+  const username = user.text("username");
+  if (username !== undefined) {
+    const pair = Buffer.from(`${username}:${user.text("password") ?? ""}`).toString("base64");
+    return fixedCredentials({ authorization: `Basic ${pair}` });
+  }
+  const exec = user.section("exec");
+  if (exec !== undefined) return execCredentials(toPlugin(exec, cluster, ca), surroundings);
+  if (user.has("auth-provider")) {
+    throw user.wrong("auth-provider", "is not supported: use the provider's credential plugin (exec) instead");
+  }
+  return fixedCredentials();
+}
+
+function toPlugin(exec: Section, cluster: Section, ca: string | undefined): ExecPlugin {
+  const command = exec.text("command");
+  if (command === undefined) throw exec.wrong("command", "is missing");
+  const apiVersion = exec.text("apiVersion");
+  if (apiVersion !== "client.authentication.k8s.io/v1" && apiVersion !== "client.authentication.k8s.io/v1beta1") {
+    throw exec.wrong("apiVersion", `is ${apiVersion ?? "missing"}: use client.authentication.k8s.io/v1 or v1beta1`);
+  }
+  const interactiveMode = exec.text("interactiveMode") ?? "IfAvailable";
+  if (interactiveMode !== "Never" && interactiveMode !== "IfAvailable" && interactiveMode !== "Always") {
+    throw exec.wrong("interactiveMode", "is none of Never, IfAvailable, Always");
+  }
+  return {
+    apiVersion,
+    command,
+    args: exec.texts("args"),
+    env: environment(exec),
+    interactiveMode,
+    installHint: exec.text("installHint"),
+    cluster: exec.flag("provideClusterInfo") ? clusterInfo(cluster, ca) : undefined,
+    file: exec.file,
+    place: exec.place,
+  };
+}
+
+function environment(exec: Section): Readonly<Record<string, string>> {
+  const variables = exec.sections("env").map((variable) => {
+    const name = variable.text("name");
+    if (name === undefined) throw variable.wrong("name", "is missing");
+    return [name, variable.text("value") ?? ""];
+  });
+  return Object.fromEntries(variables);
+}
+
+/** https://kubernetes.io/docs/reference/config-api/client-authentication.v1/#client-authentication-k8s-io-v1-Cluster */
+function clusterInfo(cluster: Section, ca: string | undefined): Readonly<Record<string, unknown>> {
+  const own = cluster
+    .sections("extensions")
+    .find((extension) => extension.text("name") === "client.authentication.k8s.io/exec");
+  return {
+    server: cluster.text("server"),
+    "tls-server-name": cluster.text("tls-server-name"),
+    "insecure-skip-tls-verify": cluster.flag("insecure-skip-tls-verify") || undefined,
+    "certificate-authority-data": ca === undefined ? undefined : Buffer.from(ca).toString("base64"),
+    config: own?.raw("extension"),
+  };
+}
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/ */
+function impersonationHeaders(user: Section): Credential["headers"] {
+  const headers: Record<string, string | string[]> = {};
+  const as = user.text("as");
+  if (as !== undefined) headers["impersonate-user"] = as;
+  const uid = user.text("as-uid");
+  if (uid !== undefined) headers["impersonate-uid"] = uid;
+  const groups = user.texts("as-groups");
+  if (groups.length > 0) headers["impersonate-group"] = groups;
+  const extra = user.section("as-user-extra");
+  for (const name of extra?.names() ?? []) {
+    headers[`impersonate-extra-${escapedHeaderName(name)}`] = extra?.texts(name) ?? [];
+  }
+  if (as === undefined && Object.keys(headers).length > 0) {
+    throw user.wrong("as", "is missing beside the other as-… fields");
+  }
+  return headers;
+}
+
+/** What may not stand in a header's name in percent-encoding, as the API server takes it back. */
+function escapedHeaderName(name: string): string {
+  const escaped = encodeURIComponent(name).replaceAll("(", "%28").replaceAll(")", "%29");
+  return escaped.toLowerCase();
+}

@@ -1,0 +1,120 @@
+import type { Section } from "../../lib/section.ts";
+import { ClusterConfigError } from "../api/errors.ts";
+import type { ClusterConfig } from "./cluster-access.ts";
+import type { ExecSurroundings } from "./exec-plugin.ts";
+import { pemOf, readKubeconfigFile } from "./kubeconfig-file.ts";
+import { userCredentials } from "./kubeconfig-user.ts";
+
+/** Which context of which files. */
+export interface KubeconfigOptions extends ExecSurroundings {
+  /** Undefined: the current one. */
+  readonly context: string | undefined;
+}
+
+/** Several files as one: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files. */
+interface Kubeconfig {
+  /** For messages: the files' names. */
+  readonly files: string;
+  readonly currentContext: string | undefined;
+  readonly clusters: ReadonlyMap<string, Section>;
+  readonly contexts: ReadonlyMap<string, Section>;
+  readonly users: ReadonlyMap<string, Section>;
+}
+
+/**
+ * The cluster, user and namespace of a context. Of several files the first that has a name wins; files that do not exist
+ * are passed over. Undefined where none of them exists.
+ * @throws ClusterConfigError in one line: which file, where in it, what is wrong.
+ */
+export async function loadKubeconfig(
+  files: readonly string[],
+  options: KubeconfigOptions,
+): Promise<ClusterConfig | undefined> {
+  const sections = await Promise.all(files.map(readKubeconfigFile));
+  const found = sections.filter((section) => section !== undefined);
+  return found.length === 0 ? undefined : clusterOf(merge(found), options);
+}
+
+function merge(sections: readonly Section[]): Kubeconfig {
+  const first = (list: string, field: string) => {
+    const named = new Map<string, Section>();
+    for (const section of sections) {
+      for (const entry of section.sections(list)) {
+        const name = entry.text("name");
+        if (name === undefined) throw entry.wrong("name", "is missing");
+        const place = `${list}[${name}]`;
+        const content = entry.at(place).section(field) ?? section.of({}, `${place}.${field}`);
+        if (!named.has(name)) named.set(name, content);
+      }
+    }
+    return named;
+  };
+  return {
+    files: sections.map(({ file }) => file).join(", "),
+    currentContext: sections.map((section) => section.text("current-context")).find((name) => name !== undefined),
+    clusters: first("clusters", "cluster"),
+    contexts: first("contexts", "context"),
+    users: first("users", "user"),
+  };
+}
+
+async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Promise<ClusterConfig> {
+  const { files, contexts, clusters, users } = kubeconfig;
+  const name = options.context ?? kubeconfig.currentContext;
+  const choice = contexts.size === 0 ? "it has no contexts" : `it has: ${[...contexts.keys()].join(", ")}`;
+  if (name === undefined) {
+    throw new ClusterConfigError(`${files}: current-context is not set, choose one by --context (${choice})`);
+  }
+  const context = contexts.get(name);
+  if (context === undefined) throw new ClusterConfigError(`${files}: there is no context ${name} (${choice})`);
+  const cluster = referred(context, "cluster", clusters, files);
+  if (cluster === undefined) throw context.wrong("cluster", "is missing");
+  const user = referred(context, "user", users, files);
+
+  const tls = {
+    ca: await pemOf(cluster, "certificate-authority"),
+    cert: await (user && pemOf(user, "client-certificate")),
+    key: await (user && pemOf(user, "client-key")),
+    insecure: cluster.flag("insecure-skip-tls-verify"),
+    serverName: cluster.text("tls-server-name"),
+  };
+  if (tls.insecure && tls.ca !== undefined) {
+    throw cluster.wrong("insecure-skip-tls-verify", "is true beside a certificate-authority: remove one of them");
+  }
+  if (user !== undefined && (tls.cert === undefined) !== (tls.key === undefined)) {
+    throw user.wrong(tls.cert === undefined ? "client-certificate" : "client-key", "is missing beside its counterpart");
+  }
+  return {
+    server: serverOf(cluster),
+    namespace: context.text("namespace"),
+    source: `context ${name} of ${context.file}`,
+    tls,
+    credentials: userCredentials(user, cluster, tls.ca, options),
+  };
+}
+
+function referred(
+  context: Section,
+  field: "cluster" | "user",
+  named: ReadonlyMap<string, Section>,
+  files: string,
+): Section | undefined {
+  const name = context.text(field);
+  if (name === undefined) return undefined;
+  const section = named.get(name);
+  if (section === undefined) throw context.wrong(field, `is ${name}, and no ${field} in ${files} has this name`);
+  return section;
+}
+
+function serverOf(cluster: Section): URL {
+  if (cluster.has("proxy-url")) {
+    throw cluster.wrong("proxy-url", "is not supported: remove it and reach the server without a proxy");
+  }
+  const server = cluster.text("server");
+  if (server === undefined) throw cluster.wrong("server", "is missing");
+  const url = URL.parse(server);
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
+    throw cluster.wrong("server", `is ${server}, which is not a URL such as https://10.0.0.1:6443`);
+  }
+  return url;
+}

@@ -1,0 +1,82 @@
+import { expect, it } from "vitest";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { createLogger } from "../../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import { ApiError, ConnectionError } from "../api/errors.ts";
+import { createReachability } from "./reachability.ts";
+
+const refused = new ConnectionError("watch secrets: connect ECONNREFUSED 10.0.0.1:6443");
+const failure = (status: number, reason: string) =>
+  new ApiError({ request: "watch secrets", status, reason, serverMessage: "no" });
+
+function start() {
+  const clock = new FakeClock();
+  const metrics = new MetricsRegistry();
+  const lines: string[] = [];
+  const log = createLogger({ format: "text", level: "info", clock, write: (line) => lines.push(line.slice(25, -1)) });
+  const server = "https://api:6443";
+  const reachability = createReachability({ server, clock, log, metrics });
+  const shown = () => Number(/^wave_api_server_reachable (\d)$/m.exec(metrics.render())?.[1]);
+  return { reachability, clock, lines, shown };
+}
+
+it("says that the server does not answer more than once in 25 s, however many ask it, and once that it answers again", async () => {
+  const { reachability, clock, lines, shown } = start();
+  reachability.answered();
+  for (let watch = 0; watch < 8; watch++) reachability.failed(refused);
+  await clock.advance(25_000);
+  expect([reachability.unreachable(), shown()]).toEqual([true, 0]);
+  const line = (seconds: number) =>
+    `ERROR the API server does not answer: nothing is rolled until it does server=https://api:6443 forSeconds=${seconds} error="watch secrets: connect ECONNREFUSED 10.0.0.1:6443"`;
+  expect(lines).toEqual([line(3), line(13), line(23)]);
+  reachability.answered();
+  expect([reachability.unreachable(), shown()]).toEqual([false, 1]);
+  await clock.advance(60_000);
+  expect(lines.slice(3)).toEqual(["INFO  the API server answers again server=https://api:6443 afterSeconds=25"]);
+});
+
+it("says nothing of a connection that broke and was made again", async () => {
+  const { reachability, clock, lines, shown } = start();
+  for (let time = 0; time < 5; time++) {
+    reachability.answered();
+    reachability.failed(refused);
+    await clock.advance(2_500);
+  }
+  reachability.answered();
+  await clock.advance(60_000);
+  expect([lines, shown()]).toEqual([[], 1]);
+});
+
+it("takes a refusal for an answer, but not that of a proxy in front of a server that is gone", async () => {
+  const { reachability } = start();
+  reachability.failed(failure(403, "Forbidden"));
+  reachability.failed(refused);
+  expect(reachability.unreachable()).toBe(true);
+  reachability.failed(failure(503, "ServiceUnavailable"));
+  expect(reachability.unreachable()).toBe(false);
+  reachability.failed(failure(502, ""));
+  expect(reachability.unreachable()).toBe(true);
+});
+
+it("leaves a server that has never answered to its first contact, and shows it as not reachable", async () => {
+  const { reachability, clock, lines, shown } = start();
+  reachability.failed(refused);
+  await clock.advance(60_000);
+  expect([lines, shown()]).toEqual([[], 0]);
+});
+
+it("takes nothing of what a caller gave up for silence", async () => {
+  const { reachability, shown } = start();
+  reachability.answered();
+  reachability.failed(new Error("stopped"));
+  expect(shown()).toBe(1);
+});
+
+it("says nothing more once it is closed", async () => {
+  const { reachability, clock, lines } = start();
+  reachability.answered();
+  reachability.failed(refused);
+  reachability.close();
+  await clock.advance(60_000);
+  expect(lines).toEqual([]);
+});

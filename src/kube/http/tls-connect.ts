@@ -1,0 +1,39 @@
+import type { TLSSocket } from "node:tls";
+import { connect } from "node:tls";
+import type { TlsConfig } from "../config/cluster-access.ts";
+
+/** How a TLS connection to a server is made: for `tls.connect` and for an HTTPS agent alike. */
+export function tlsOptions(server: URL, tls: TlsConfig) {
+  const host = server.hostname.replace(/^\[|\]$/g, "");
+  return {
+    host,
+    port: Number(server.port || 443),
+    rejectUnauthorized: !tls.insecure,
+    ...(tls.serverName !== undefined && { servername: tls.serverName }),
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...(tls.cert !== undefined && { cert: tls.cert }),
+    ...(tls.key !== undefined && { key: tls.key }),
+  };
+}
+
+const connectTimeoutMs = 10_000;
+
+/** Connects and shakes hands, offering HTTP/2 before HTTP/1.1; rejects after 10 s without an answer. */
+export function connectTls(server: URL, tls: TlsConfig): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const options = tlsOptions(server, tls);
+    const servername = options.servername ?? (/^[\d.]+$|:/.test(options.host) ? undefined : options.host);
+    const socket = connect({ ...options, ...(servername && { servername }), ALPNProtocols: ["h2", "http/1.1"] });
+    socket.setNoDelay(true);
+    socket.setTimeout(connectTimeoutMs, () =>
+      socket.destroy(new Error(`no answer from ${server.host} within ${connectTimeoutMs / 1000} s`)),
+    );
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error(`${server.host} closed the connection`)));
+    socket.once("secureConnect", () => {
+      socket.setTimeout(0);
+      socket.off("error", reject);
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import {
+  added,
+  breaks,
+  endOfList,
+  event,
+  follow,
+  goesOn,
+  last,
+  listing,
+  watching,
+} from "../../../test/support/kube/scripted-watch.ts";
+
+describe("a line of a watch that is no event", () => {
+  const broken = [
+    '{"type":"ADDED","object":{"metadata":{"name":"db","namespace":"a"},"data":{"password":"aHVudGVyMg=="}\n',
+    "hunter2\n",
+    '"hunter2"\n',
+    "null\n",
+    "\n",
+    event("ADDED", null),
+    event("ADDED", { data: { password: "aHVudGVyMg==" } }),
+    event("ADDED", { metadata: null }),
+    event("ERROR", null),
+    '{"object":{"data":{"password":"hunter2"}}}\n',
+  ];
+
+  it("is skipped: what comes after it is told, and nothing is asked again", async () => {
+    const { asked, told } = await follow(goesOn(...broken, endOfList("5"), ...broken, added(last, "6")));
+    expect(told).toEqual(["init", "initDone", `apply ${last}`]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is logged by its length and its object's name, and never by what it holds", async () => {
+    const { logged } = await follow(goesOn(...broken, endOfList("5"), added(last, "6")));
+    expect(logged).toHaveLength(broken.length);
+    expect(logged[0]).toBe(
+      `warn a line of the watch of secrets is no event and is skipped {"bytes":101,"namespace":"a","name":"db"}`,
+    );
+    expect(logged.join()).not.toMatch(/aHVudGVyMg|hunter2|password/);
+  });
+
+  it("keeps no watch from resuming where it was", async () => {
+    const nameless = event("MODIFIED", { metadata: { name: "y" } });
+    const { asked } = await follow(breaks(endOfList("5"), added("x", "6"), nameless, "{"), goesOn(added(last, "7")));
+    expect(asked).toMatchObject([listing, watching("6")]);
+  });
+});
+
+describe("events that come in pieces", () => {
+  it("are told whole, also where a character is cut", async () => {
+    const bytes = Buffer.from(endOfList("5") + added("größe€", "6") + added(last, "7"));
+    const { told } = await follow(async (response) => {
+      for (const byte of bytes) if (!response.write(Buffer.of(byte))) await once(response, "drain");
+    });
+    expect(told).toEqual(["init", "initDone", "apply größe€", `apply ${last}`]);
+  });
+});

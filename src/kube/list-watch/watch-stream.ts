@@ -1,0 +1,58 @@
+import type { KubeObject, WatchEvent } from "../api/api-types.ts";
+import type { ApiRequest } from "../http/api-request.ts";
+import type { ByteStream } from "../http/byte-stream.ts";
+import type { ApiClient } from "../http/client.ts";
+import { withoutBulk } from "../http/large-json.ts";
+import { lines } from "../http/lines.ts";
+import { unlessSilent } from "./silence.ts";
+import type { WatchContext } from "./watch-context.ts";
+
+/** How long a watch may be silent. Bookmarks come about every minute, so a longer silence means that nobody is there. */
+const silenceLimitMs = 150_000;
+
+/**
+ * One HTTP stream of a watch as its events. Ends when the server ends it; a line that is no watch event is logged and
+ * skipped. @throws what {@link ApiClient} throws, and ConnectionError where it is silent for too long.
+ */
+export async function* watchStream<T extends KubeObject>(
+  client: ApiClient,
+  request: ApiRequest,
+  { clock, log, what, heard }: Pick<WatchContext, "clock" | "log" | "what" | "heard">,
+): AsyncGenerator<WatchEvent<T>> {
+  const silent = new AbortController();
+  const signal = request.signal ? AbortSignal.any([request.signal, silent.signal]) : silent.signal;
+  await using stream: ByteStream = await client.stream({ ...request, signal });
+  heard?.();
+  const chunks = unlessSilent(stream, { clock, limitMs: silenceLimitMs, silent, what: `watch ${what}`, heard });
+  for await (const line of lines(chunks)) {
+    const event = parseEvent<T>(line);
+    if (event !== undefined) yield event;
+    else log.warn(`a line of the watch of ${what} is no event and is skipped`, { bytes: line.length, ...nameIn(line) });
+  }
+}
+
+function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> | undefined {
+  try {
+    const event: WatchEvent<T> | null = JSON.parse(withoutBulk(line).toString());
+    if (event === null || !isMapping(event.object)) return undefined;
+    return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
+  } catch {
+    return undefined; // the parser's message would quote what it read
+  }
+}
+
+function isMapping(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/**
+ * Which object a broken line may be about. The API server writes an object's name first in its metadata, and inside of a
+ * value the quotation marks would be escaped: what is found is a name, never a value.
+ */
+function nameIn(line: Buffer): { readonly namespace?: string; readonly name?: string } {
+  const found = /"metadata":\{"name":"([a-z0-9.-]{1,253})"(?:,"namespace":"([a-z0-9-]{1,63})")?/.exec(
+    line.toString("utf8", 0, 1024),
+  );
+  const [, name, namespace] = found ?? [];
+  return { ...(namespace !== undefined && { namespace }), ...(name !== undefined && { name }) };
+}

@@ -1,0 +1,54 @@
+import type { ApiClient } from "../http/client.ts";
+import { readIfThere } from "./read-if-there.ts";
+
+/** Which resource is asked for. */
+export interface ResourceName {
+  readonly group: string;
+  /** Undefined: the one that the API server prefers, of those that have the resource. */
+  readonly version: string | undefined;
+  readonly plural: string;
+}
+
+/** A resource as the API server serves it. */
+export interface ServedResource {
+  /** "group/version". */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#apigroup-v1-meta */
+interface ApiGroup {
+  readonly versions?: readonly { readonly version: string }[];
+  readonly preferredVersion?: { readonly version: string };
+}
+
+interface ApiResourceList {
+  readonly resources?: readonly { readonly name: string; readonly kind: string; readonly namespaced: boolean }[];
+}
+
+/**
+ * Finds a resource by what the API server says that it serves, for which whoever may log in needs no permission
+ * (`system:discovery`). Undefined where it serves none; throws what requests throw.
+ */
+export async function findResource(
+  client: Pick<ApiClient, "request">,
+  { group, version, plural }: ResourceName,
+  signal?: AbortSignal,
+): Promise<ServedResource | undefined> {
+  const read = <T>(path: string) => readIfThere<T>(client, { path, ...(signal && { signal }) });
+  const versions = version === undefined ? versionsOf(await read<ApiGroup>(`/apis/${group}`)) : [version];
+  for (const each of versions) {
+    const list = await read<ApiResourceList>(`/apis/${group}/${each}`);
+    const found = list?.resources?.find(({ name }) => name === plural);
+    if (found) return { apiVersion: `${group}/${each}`, kind: found.kind, namespaced: found.namespaced };
+  }
+  return undefined;
+}
+
+/** The preferred one first. */
+function versionsOf(group: ApiGroup | undefined): readonly string[] {
+  const all = (group?.versions ?? []).map(({ version }) => version);
+  const first = group?.preferredVersion?.version;
+  return first === undefined ? all : [first, ...all.filter((version) => version !== first)];
+}

@@ -1,0 +1,152 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import { namespaceOf } from "../domain/model/workload-key.ts";
+import { TokenBucket } from "./token-bucket.ts";
+import { Turns } from "./write-permits.ts";
+
+const keyOf = (namespace: number | string, name: number | string) => `Deployment/${namespace}/${name}`;
+
+function start({ perSecond = 1, burst = 1 } = {}) {
+  const clock = new FakeClock();
+  const given: string[] = [];
+  const tokens = new TokenBucket({ clock, perSecond, burst });
+  const turns = new Turns({ clock, tokens, flowOf: namespaceOf, onGiven: (key) => given.push(key) });
+  return { clock, given, tokens, turns };
+}
+
+describe("turns to write", () => {
+  it("are taken at once while there are some, and then given out one by one to those in line", async () => {
+    const { clock, given, turns } = start({ burst: 2 });
+    const keys = ["a", "b", "c", "d"].map((name) => keyOf("default", name));
+    expect(keys.map((key) => turns.take(key, "high"))).toEqual([true, true, false, false]);
+    expect(turns.waiting).toBe(2);
+    await clock.advance(999);
+    expect(given).toEqual([]);
+    await clock.advance(1);
+    expect(given).toEqual([keys[2]]);
+    expect(turns.take(keyOf("default", "c"), "high")).toBe(true);
+    await clock.advance(1_000);
+    expect(given).toEqual(keys.slice(2));
+    expect(turns.take(keyOf("default", "d"), "high")).toBe(true);
+    expect([turns.waiting, clock.pending]).toEqual([0, 0]);
+  });
+
+  it("are nobody's before they are needed: whoever turns out to have nothing to write frees the next at once", async () => {
+    const { clock, given, turns } = start();
+    for (let name = 0; name < 101; name++) turns.take(keyOf("default", name), "high");
+    await clock.advance(1_000);
+    for (let name = 1; name < 100; name++) turns.drop(keyOf("default", name));
+    expect(given.at(-1)).toBe(keyOf("default", 100));
+    expect(turns.take(keyOf("default", 100), "high")).toBe(true);
+    expect(turns.waiting).toBe(0);
+  });
+
+  it("go round the namespaces, and inside each single edits go before what a list brought", async () => {
+    const { clock, given, turns } = start();
+    turns.take(keyOf("x", "x"), "low");
+    for (let name = 0; name < 3; name++) turns.take(keyOf("many", name), "low");
+    turns.take(keyOf("many", "edit"), "high");
+    turns.take(keyOf("few", 0), "low");
+    for (let second = 1; second <= 5; second++) {
+      await clock.advance(1_000);
+      expect(turns.take(given.at(-1) ?? "", "low")).toBe(true);
+    }
+    expect(given).toEqual([keyOf("many", "edit"), keyOf("few", 0), ...[0, 1, 2].map((name) => keyOf("many", name))]);
+  });
+
+  it("are not for whoever comes while others are in line", async () => {
+    const { clock, given, turns } = start();
+    turns.take(keyOf("a", 0), "high");
+    turns.take(keyOf("a", 1), "high");
+    await clock.advance(1_000);
+    turns.drop(keyOf("a", 1));
+    turns.take(keyOf("a", 2), "low");
+    turns.take(keyOf("a", 3), "low");
+    await clock.advance(1_000);
+    expect(turns.take(keyOf("b", 0), "high")).toBe(false);
+    expect(given).toEqual([keyOf("a", 1), keyOf("a", 3)]);
+  });
+
+  it("are not for whoever comes when a turn came and its timer is late", () => {
+    let now = 0;
+    const clock = { wall: () => now, monotonic: () => now, timer: () => () => {} };
+    const tokens = new TokenBucket({ clock, perSecond: 1, burst: 1 });
+    const turns = new Turns({ clock, tokens, flowOf: namespaceOf, onGiven: () => {} });
+    expect([turns.take(keyOf("a", 0), "high"), turns.take(keyOf("a", 1), "high")]).toEqual([true, false]);
+    now = 1_000;
+    expect(turns.take(keyOf("b", 0), "high")).toBe(false);
+  });
+
+  it("that were given and not taken when a term ends are there in the next", async () => {
+    const { clock, tokens, turns } = start();
+    turns.take(keyOf("a", 0), "high");
+    turns.take(keyOf("a", 1), "high");
+    turns.take(keyOf("a", 2), "high");
+    await clock.advance(1_000);
+    turns.close();
+    expect([turns.take(keyOf("a", 3), "high"), turns.waiting]).toEqual([false, 0]);
+    expect([tokens.take(), tokens.take(), clock.pending]).toEqual([true, false, 0]);
+  });
+
+  it("make a workload wait for (namespaces with something to write) / rate at most, whatever the others do", async () => {
+    const change = fc.record({
+      namespace: fc.nat({ max: 6 }),
+      name: fc.nat({ max: 30 }),
+      wants: fc.boolean(),
+      list: fc.boolean(),
+      pauseMs: fc.constantFrom(0, 0, 20, 50),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 50, maxLength: 150, size: "max" }), async (changes) => {
+        const perSecond = 10;
+        const { clock, given, turns } = start({ perSecond });
+        /** Who has something to write, in reality. */
+        const wanting = new Set<string>();
+        /** A worker: plans whoever was given a turn, and writes where that is still wanted. */
+        const writes: string[] = [];
+        const plan = (key: string, priority: "high" | "low") => {
+          if (!wanting.has(key)) return turns.drop(key);
+          if (!turns.take(key, priority)) return;
+          writes.push(key);
+          wanting.delete(key);
+        };
+        const work = () => {
+          for (let key = given.shift(); key !== undefined; key = given.shift()) plan(key, "high");
+        };
+        const pass = async (ms: number) => {
+          for (let passed = 0; passed < ms; passed += 10) {
+            await clock.advance(10);
+            work();
+          }
+        };
+        const victim = keyOf("victim", "web");
+        const victimFrom = Math.floor(changes.length / 2);
+        let since = Number.NaN;
+        for (const [index, { namespace, name, wants, list, pauseMs }] of changes.entries()) {
+          if (index === victimFrom) {
+            wanting.add(victim);
+            since = clock.monotonic();
+            plan(victim, "high");
+          }
+          const key = keyOf(namespace, name);
+          // Some changes are planned at once, and some only when the turn comes.
+          if (wants) wanting.add(key);
+          else wanting.delete(key);
+          if (wants || list) plan(key, list ? "low" : "high");
+          work();
+          await pass(pauseMs);
+          if (index >= victimFrom && !writes.includes(victim)) {
+            expect(clock.monotonic() - since).toBeLessThanOrEqual((8 * 1000) / perSecond + 10);
+          }
+        }
+        await pass(1_000);
+        expect(writes).toContain(victim);
+        while (turns.waiting > 0) await pass(100);
+        work();
+        expect(wanting.size).toBe(0);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { createLogger, type LoggerOptions, logLevels } from "./log.ts";
+
+function loggerInto(lines: string[], options: Partial<LoggerOptions> = {}) {
+  return createLogger({
+    format: "json",
+    level: "debug",
+    clock: new FakeClock(),
+    write: (line) => lines.push(line),
+    ...options,
+  });
+}
+
+describe("a JSON logger", () => {
+  it("writes time, level and message, then the fields in their order", () => {
+    const lines: string[] = [];
+    loggerInto(lines).info("patched", { workload: "Deployment/default/web", ms: 3.5, first: true, left: undefined });
+    expect(lines).toEqual([
+      '{"time":"2026-01-01T00:00:00.000Z","level":"info","msg":"patched","workload":"Deployment/default/web","ms":3.5,"first":true}\n',
+    ]);
+  });
+
+  it("keeps its own three fields when a caller uses their names", () => {
+    const lines: string[] = [];
+    loggerInto(lines).warn("true", { msg: "false", level: "none", time: "never" });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "warn", msg: "true", msg_: "false", level_: "none" });
+  });
+
+  it("writes numbers that JSON does not know as text", () => {
+    const lines: string[] = [];
+    loggerInto(lines).info("x", { a: Number.NaN, b: Infinity });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ a: "NaN", b: "Infinity" });
+  });
+
+  it("gives back every message and field unchanged, whatever they hold, from one line each", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
+        const lines: string[] = [];
+        loggerInto(lines).error(message, { value });
+        expect(lines).toHaveLength(1);
+        expect(lines[0]).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
+        expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: message, value });
+      }),
+    );
+  });
+});
+
+describe("a text logger", () => {
+  it("is read by a person: time, level, message, key=value, quoted where the end would be unclear", () => {
+    const lines: string[] = [];
+    const log = loggerInto(lines, { format: "text" });
+    log.info("patched", { workload: "Deployment/default/web", why: "a key changed", n: 2, empty: "", none: undefined });
+    log.error("gave up", { of: 'a="b"' });
+    expect(lines).toEqual([
+      '2026-01-01T00:00:00.000Z INFO  patched workload=Deployment/default/web why="a key changed" n=2 empty=""\n',
+      '2026-01-01T00:00:00.000Z ERROR gave up of="a=\\"b\\""\n',
+    ]);
+  });
+
+  it("lets nothing that it is given start a line or steer the terminal", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
+        const lines: string[] = [];
+        loggerInto(lines, { format: "text" }).info(message, { value });
+        expect(lines[0]).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
+      }),
+      {
+        examples: [
+          ["a\nb", "\u001b[31m"],
+          ["\u202egol", "\u{e0041}"],
+        ],
+      },
+    );
+  });
+
+  it("colours the level only when it is told to", () => {
+    const lines: string[] = [];
+    loggerInto(lines, { format: "text", color: true }).warn("x");
+    loggerInto(lines, { format: "text" }).warn("x");
+    expect(lines).toEqual([
+      "2026-01-01T00:00:00.000Z \u001b[33mWARN \u001b[0m x\n",
+      "2026-01-01T00:00:00.000Z WARN  x\n",
+    ]);
+  });
+});
+
+describe("a logger's level", () => {
+  it.each(logLevels.map((level, index) => ({ level, written: logLevels.slice(index) })))(
+    "$level writes $written",
+    ({ level, written }) => {
+      const lines: string[] = [];
+      const log = loggerInto(lines, { level });
+      for (const each of logLevels) log[each]("x");
+      expect(lines.map((line) => JSON.parse(line).level)).toEqual(written);
+    },
+  );
+});
+
+describe("a logger that is told the same again and again", () => {
+  const texts = (lines: readonly string[]) => lines.map((line) => JSON.parse(line));
+
+  it("writes 100 lines a minute of one message about one namespace, and then how many more there were", async () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const log = loggerInto(lines, { clock });
+    for (let index = 0; index < 250; index++) log.warn("ignored", { namespace: "loud", index });
+    log.warn("ignored", { namespace: "quiet" });
+    log.error("ignored", { namespace: "loud" });
+    expect(texts(lines).map(({ namespace }) => namespace)).toEqual([...Array(100).fill("loud"), "quiet", "loud"]);
+    await clock.advance(60_000);
+    lines.length = 0;
+    log.info("something else");
+    log.warn("ignored", { namespace: "loud" });
+    expect(texts(lines)).toMatchObject([
+      { level: "warn", msg: "and 150 more like it within a minute: ignored", namespace: "loud" },
+      { level: "info", msg: "something else" },
+      { level: "warn", msg: "ignored", namespace: "loud" },
+    ]);
+  });
+
+  it("counts together what are too many kinds of messages to be told apart", async () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const log = loggerInto(lines, { clock });
+    for (let index = 0; index < 5_000; index++) log.warn(`about ${index}`);
+    expect(lines).toHaveLength(1_100);
+    await clock.advance(60_000);
+    log.info("later");
+    expect(JSON.parse(lines[1_100] ?? "").msg).toBe("and 3900 more like it within a minute: messages of many kinds");
+  });
+
+  it("writes all of it for who wants to see everything", () => {
+    const lines: string[] = [];
+    const log = loggerInto(lines);
+    for (let index = 0; index < 250; index++) log.debug("again");
+    expect(lines).toHaveLength(250);
+  });
+
+  it("cuts what is very long and says how much that was", () => {
+    const lines: string[] = [];
+    loggerInto(lines).warn("m".repeat(2_000), { name: "x".repeat(600), stack: "s".repeat(3_000), n: 1 });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      msg: `${"m".repeat(1_000)}… and 1000 characters more`,
+      name: `${"x".repeat(500)}… and 100 characters more`,
+      stack: "s".repeat(3_000),
+      n: 1,
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { ApiError } from "../../kube/api/errors.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { keepCertificates } from "./keeper.ts";
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** Runs the keeper over a source whose steps answer as told (the last for ever); `at` holds when they were taken. */
+function start(answers: readonly (number | Error)[], changes: readonly AsyncIterable<unknown>[] = []) {
+  const clock = new FakeClock();
+  const at: number[] = [];
+  const states: (string | undefined)[] = [];
+  const warnings: string[] = [];
+  const log: Logger = {
+    debug: () => {},
+    info: () => {},
+    warn: (message, fields) => void warnings.push(`${message}: ${fields?.error}`),
+    error: () => {},
+  };
+  const source = {
+    step: async () => {
+      const answer = answers[Math.min(at.length, answers.length - 1)] ?? 0;
+      at.push(clock.monotonic());
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+  const stop = new AbortController();
+  const options = {
+    source,
+    serve: async () => {},
+    changes,
+    clock,
+    log,
+    random: () => 1,
+    onState: (p?: string) => void states.push(p),
+  };
+  const done = keepCertificates(options, stop.signal);
+  const end = () => {
+    stop.abort();
+    return done;
+  };
+  return { clock, at, states, warnings, stop: end };
+}
+
+describe("the keeper of certificates", () => {
+  it("takes the next step when time asks for it and not before, however far away that is", async () => {
+    const { clock, at, stop } = start([200 * day]);
+    await clock.advance(minute);
+    expect(at).toEqual([0]);
+    await clock.advance(200 * day - 2 * minute);
+    expect(at).toEqual([0]);
+    await clock.advance(2 * minute);
+    expect(at).toHaveLength(2);
+    await stop();
+  });
+
+  it("notices within a minute that the wall clock has jumped ahead, as after a machine was suspended", async () => {
+    const { clock, at, stop } = start([10 * day]);
+    await clock.advance(minute / 2);
+    clock.jumpWall(30 * day);
+    await clock.advance(minute);
+    expect(at).toEqual([0, minute]);
+    await stop();
+  });
+
+  it("is not held up by a wall clock that was put back", async () => {
+    const { clock, at, stop } = start([10 * minute]);
+    await clock.advance(minute / 2);
+    clock.jumpWall(-30 * day);
+    await clock.advance(10 * minute);
+    expect(at).toEqual([0, 10 * minute]);
+    await stop();
+  });
+
+  it("takes a step at once when something has changed, also while a step is taken", async () => {
+    const queue: (() => void)[] = [];
+    async function* changes() {
+      for (;;) yield await new Promise<void>((resolve) => queue.push(resolve));
+    }
+    const { clock, at, stop } = start([day], [changes()]);
+    await clock.advance(5000);
+    queue.shift()?.();
+    await clock.advance(1);
+    expect(at).toEqual([0, 5000]);
+    const stopped = stop();
+    queue.shift()?.();
+    await clock.advance(0);
+    expect(at).toEqual([0, 5000]);
+    void stopped;
+  });
+
+  it("says what is wrong, tries again with growing delay, and says when all is well", async () => {
+    const failure = new Error("get secrets/ca in wave: 403 Forbidden");
+    const { clock, at, states, warnings, stop } = start([failure, failure, failure, day]);
+    await clock.advance(10_000);
+    expect(at).toEqual([0, 500, 1500, 3500]);
+    expect(states).toEqual([failure.message, failure.message, failure.message, undefined]);
+    expect(warnings).toEqual([
+      `the webhook's certificates cannot be kept; trying again until they can: ${failure.message}`,
+    ]);
+    await stop();
+  });
+
+  it("looks again at once where another replica was first, but not for ever", async () => {
+    const conflict = new ApiError({ request: "r", status: 409, reason: "Conflict", serverMessage: "" });
+    const once = start([conflict, day]);
+    await once.clock.advance(0);
+    expect({ at: once.at, states: once.states }).toEqual({ at: [0, 0], states: [undefined] });
+    await once.stop();
+    const always = start([conflict]);
+    await always.clock.advance(1000);
+    expect(always.at.filter((ms) => ms === 0)).toHaveLength(6);
+    expect(always.states).toContain("r: 409 Conflict");
+    await always.stop();
+  });
+
+  it("ends while it waits, and does not step more than once a second by itself", async () => {
+    const { clock, at, stop } = start([0]);
+    await clock.advance(3500);
+    expect(at).toEqual([0, 1000, 2000, 3000]);
+    await stop();
+    expect(clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { MemoryApi } from "../../../test/support/memory-api.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { createAuthority } from "./certificates.ts";
+import { type NewConfiguration, webhookConfiguration } from "./configuration.ts";
+import { writeBundle } from "./pem.ts";
+import { installedRegistration, ownRegistration } from "./registration.ts";
+
+const { signal } = new AbortController();
+const validity = { notBefore: Date.now(), notAfter: Date.now() + 86_400_000 };
+const one = createAuthority("one", validity).certificate;
+const two = createAuthority("two", validity).certificate;
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const configurations = resourcePath(resources.mutatingWebhookConfigurations);
+const token = "0123456789abcdef0123456789abcdef";
+const service = { namespace: "wave", name: "wave-webhook" };
+
+let api: MemoryApi;
+const stored = (name: string) => api.objects.get(`${configurations}/${name}`) as NewConfiguration | undefined;
+const caBundles = () => stored("wave-webhook")?.webhooks.map(({ clientConfig }) => clientConfig.caBundle);
+
+beforeEach(() => {
+  api = new MemoryApi();
+});
+
+describe("an installed registration", () => {
+  const registration = () => installedRegistration(api, service);
+  const install = async (...services: readonly { namespace: string; name: string }[]) => {
+    const { webhooks, ...rest } = webhookConfiguration({
+      name: "wave-webhook",
+      clientConfig: { service },
+      namespaces: undefined,
+    });
+    const body = {
+      ...rest,
+      webhooks: services.flatMap((s) => webhooks.map((w) => ({ ...w, clientConfig: { service: s } }))),
+    };
+    await api.request({ method: "POST", path: configurations, body });
+  };
+  const publish = async (...trusted: readonly (typeof one)[]) =>
+    registration().publish(await registration().read(signal), { trusted, token }, signal);
+
+  it("gets its caBundle by a patch, and no write where it is right", async () => {
+    await install(service);
+    expect((await registration().read(signal))?.trusted).toEqual([]);
+    expect((await publish(one, two))?.trusted).toEqual([one, two]);
+    expect(caBundles()).toEqual([base64(writeBundle([one, two]))]);
+    const writes = [...api.writes];
+    expect((await publish(one, two))?.trusted).toEqual([one, two]);
+    expect(api.writes).toEqual(writes);
+  });
+
+  it("is put right where somebody changed or broke its caBundle", async () => {
+    await install(service);
+    await publish(one);
+    for (const wrong of [
+      base64(writeBundle([two])),
+      base64("broken"),
+      base64("-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"),
+    ]) {
+      const body = [{ op: "replace", path: "/webhooks/0/clientConfig/caBundle", value: wrong }];
+      await api.request({ method: "PATCH", path: `${configurations}/wave-webhook`, body });
+      await publish(one);
+      expect(caBundles()).toEqual([base64(writeBundle([one]))]);
+    }
+  });
+
+  it("gets the path with its caBundle in one write, and again where a tool resets it; the caBundle may be another's", async () => {
+    await install({ ...service }, { ...service });
+    expect(await publish(one)).toMatchObject({ trusted: [one], token, callers: 2 });
+    const paths = () => stored("wave-webhook")?.webhooks.map(({ clientConfig }) => clientConfig.service?.path);
+    expect(paths()).toEqual([`/mutate/${token}`, `/mutate/${token}`]);
+    expect(api.writes).toHaveLength(2);
+    for (const wrong of ["/mutate", "/mutate/short", `/mutate/${"f".repeat(32)}`]) {
+      const body = [{ op: "replace", path: "/webhooks/1/clientConfig/service/path", value: wrong }];
+      await api.request({ method: "PATCH", path: `${configurations}/wave-webhook`, body });
+      const before = await registration().read(signal);
+      expect(before?.token).toBeUndefined();
+      expect(await registration().publish(before, { trusted: undefined, token }, signal)).toMatchObject({ token });
+      expect(caBundles()).toEqual([base64(writeBundle([one])), base64(writeBundle([one]))]);
+    }
+  });
+
+  it("is changed only where it points at Wave's own Service", async () => {
+    await install({ ...service, namespace: "other" }, service, service);
+    expect((await publish(one))?.trusted).toEqual([one]);
+    expect(caBundles()).toEqual([undefined, base64(writeBundle([one])), base64(writeBundle([one]))]);
+  });
+
+  it("trusts only what all of Wave's webhooks in it trust", async () => {
+    await install(service, service);
+    await publish(one, two);
+    const body = [{ op: "replace", path: "/webhooks/1/clientConfig/caBundle", value: base64(writeBundle([two])) }];
+    await api.request({ method: "PATCH", path: `${configurations}/wave-webhook`, body });
+    expect((await registration().read(signal))?.trusted).toEqual([two]);
+  });
+
+  it("is not written from a state that is no longer the newest", async () => {
+    await install(service);
+    const old = await registration().read(signal);
+    await publish(one, two);
+    await expect(registration().publish(old, { trusted: [one], token }, signal)).rejects.toMatchObject({ status: 422 });
+    expect(caBundles()).toEqual([base64(writeBundle([one, two]))]);
+  });
+
+  it("that does not exist is nobody's to make, and one that exists is nobody's to remove", async () => {
+    expect(await publish(one)).toBeUndefined();
+    expect(api.writes).toEqual([]);
+    await install(service);
+    await registration().withdraw(signal);
+    expect(stored("wave-webhook")).toBeDefined();
+  });
+});
+
+describe("a registration of Wave's own", () => {
+  const registration = (url = "https://127.0.0.1:9443", namespaces?: readonly string[]) =>
+    ownRegistration(api, new URL(url), { namespaces });
+
+  it.each([
+    ["https://127.0.0.1:9443", "wave-127.0.0.1-9443"],
+    ["https://[::1]:9443", "wave-1-9443"],
+    ["https://Wave.Example", "wave-wave.example"],
+  ])("for %s is named %s", (url, name) => {
+    expect(registration(url).name).toBe(name);
+  });
+
+  it("is made, kept as it should be, and removed", async () => {
+    const { name } = registration();
+    await registration().publish(undefined, { trusted: [one], token }, signal);
+    const made = stored(name);
+    expect(made?.webhooks[0]?.clientConfig).toEqual({
+      url: `https://127.0.0.1:9443/mutate/${token}`,
+      caBundle: base64(writeBundle([one])),
+    });
+    const writes = [...api.writes];
+    await registration().publish(await registration().read(signal), { trusted: [one], token }, signal);
+    expect(api.writes).toEqual(writes);
+
+    const body = [{ op: "replace", path: "/webhooks/0/timeoutSeconds", value: 30 }];
+    await api.request({ method: "PATCH", path: `${configurations}/${name}`, body });
+    await registration().publish(await registration().read(signal), { trusted: [one], token }, signal);
+    expect(stored(name)?.webhooks).toEqual(made?.webhooks);
+
+    await registration().withdraw(signal);
+    await registration().withdraw(signal);
+    expect(stored(name)).toBeUndefined();
+  });
+
+  it("covers the namespaces that Wave looks at and no other", async () => {
+    await registration(undefined, ["a", "b"]).publish(undefined, { trusted: [], token }, signal);
+    expect(stored("wave-127.0.0.1-9443")?.webhooks[0]).toMatchObject({
+      clientConfig: { url: `https://127.0.0.1:9443/mutate/${token}` },
+      namespaceSelector: {
+        matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: ["a", "b"] }],
+      },
+    });
+  });
+});

@@ -1,0 +1,396 @@
+import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { MemoryApi } from "../../../test/support/memory-api.ts";
+import { admitted, planAdmission } from "../../domain/admission.ts";
+import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
+import { kinds } from "../../domain/model/built-in-kinds.ts";
+import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import type { Lookup } from "../../domain/plan/plan.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import type { JsonPatchOperation } from "../../domain/syntax/json-patch.ts";
+import type { KubeObject } from "../../kube/api/api-types.ts";
+import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
+import type { ApiRequest } from "../../kube/http/api-request.ts";
+import { type Logger, silentLogger } from "../../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { AdmissionRequest } from "../server/review.ts";
+import { concernsNoPod, createReviewer } from "./reviewer.ts";
+
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
+const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
+
+/** An opted-in Deployment that reads ConfigMap "page" by a volume and Secret "db" by a variable. */
+function deployment(
+  change: { annotations?: Record<string, string>; hash?: string; image?: string; replicas?: number } = {},
+) {
+  const object = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: {
+      namespace: "shop",
+      name: "web",
+      annotations: { "wave.pusher.com/update-on-config-change": "true", ...change.annotations },
+    },
+    spec: {
+      replicas: change.replicas ?? 1,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        metadata: {
+          labels: { app: "web" },
+          annotations: { by: "hand", ...(change.hash ? { "wave.pusher.com/config-hash": change.hash } : {}) },
+        },
+        spec: {
+          schedulerName: "default-scheduler",
+          volumes: [{ name: "page", configMap: { name: "page" } }],
+          containers: [
+            {
+              name: "web",
+              image: change.image ?? "nginx",
+              env: [{ name: "PASSWORD", valueFrom: { secretKeyRef: { name: "db", key: "password" } } }],
+            },
+          ],
+        },
+      },
+    },
+  } satisfies Deployment;
+  return object;
+}
+
+const asks = (
+  operation: string,
+  object: object | undefined,
+  oldObject?: object,
+  change: Partial<AdmissionRequest> = {},
+): AdmissionRequest => ({
+  uid: "u",
+  operation,
+  kind: { group: "apps", version: "v1", kind: "Deployment" },
+  namespace: "shop",
+  name: "web",
+  subResource: "",
+  object: { ...object },
+  oldObject: oldObject && { ...oldObject },
+  ...change,
+});
+
+/** Counts what is asked of it. */
+class CountingApi extends MemoryApi {
+  readonly asked: string[] = [];
+  active = 0;
+  most = 0;
+  fail: ((request: ApiRequest) => Error | undefined) | undefined;
+
+  override async request<T>(request: ApiRequest): Promise<T> {
+    this.asked.push(`${request.method} ${request.path}`);
+    this.most = Math.max(this.most, ++this.active);
+    try {
+      const error = this.fail?.(request);
+      if (error) throw error;
+      return await super.request<T>(request);
+    } finally {
+      this.active--;
+    }
+  }
+}
+
+const page = "/api/v1/namespaces/shop/configmaps/page";
+const db = "/api/v1/namespaces/shop/secrets/db";
+const secretValue = Buffer.from("hunter2").toString("base64");
+let api: CountingApi;
+let metrics: MetricsRegistry;
+const clock = new FakeClock();
+let cached: Lookup;
+const options = (log: Logger) => ({ client: api, policy, cached, clock, log, metrics });
+const review = (request: AdmissionRequest) => createReviewer(options(silentLogger))(request);
+const create = (namespace: string, plural: string, object: object) =>
+  api.request({
+    method: "POST",
+    path: `/api/v1/namespaces/${namespace}/${plural}`,
+    body: { metadata: { namespace }, ...object },
+  });
+const createBoth = async () => {
+  await create("shop", "configmaps", { metadata: { namespace: "shop", name: "page" }, data: { index: "hello" } });
+  await create("shop", "secrets", { metadata: { namespace: "shop", name: "db" }, data: { password: secretValue } });
+  api.asked.length = 0;
+};
+const hashIn = (patch: readonly JsonPatchOperation[] | undefined) =>
+  patch?.find(({ path }) => path === hashPath && path) as { value?: string } | undefined;
+
+beforeEach(() => {
+  api = new CountingApi();
+  metrics = new MetricsRegistry();
+  cached = () => undefined;
+});
+
+describe("admission", () => {
+  it("follows what the Namespace says where a workload says nothing, and asks nothing about others", async () => {
+    await createBoth();
+    const { metadata, ...rest } = deployment();
+    const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
+    const deciding = (optsIn: boolean) => {
+      const ofNamespace: Policy["ofNamespace"] = (name) => ({ optsIn: optsIn && name === "shop", annotations: {} });
+      return createReviewer({ ...options(silentLogger), policy: { ...policy, ofNamespace } });
+    };
+    expect(await deciding(false)(asks("CREATE", silent))).toEqual({ patch: undefined, warnings: [] });
+    expect(api.asked).toEqual([]);
+    const { patch } = await deciding(true)(asks("CREATE", silent));
+    expect(hashIn(patch)?.value).toMatch(/^v2:/);
+    const dropped = asks("UPDATE", silent, { ...silent, ...deployment({ hash: "v2:old" }), metadata: silent.metadata });
+    expect(hashIn((await deciding(true)(dropped)).patch)?.value).toBe("v2:old");
+    expect((await deciding(false)(dropped)).patch).toBeUndefined();
+  });
+
+  it("lets custom resources through that are no workloads, and gives one that becomes one its hash", async () => {
+    await createBoth();
+    const wanted = readWantedKind("widgets.example.com");
+    const widgets = wanted ? [rowOf(wanted, { apiVersion: "example.com/v1", kind: "Widget" })] : [];
+    const reviewer = createReviewer({ ...options(silentLogger), kinds: () => widgets });
+    const change = { kind: { group: "example.com", version: "v1", kind: "Widget" } };
+    const good = deployment();
+    const { metadata } = good;
+    for (const spec of [undefined, { template: "hush" }, { template: { spec: { containers: "hush" } } }]) {
+      const bad = { ...good, spec };
+      for (const request of [asks("CREATE", bad, undefined, change), asks("UPDATE", bad, good, change)]) {
+        const { patch, denied, warnings } = await reviewer(request);
+        expect([patch, denied]).toEqual([undefined, undefined]);
+        expect(warnings.join()).toContain(`widgets.example.com "shop/web" is malformed`);
+        expect(warnings.join()).not.toContain("hush");
+      }
+      expect(hashIn((await reviewer(asks("UPDATE", good, bad, change))).patch)?.value).toMatch(/^v2:/);
+      const silent = { ...bad, metadata: { namespace: metadata.namespace, name: metadata.name } };
+      expect((await reviewer(asks("UPDATE", silent, silent, change))).patch).toBeUndefined();
+    }
+  });
+
+  it("lets those through without a word that nobody opted in, however many come at the same time", async () => {
+    const { metadata, ...rest } = deployment();
+    const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
+    const reviewer = createReviewer(options(silentLogger));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => reviewer(asks("CREATE", silent))));
+    expect(answers.flatMap(({ warnings }) => warnings)).toEqual([]);
+    expect(metrics.render()).toContain('outcome="ignored"} 200');
+  });
+
+  it("writes the hash of what exists at this moment, reading each object once and all at the same time", async () => {
+    await createBoth();
+    api.most = 0;
+    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    expect(patch).toEqual([{ op: "add", path: hashPath, value: expect.stringMatching(/^v2:[0-9a-f]{64}$/) }]);
+    expect(warnings).toEqual([]);
+    expect(api.asked.sort()).toEqual([`GET ${page}`, `GET ${db}`]);
+    expect(api.most).toBe(2);
+  });
+
+  it("gives the same hash as the decision by the same configuration, and no other for the same", async () => {
+    await createBoth();
+    const first = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
+    const configs = [
+      toConfig("ConfigMap", api.objects.get(page) as ConfigObject),
+      toConfig("Secret", api.objects.get(db) as ConfigObject),
+    ];
+    const planned = planAdmission(
+      "CREATE",
+      admitted(kinds.Deployment, deployment()),
+      undefined,
+      (kind) => configs.find((c) => c.kind === kind),
+      policy,
+    );
+    expect(hashIn(planned.patch)?.value).toBe(first);
+    expect((await review(asks("CREATE", deployment({ hash: first ?? "" })))).patch).toBeUndefined();
+  });
+
+  it("keeps the Pods from being scheduled while something is missing, and says what", async () => {
+    await create("shop", "configmaps", { metadata: { namespace: "shop", name: "page" } });
+    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    expect(patch).toContainEqual({
+      op: "add",
+      path: "/spec/template/spec/schedulerName",
+      value: "wave.pusher.com/invalid",
+    });
+    expect(warnings.join()).toContain('Secret "db"');
+  });
+
+  it("reads nothing for an update that leaves the pod template and Wave's annotations alone", async () => {
+    const old = deployment({ hash: "v2:old" });
+    const { patch, warnings } = await review(asks("UPDATE", { ...deployment({ hash: "v2:old", replicas: 5 }) }, old));
+    expect({ patch, warnings, asked: api.asked }).toEqual({ patch: undefined, warnings: [], asked: [] });
+  });
+
+  it("gives the hash back to an update that leaves it out, and the current one to an update of the template", async () => {
+    await createBoth();
+    const old = deployment({ hash: "v2:old" });
+    expect((await review(asks("UPDATE", deployment(), old))).patch).toEqual([
+      { op: "add", path: hashPath, value: "v2:old" },
+    ]);
+    const updated = await review(asks("UPDATE", deployment({ hash: "v2:old", image: "nginx:2" }), old));
+    expect(hashIn(updated.patch)?.value).toMatch(/^v2:[0-9a-f]{64}$/);
+  });
+
+  it("reads no object of another namespace that the policy excludes, and does not tell whether it exists", async () => {
+    await createBoth();
+    const annotations = { "wave.pusher.com/extra-secrets": "other/key" };
+    const absent = await review(asks("CREATE", deployment({ annotations })));
+    await create("other", "secrets", { metadata: { namespace: "other", name: "key" }, data: {} });
+    const present = await review(asks("CREATE", deployment({ annotations })));
+    expect(absent).toEqual(present);
+    expect(absent.warnings).toEqual([
+      expect.stringContaining('Secret "other/key": not there, or without'),
+      expect.stringContaining('waiting for Secret "other/key": its Pods stay Pending'),
+    ]);
+  });
+
+  it.each([
+    [
+      "refuses",
+      new ApiError({
+        request: "get secrets/db in shop",
+        status: 403,
+        reason: "Forbidden",
+        serverMessage: "wave at 10.0",
+      }),
+      'Wave may not read Secrets in namespace "shop"',
+    ],
+    [
+      "fails",
+      new ApiError({ request: "get secrets/db in shop", status: 500, reason: "", serverMessage: "etcd at 10.0" }),
+      "the API server could not tell Wave of a Secret",
+    ],
+    [
+      "does not answer",
+      new ConnectionError("get secrets/db in shop: no answer from 10.0"),
+      "the API server did not answer Wave in time",
+    ],
+  ])(
+    "lets a workload through unchanged with a warning in Wave's own words when the API server %s",
+    async (_how, error, text) => {
+      await createBoth();
+      api.fail = ({ path }) => (path === db ? error : undefined);
+      const { patch, warnings } = await review(asks("CREATE", deployment()));
+      expect(patch).toBeUndefined();
+      expect(warnings).toEqual([`Wave lets this through unchanged and looks at it later: ${text}`]);
+      expect(metrics.render()).toContain(
+        'wave_admission_reviews_total{kind="Deployment",operation="CREATE",outcome="unread"} 1',
+      );
+    },
+  );
+
+  it("leaves reviews to the controller where a namespace has 64 under way, and answers those of others", async () => {
+    await createBoth();
+    const go = Promise.withResolvers<void>();
+    api.pause = () => go.promise;
+    const reviewer = createReviewer(options(silentLogger));
+    const answers = Array.from({ length: 64 }, () => reviewer(asks("CREATE", deployment())));
+    expect((await reviewer(asks("CREATE", deployment()))).warnings).toEqual([
+      "Wave lets this through unchanged and looks at it later: many of its namespace come at the same time",
+    ]);
+    const elsewhere = { ...deployment(), metadata: { ...deployment().metadata, namespace: "other" } };
+    const other = reviewer(asks("CREATE", elsewhere, undefined, { namespace: "other" }));
+    go.resolve();
+    for (const answer of await Promise.all(answers)) expect(answer.patch).toBeDefined();
+    expect((await other).warnings[0]).toContain("waiting for");
+    expect((await reviewer(asks("CREATE", deployment()))).patch).toBeDefined();
+  });
+
+  it("asks for what is stored now, and gives each read one second, so that one after another makes two", async () => {
+    await createBoth();
+    const seen: ApiRequest[] = [];
+    api.fail = (request) => void seen.push(request);
+    await review(asks("CREATE", deployment()));
+    // A resourceVersion would let the API server answer from its cache.
+    const now = { method: "GET", timeoutMs: 1000 };
+    expect(seen).toEqual([
+      { ...now, path: page },
+      { ...now, path: db },
+    ]);
+  });
+
+  it("sees what was written the moment before it was asked, also while others are asking", async () => {
+    await createBoth();
+    const old = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
+    let answered = 0;
+    api.pause = async () => {
+      answered++;
+      for (let turn = 0; turn < 20; turn++) await null;
+    };
+    const reviewer = createReviewer(options(silentLogger));
+    const early = reviewer(asks("CREATE", deployment()));
+    // Both objects have been read and their answers are on the way.
+    while (answered < 4) await null;
+    const metadata = { namespace: "shop", name: "page", uid: "u", resourceVersion: "9" };
+    api.objects.set(page, { metadata, data: { index: "new" } } as KubeObject);
+    const late = hashIn((await reviewer(asks("CREATE", deployment()))).patch)?.value;
+    expect(hashIn((await early).patch)?.value).toBe(old);
+    expect(late).not.toBe(old);
+    expect(late).toBe(hashIn((await review(asks("CREATE", deployment()))).patch)?.value);
+  });
+
+  it.each([
+    [
+      "another kind",
+      asks("CREATE", { kind: "Pod" }, undefined, { kind: { group: "", version: "v1", kind: "Pod" } }),
+      "CREATE Pod",
+    ],
+    ["another operation", asks("DELETE", undefined, deployment()), "DELETE Deployment"],
+    ["a subresource", asks("UPDATE", deployment(), deployment(), { subResource: "scale" }), "UPDATE Deployment scale"],
+  ])("lets %s pass with a warning about the webhook's rules", async (_what, request, text) => {
+    expect(await review(request)).toEqual({
+      patch: undefined,
+      warnings: [`Wave's webhook was called for "${text}" and has nothing to do with it: check its rules`],
+    });
+  });
+
+  it("says nothing of a value, whatever it says", async () => {
+    await createBoth();
+    const lines: string[] = [];
+    const note = (...what: readonly unknown[]) => void lines.push(JSON.stringify(what));
+    const log = { debug: note, info: note, warn: note, error: note };
+    const reviewer = createReviewer(options(log));
+    for (const object of [deployment(), deployment({ annotations: { "wave.pusher.com/nonsense": "x" } })]) {
+      lines.push(JSON.stringify(await reviewer(asks("CREATE", object))));
+    }
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.join() + metrics.render()).not.toMatch(new RegExp(`hello|hunter2|${secretValue}`));
+  });
+});
+
+describe("an update that concerns no Pod", () => {
+  const old = deployment({ hash: "v2:old" });
+  const gated = structuredClone(old);
+  gated.spec.template.spec.schedulerName = "wave.pusher.com/invalid";
+
+  it.each([
+    ["replicas", deployment({ hash: "v2:old", replicas: 2 }), old, true],
+    ["an annotation of somebody else", deployment({ hash: "v2:old", annotations: { a: "b" } }), old, true],
+    ["an annotation for Wave", deployment({ hash: "v2:old", annotations: { "wave.pusher.com/x": "b" } }), old, false],
+    ["the image", deployment({ hash: "v2:old", image: "b" }), old, false],
+    ["the hash", deployment({ hash: "v2:new" }), old, false],
+    ["the hash, to none", deployment(), old, false],
+    ["nothing where there is no hash", deployment(), deployment(), false],
+    ["nothing where it is gated", gated, gated, false],
+  ])("is one that changes %s: %#", (_what, object, oldObject, concernsNone) => {
+    expect(concernsNoPod(kinds.Deployment, object, oldObject)).toBe(concernsNone);
+  });
+
+  it("is never patched by the decision, whatever the configuration", () => {
+    const changes = [
+      deployment({ hash: "v2:old", replicas: 2 }),
+      deployment({ hash: "v2:old", annotations: { a: "b" } }),
+    ];
+    const some = toConfig("ConfigMap", { metadata: { namespace: "shop", name: "page" }, data: { a: "1" } });
+    for (const object of changes) {
+      for (const lookup of [() => undefined, () => some]) {
+        for (const schedulingGate of [true, false]) {
+          const plan = planAdmission(
+            "UPDATE",
+            admitted(kinds.Deployment, object),
+            admitted(kinds.Deployment, old),
+            lookup,
+            { ...policy, schedulingGate },
+          );
+          expect(plan.patch).toBeUndefined();
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,113 @@
+import { expect } from "vitest";
+import type { Explanation } from "../../../src/cli/cluster/explanation.ts";
+import { configHash, updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
+import type { KubeObject } from "../../../src/kube/api/api-types.ts";
+import { eventually } from "../eventually.ts";
+import { type Ended, kubeconfigFile, runWave } from "./terminal.ts";
+
+/** What a test wants of a workload beyond two Pods that read the whole ConfigMap `page`. */
+export interface WantedWorkload {
+  /** Beside the opt-in; undefined takes one away. */
+  readonly annotations?: Readonly<Record<string, string | undefined>>;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly spec?: object;
+  readonly envFrom?: readonly object[];
+}
+
+/** Kubernetes and Wave as commands see them. */
+export interface CommandScene {
+  readonly env: Readonly<Record<string, string>>;
+  readonly run: (...args: readonly string[]) => Promise<Ended>;
+  readonly explained: (name: string, ...args: readonly string[]) => Promise<Explanation>;
+  readonly createNamespace: (name: string, annotations?: Readonly<Record<string, string>>) => Promise<void>;
+  readonly createConfigMap: (name: string, value: string) => Promise<void>;
+  readonly editConfigMap: (name: string, value: string) => Promise<void>;
+  /** Creates a Deployment, a StatefulSet or a DaemonSet: `deployments/web`. */
+  readonly createWorkload: (path: string, wanted?: WantedWorkload) => Promise<void>;
+  /** Merges into an object of the namespace: `deployments/web`. */
+  readonly merge: (path: string, patch: object, fieldManager?: string) => Promise<void>;
+  readonly read: (path: string) => Promise<KubeObject>;
+  /** Writes the current hash of `deployments/web` as Wave does. */
+  readonly roll: (path: string) => Promise<void>;
+  /** Resolves when `explain` tells this state. */
+  readonly toBe: (path: string, state: Explanation["state"]) => Promise<void>;
+}
+
+/** As much of a sandbox as the scene needs. */
+interface ApiServer {
+  readonly url: string;
+  readonly kubeconfig: () => object;
+}
+
+/** The scene in one namespace of a sandbox. Only tests import it. */
+export function commandScene(sandbox: ApiServer, namespace: string): CommandScene {
+  // What tests write has changed just now.
+  const env = { KUBECONFIG: kubeconfigFile(sandbox.kubeconfig()), WAVE_SETTLE: "0" };
+  const call = async (method: string, path: string, body?: object) => {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const response = await fetch(`${sandbox.url}${path}`, {
+      method,
+      headers: { "content-type": type },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+    return response;
+  };
+  const collection = (path: string) => {
+    const apps = ["deployments", "statefulsets", "daemonsets"].some((each) => path.startsWith(each));
+    return `${apps ? "/apis/apps/v1" : "/api/v1"}/namespaces/${namespace}/${path}`;
+  };
+  const named = (path: string) => ({
+    plural: path.slice(0, path.indexOf("/")),
+    name: path.slice(path.indexOf("/") + 1),
+  });
+  const run = (...args: readonly string[]) => runWave([...args, "-n", namespace], env);
+  const explained: CommandScene["explained"] = async (path, ...args) => {
+    const { code, out, err } = await run("explain", path, "-o", "json", ...args);
+    const explanation: Explanation = JSON.parse(out);
+    expect({ code, err }).toEqual({ code: explanation.state === "unknown" ? 3 : 0, err: "" });
+    return explanation;
+  };
+  const merge: CommandScene["merge"] = async (path, patch, fieldManager = "kubectl-edit") => {
+    await call("PATCH", `${collection(path)}?fieldManager=${fieldManager}`, patch);
+  };
+  return {
+    env,
+    run,
+    explained,
+    merge,
+    createNamespace: async (name, annotations = {}) => {
+      await call("POST", "/api/v1/namespaces", { metadata: { name, annotations } });
+    },
+    createConfigMap: async (name, value) => {
+      await call("POST", collection("configmaps"), { metadata: { name }, data: { key: value } });
+    },
+    editConfigMap: (name, value) => merge(`configmaps/${name}`, { data: { key: value } }),
+    createWorkload: async (
+      path,
+      { annotations, labels, spec, envFrom = [{ configMapRef: { name: "page" } }] } = {},
+    ) => {
+      const { plural, name } = named(path);
+      await call("POST", collection(plural), {
+        metadata: { name, labels, annotations: { [updateOnConfigChange]: "true", ...annotations } },
+        spec: {
+          ...(plural === "daemonsets" ? {} : { replicas: 2 }),
+          selector: { matchLabels: { app: name } },
+          template: {
+            metadata: { labels: { app: name } },
+            spec: { containers: [{ name: "web", image: "nginx", envFrom }] },
+          },
+          ...spec,
+        },
+      });
+    },
+    read: async (path) => (await call("GET", collection(path))).json() as Promise<KubeObject>,
+    roll: async (path) => {
+      const { currentHash } = await explained(path);
+      await merge(path, { spec: { template: { metadata: { annotations: { [configHash]: currentHash } } } } }, "wave");
+    },
+    toBe: async (path, state) => {
+      await eventually(async () => expect((await explained(path)).state).toBe(state));
+    },
+  };
+}

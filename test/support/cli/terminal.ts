@@ -1,0 +1,45 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Terminal } from "../../../src/cli/command/command.ts";
+import { wave } from "../../../src/cli/wave.ts";
+
+/** What a command wrote, and its exit code. */
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `wave` in this process, with nothing in its environment but what is given. */
+export async function runWave(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  terminal: Partial<Terminal> = {},
+): Promise<Ended> {
+  let [out, err] = ["", ""];
+  const code = await wave(args, {
+    env,
+    homeDir: "/does/not/exist",
+    program: "wave",
+    input: async function* () {},
+    write: (text) => {
+      out += text;
+    },
+    writeError: (text) => {
+      err += text;
+    },
+    outputToTerminal: false,
+    outputColumns: undefined,
+    errorsToTerminal: false,
+    ...terminal,
+  });
+  return { code, out, err };
+}
+
+/** Writes a kubeconfig into a new file; JSON is YAML. */
+export function kubeconfigFile(kubeconfig: object): string {
+  const file = join(mkdtempSync(join(tmpdir(), "wave-kubeconfig-")), "kubeconfig");
+  writeFileSync(file, JSON.stringify(kubeconfig));
+  return file;
+}

@@ -1,0 +1,29 @@
+import { type Dialect, type DialectSettings, dialects } from "../../../src/domain/compatibility/settings.ts";
+import { kinds } from "../../../src/domain/model/built-in-kinds.ts";
+import { toWorkload, type Workload, type WorkloadObject } from "../../../src/domain/model/workload.ts";
+import type { Policy } from "../../../src/domain/policy/policy.ts";
+import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
+import { defaultPolicy, type Wanted, workloadObject } from "./objects.ts";
+
+/** All dialects and none of their flags, but for what is given. */
+export function settingsWith(more: Partial<DialectSettings> = {}): DialectSettings {
+  return { understood: dialects, autoReloadAll: false, reloadOnCreate: false, reloadOnDelete: false, ...more };
+}
+
+/** The policy under which some dialects are understood. */
+export function understanding(...understood: readonly Dialect[]): Policy {
+  return { ...defaultPolicy, dialects: settingsWith({ understood }) };
+}
+
+/** All of them. */
+export const everybody = understanding(...dialects);
+
+/** A workload that Wave's own annotation does not opt in, as the API server would send it. */
+export function objectOf(wanted: Wanted): WorkloadObject {
+  return workloadObject({ ...wanted, annotations: { [updateOnConfigChange]: undefined, ...wanted.annotations } });
+}
+
+/** Its slim form under a policy. */
+export function workloadOf(wanted: Wanted, policy: Policy = everybody): Workload {
+  return toWorkload(kinds[wanted.kind ?? "Deployment"], objectOf(wanted), policy);
+}

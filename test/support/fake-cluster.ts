@@ -1,0 +1,177 @@
+import { cachesOver } from "../../src/cache/cluster-cache.ts";
+import { type Controller, type ControllerOptions, createController } from "../../src/controllers/rollout/controller.ts";
+import type { KubeObject } from "../../src/kube/api/api-types.ts";
+import { ApiError, ConnectionError } from "../../src/kube/api/errors.ts";
+import { type Resource, resourcePath, resources } from "../../src/kube/api/resources.ts";
+import type { ObjectEvent } from "../../src/kube/events/event-object.ts";
+import type { ApiRequest } from "../../src/kube/http/api-request.ts";
+import type { ApiClient } from "../../src/kube/http/client.ts";
+import { type LogFields, silentLogger } from "../../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { FakeWatch } from "./fake-watch.ts";
+
+/** The simplest client of an API server there is. Only tests import this file. */
+export function fetchClient(server: string): ApiClient {
+  return {
+    async request<T>({ method, path, query = {}, body, contentType, signal }: ApiRequest): Promise<T> {
+      const url = new URL(path, server);
+      for (const [name, value] of Object.entries(query))
+        if (value !== undefined) url.searchParams.set(name, `${value}`);
+      const response = await fetch(url, {
+        method,
+        ...(signal && { signal }),
+        ...(body !== undefined && {
+          body: JSON.stringify(body),
+          headers: { "content-type": contentType ?? "application/json" },
+        }),
+      }).catch((cause: unknown) => {
+        signal?.throwIfAborted();
+        throw new ConnectionError("the connection broke", { cause });
+      });
+      const text = await response.text();
+      const answer = JSON.parse(text);
+      if (response.ok) return answer;
+      const retryAfter = response.headers.get("retry-after");
+      throw new ApiError({
+        request: `${method} ${path}`,
+        status: response.status,
+        reason: answer.reason,
+        serverMessage: answer.message,
+        details: answer.details,
+        retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
+      });
+    },
+    stream: () => Promise.reject(new Error("the caches of these tests are filled by hand")),
+    close: async () => {},
+  };
+}
+
+type Kind = "ConfigMap" | "Secret" | "Deployment" | "StatefulSet" | "DaemonSet";
+const resourceOf: Readonly<Record<Kind, Resource>> = {
+  ConfigMap: resources.configMaps,
+  Secret: resources.secrets,
+  Deployment: resources.deployments,
+  StatefulSet: resources.statefulSets,
+  DaemonSet: resources.daemonSets,
+};
+
+/** A workload of one container that reads all keys of a ConfigMap, or whatever `podSpec` says. */
+export function workload(name: string, podSpec: object = {}, annotations: object = {}) {
+  const main = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "web" } }] };
+  return {
+    metadata: { name, annotations: { "wave.pusher.com/update-on-config-change": "true", ...annotations } },
+    spec: {
+      serviceName: "web",
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: { containers: [main], ...podSpec } },
+    },
+  };
+}
+
+/** What `name`, or `namespace/name`, stands for. */
+function named(text: string): { readonly namespace: string; readonly name: string } {
+  const [name = "", namespace = "default"] = text.split("/").reverse();
+  return { namespace, name };
+}
+
+/**
+ * A controller on an API server whose caches hold what the test shows them and nothing else, so that a test decides how
+ * far they are behind. Its clock stands still until the test moves it.
+ */
+export class TestCluster {
+  readonly clock: FakeClock;
+  readonly events: ObjectEvent[] = [];
+  readonly logged: { readonly message: string; readonly fields: LogFields | undefined }[] = [];
+  readonly metrics = new MetricsRegistry();
+  readonly client: ApiClient;
+  readonly controller: Controller;
+  readonly #watch = new FakeWatch();
+  readonly #caching = new AbortController();
+
+  constructor(server: string, options: Partial<ControllerOptions> = {}, clock = new FakeClock()) {
+    this.clock = clock;
+    this.client = options.client ?? fetchClient(server);
+    const { metrics } = this;
+    const caches = cachesOver(this.#watch, {
+      namespaces: undefined,
+      dialects: options.policy?.dialects,
+      clock,
+      log: silentLogger,
+      metrics,
+      onWorkloadChange: (change) => this.controller.onWorkloadChange(change),
+      onConfigChange: (change) => this.controller.onConfigChange(change),
+      onNamespaceChange: (namespace) => this.controller.onNamespaceChange(namespace),
+      onOwnersChange: options.policy?.ownership && ((key) => this.controller.onOwnersChange(key)),
+    });
+    const keep = (message: string, fields?: LogFields) => void this.logged.push({ message, fields });
+    this.controller = createController({
+      client: this.client,
+      caches,
+      policy: {
+        crossNamespace: "granted",
+        namespaces: undefined,
+        schedulingGate: true,
+        ofNamespace: caches.namespace,
+      },
+      recorder: { record: async (event) => void this.events.push(event) },
+      clock,
+      log: { debug: () => {}, info: keep, warn: keep, error: keep },
+      metrics,
+      updateRate: Number.POSITIVE_INFINITY,
+      updateBurst: 1,
+      syncPeriodMs: 0,
+      webhooks: false,
+      random: () => 1,
+      ...options,
+      ...(options.policy?.dialects && { policy: { ...options.policy, namesMatching: caches.namesMatching } }),
+    });
+    void caches.run(this.#caching.signal);
+  }
+
+  /** Shows the caches everything that the server has: their first list. */
+  async list(): Promise<void> {
+    for (const { plural, ...resource } of Object.values(resourceOf)) {
+      const path = resourcePath({ plural, ...resource }, {});
+      const { items } = await this.client.request<{ items: KubeObject[] }>({ method: "GET", path });
+      await this.#watch.feed(plural).list(...items);
+    }
+  }
+
+  /** Shows the caches an object as the server has it now, or that it is gone. */
+  async show(kind: Kind, name: string): Promise<void> {
+    const object = await this.get(kind, name);
+    const feed = this.#watch.feed(resourceOf[kind].plural);
+    if (object !== undefined) await feed.push({ type: "apply", object });
+    else await feed.push({ type: "delete", object: { metadata: named(name) } });
+  }
+
+  /** Creates an object and shows nothing. */
+  create(kind: Kind, object: object, namespace = "default"): Promise<KubeObject> {
+    const path = resourcePath(resourceOf[kind], { namespace });
+    return this.client.request({ method: "POST", path, body: object });
+  }
+
+  /** Changes an object by a merge patch and shows nothing. */
+  edit(kind: Kind, name: string, change: object): Promise<KubeObject> {
+    const path = resourcePath(resourceOf[kind], named(name));
+    return this.client.request({ method: "PATCH", path, body: change, contentType: "application/merge-patch+json" });
+  }
+
+  /** Deletes an object and shows nothing. */
+  async remove(kind: Kind, name: string): Promise<void> {
+    await this.client.request({ method: "DELETE", path: resourcePath(resourceOf[kind], named(name)) });
+  }
+
+  /** An object as the server has it, undefined where it has none. */
+  async get(kind: Kind, name: string): Promise<KubeObject | undefined> {
+    const path = resourcePath(resourceOf[kind], { namespace: named(name).namespace });
+    const { items } = await this.client.request<{ items: KubeObject[] }>({ method: "GET", path });
+    return items.find(({ metadata }) => metadata.name === named(name).name);
+  }
+
+  /** Ends the caches. */
+  close(): void {
+    this.#caching.abort();
+  }
+}

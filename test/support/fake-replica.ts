@@ -1,0 +1,145 @@
+import type { EventRecorder } from "../../src/kube/events/event-recorder.ts";
+import { type Clock, sleep } from "../../src/lib/clock.ts";
+import { createElector, type Elector } from "../../src/manager/leader-election/leader-election.ts";
+import { defaultElectionTimings, type ElectionTimings } from "../../src/manager/leader-election/lease.ts";
+import type { Leadership } from "../../src/runtime/leadership.ts";
+import type { LogFields, Logger } from "../../src/telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
+import { type FakeLeaseServer, fakeClient, type Network } from "./fake-lease-server.ts";
+
+/** The clocks of one machine: set wrong, running fast or slow, and of a process that can be stopped. */
+export class ProcessClock implements Clock {
+  wallOffsetMs = 0;
+  readonly #base: Clock;
+  readonly #rate: number;
+  #stopped = false;
+  #overdue: (() => void)[] = [];
+
+  /** `rate` is how many of its seconds go into one real second. */
+  constructor(base: Clock, rate = 1) {
+    this.#base = base;
+    this.#rate = rate;
+  }
+
+  readonly wall = (): number => Math.round(this.#base.wall() * this.#rate + this.wallOffsetMs);
+  readonly monotonic = (): number => this.#base.monotonic() * this.#rate;
+  readonly timer = (ms: number, callback: () => void): (() => void) => {
+    let cancelled = false;
+    const fire = () => {
+      if (cancelled) return;
+      if (this.#stopped) this.#overdue.push(fire);
+      else callback();
+    };
+    const cancel = this.#base.timer(ms / this.#rate, fire);
+    return () => {
+      cancelled = true;
+      cancel();
+    };
+  };
+
+  /** SIGSTOP: nothing runs, time goes on. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** SIGCONT: what fell due meanwhile, timers and answers, runs now, late and in any order. */
+  resume(newestFirst = false): void {
+    this.#stopped = false;
+    const overdue = this.#overdue.splice(0);
+    for (const fire of newestFirst ? overdue.reverse() : overdue) fire();
+  }
+}
+
+/** One term as the work in it saw it. */
+export interface ObservedTerm {
+  readonly leadership: Leadership;
+  /** Writes that were begun, not finished and not given up. */
+  inFlight: number;
+}
+
+/** A process that elects, and while it leads writes every half second, each write taking `writeMs`. */
+export class FakeReplica {
+  readonly clock: ProcessClock;
+  readonly network: Network;
+  readonly elector: Elector;
+  readonly metrics = new MetricsRegistry();
+  readonly logged: string[] = [];
+  readonly terms: ObservedTerm[] = [];
+  writeMs = 5;
+  /** What the leader's work does once it is told to stop, after its write in flight. */
+  afterStop: (leadership: Leadership) => Promise<void> = async () => {};
+  readonly #shutdown = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(o: {
+    readonly server: FakeLeaseServer;
+    readonly base: Clock;
+    readonly identity: string;
+    readonly rate?: number;
+    readonly random?: () => number;
+    readonly timings?: ElectionTimings;
+    readonly recorder?: EventRecorder;
+    readonly onTerm?: (replica: FakeReplica) => void;
+  }) {
+    const random = o.random ?? (() => 0.5);
+    this.clock = new ProcessClock(o.base, o.rate);
+    this.network = { delayMs: () => 2, cut: false, delivers: () => random() < 0.5 };
+    this.elector = createElector({
+      ...(o.timings ?? defaultElectionTimings),
+      client: fakeClient(o.server, this.clock, this.network),
+      clock: this.clock,
+      log: this.#logger(),
+      metrics: this.metrics,
+      namespace: "wave",
+      name: "wave",
+      identity: o.identity,
+      random,
+      ...(o.recorder && { recorder: o.recorder }),
+    });
+    const lead = async (leadership: Leadership) => {
+      const term = { leadership, inFlight: 0 };
+      this.terms.push(term);
+      o.onTerm?.(this);
+      await this.#work(term);
+      await this.afterStop(leadership);
+    };
+    this.#done = this.elector.run({ signal: this.#shutdown.signal, lead });
+  }
+
+  /** Whether it would write at this moment. */
+  get valid(): boolean {
+    return this.terms.some((term) => term.leadership.valid());
+  }
+
+  get inFlight(): number {
+    return this.terms.reduce((sum, term) => sum + term.inFlight, 0);
+  }
+
+  /** SIGTERM. Resolves when the process would exit. */
+  shutDown(): Promise<void> {
+    this.#shutdown.abort();
+    return this.#done;
+  }
+
+  async #work(term: ObservedTerm): Promise<void> {
+    const { stop, abort, valid } = term.leadership;
+    const end = AbortSignal.any([stop, abort]);
+    while (!end.aborted) {
+      if (valid()) {
+        term.inFlight++;
+        await sleep(this.clock, this.writeMs, abort).catch(() => {});
+        term.inFlight--;
+      }
+      await sleep(this.clock, 500, end).catch(() => {});
+    }
+  }
+
+  #logger(): Logger {
+    const keep =
+      (level: string) =>
+      (message: string, fields: LogFields = {}) => {
+        this.logged.push(`${level} ${message} ${JSON.stringify(fields)}`);
+      };
+    return { debug: keep("debug"), info: keep("info"), warn: keep("warn"), error: keep("error") };
+  }
+}

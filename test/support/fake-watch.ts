@@ -1,0 +1,102 @@
+import type { ListNamespace, Source, Watch, Watched } from "../../src/cache/store/kind-cache.ts";
+import type { KubeObject } from "../../src/kube/api/api-types.ts";
+import type { ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts";
+
+interface FedEvent {
+  readonly type: ReflectorEvent<KubeObject>["type"];
+  readonly object?: unknown;
+  /** Of `initFailed`. */
+  readonly why?: string;
+}
+
+/** Events that a test hands to one reflector, whenever it wants. Like on the wire, objects arrive as JSON. */
+export class Feed {
+  readonly #lines: string[] = [];
+  #wake: () => void = () => {};
+  #taken: () => void = () => {};
+
+  /** Resolves when the reflector has taken in all events. */
+  push(...events: FedEvent[]): Promise<void> {
+    this.#lines.push(...events.map((event) => JSON.stringify(event)));
+    return new Promise((resolve) => {
+      this.#taken = resolve;
+      this.#wake();
+    });
+  }
+
+  /** A whole list. */
+  list(...objects: unknown[]): Promise<void> {
+    const all = objects.map((object) => ({ type: "initApply" as const, object }));
+    return this.push({ type: "init" }, ...all, { type: "initDone" });
+  }
+
+  async *events<O extends KubeObject>(signal: AbortSignal): AsyncGenerator<ReflectorEvent<O>> {
+    signal.addEventListener("abort", () => this.#wake());
+    try {
+      while (!signal.aborted) {
+        const line = this.#lines.shift();
+        if (line === undefined) await this.#more();
+        else yield JSON.parse(line);
+      }
+    } finally {
+      this.#taken();
+    }
+    // As requests do that are under way when their signal is aborted.
+    throw signal.reason;
+  }
+
+  #more(): Promise<void> {
+    this.#taken();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/**
+ * A watch over feeds by plural and namespace, as in "secrets" or "secrets/team-a", and lists of a namespace over feeds such as
+ * "list of secrets/team-a". Namespaces, "namespaces" or "namespaces/team-a", are listed at once and decide nothing, unless
+ * the test lists them. Only tests import it.
+ */
+export class FakeWatch implements Source {
+  readonly watched: Watched[] = [];
+  /** The feeds of the lists that were asked for. */
+  readonly listed: string[] = [];
+  readonly #feeds = new Map<string, Feed>();
+  readonly #listsNamespaces: boolean;
+
+  constructor({ listsNamespaces = true } = {}) {
+    this.#listsNamespaces = listsNamespaces;
+  }
+
+  feed(name: string): Feed {
+    const feed = this.#feeds.get(name) ?? new Feed();
+    this.#feeds.set(name, feed);
+    return feed;
+  }
+
+  readonly watch: Watch = (what, signal) => {
+    this.watched.push(what);
+    const { plural } = what.resource;
+    const of = what.namespace ?? what.fieldSelector?.match(/^metadata\.name=(.*)$/)?.[1];
+    const feed = this.feed(of === undefined ? plural : `${plural}/${of}`);
+    if (plural === "namespaces" && this.#listsNamespaces) void feed.list();
+    return feed.events(signal);
+  };
+
+  readonly list: ListNamespace = (what, signal) => {
+    const name = `list of ${what.resource.plural}/${what.namespace}`;
+    this.listed.push(name);
+    return untilDone(this.feed(name).events(signal));
+  };
+}
+
+async function* untilDone<O extends KubeObject>(
+  events: AsyncIterable<ReflectorEvent<O>>,
+): AsyncGenerator<ReflectorEvent<O>> {
+  for await (const event of events) {
+    yield event;
+    if (event.type === "initDone") return;
+    if (event.type === "initFailed") throw new Error(event.why);
+  }
+}

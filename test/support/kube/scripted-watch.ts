@@ -1,0 +1,116 @@
+import type { ServerResponse } from "node:http";
+import { onTestFinished } from "vitest";
+import type { KubeObject } from "../../../src/kube/api/api-types.ts";
+import { resources } from "../../../src/kube/api/resources.ts";
+import { listWatch } from "../../../src/kube/list-watch/list-watch.ts";
+import type { ListWatchOptions, ReflectorEvent } from "../../../src/kube/list-watch/watch-context.ts";
+import { type Clock, systemClock } from "../../../src/lib/clock.ts";
+import type { Logger } from "../../../src/telemetry/logging/log.ts";
+import { clientOf } from "./client.ts";
+import { serveHttp } from "./server.ts";
+
+/** A server whose answers to a list-watch a test writes down. Only tests import this file. */
+
+/** A Secret of the namespace "a" as a list or watch has it. */
+export const secret = (name: string, resourceVersion: string) => ({
+  metadata: { name, namespace: "a", resourceVersion },
+});
+/** A line of a watch. */
+export const event = (type: string, object: object | null) => `${JSON.stringify({ type, object })}\n`;
+/** The line of a Secret that is new. */
+export const added = (name: string, resourceVersion: string) => event("ADDED", secret(name, resourceVersion));
+/** The line that tells how far the watch has come. */
+export const bookmark = (resourceVersion: string) => event("BOOKMARK", { metadata: { resourceVersion } });
+/** The line that ends the initial list. */
+export const endOfList = (resourceVersion: string) =>
+  event("BOOKMARK", { metadata: { resourceVersion, annotations: { "k8s.io/initial-events-end": "true" } } });
+/** What the server says where it fails. */
+export const failure = (code: number, reason: string) => ({
+  kind: "Status",
+  status: "Failure",
+  code,
+  reason,
+  message: "no",
+});
+
+/** What the server does with one request. */
+export type Answer = (response: ServerResponse) => void;
+/** A stream that the server ends. */
+export const ends =
+  (...lines: string[]): Answer =>
+  (response) =>
+    void response.end(lines.join(""));
+/** A stream whose connection breaks. */
+export const breaks =
+  (...lines: string[]): Answer =>
+  (response) =>
+    void response.write(lines.join(""), () => setImmediate(() => response.destroy()));
+/** A stream that goes on. */
+export const goesOn =
+  (...lines: string[]): Answer =>
+  (response) =>
+    void response.write(lines.join(""));
+/** A failure with its HTTP status. */
+export const refuses =
+  (code: number, reason: string): Answer =>
+  (response) => {
+    response.writeHead(code, { "content-type": "application/json" });
+    response.end(JSON.stringify(failure(code, reason)));
+  };
+/** A page of a list. */
+export const page = (items: readonly (object | null)[], metadata: object): Answer =>
+  ends(JSON.stringify({ metadata, items }));
+
+/** The last object of each script: when it is told, the test has seen everything. */
+export const last = "last";
+/** Waits a hundredth of what it is asked to. */
+const hurriedClock: Clock = { ...systemClock, timer: (ms, callback) => systemClock.timer(ms / 100, callback) };
+
+/** What a list-watch asks a server that gives these answers one after the other, what it tells, and what it logs. */
+export const follow = (...answers: Answer[]) => followWith({}, ...answers);
+
+/** As {@link follow}, with options of the list-watch. */
+export async function followWith(options: Pick<ListWatchOptions, "listAgain" | "mayBeAbsent">, ...answers: Answer[]) {
+  const asked: Record<string, string>[] = [];
+  const server = await serveHttp((request, response) => {
+    asked.push(Object.fromEntries(new URL(request.url ?? "", "http://server").searchParams));
+    const answer = answers.shift() ?? refuses(500, "NoMoreAnswers");
+    answer(response);
+  });
+  const { client, metrics } = clientOf(`http://127.0.0.1:${server.port}`);
+  onTestFinished(async () => {
+    await client.close();
+    await server.close();
+  });
+  const logged: string[] = [];
+  const keep =
+    (level: string): Logger["warn"] =>
+    (message, fields) =>
+      void logged.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const log: Logger = { debug: () => {}, info: keep("info"), warn: keep("warn"), error: keep("error") };
+  const stop = new AbortController();
+  const told: string[] = [];
+  const events = listWatch({
+    client,
+    resource: resources.secrets,
+    clock: hurriedClock,
+    log,
+    metrics,
+    signal: stop.signal,
+    ...options,
+  });
+  for await (const each of events) {
+    told.push(textOf(each));
+    if ("object" in each && each.object.metadata.name === last) stop.abort();
+  }
+  return { asked, told, logged };
+}
+
+function textOf(each: ReflectorEvent<KubeObject>): string {
+  return "object" in each ? `${each.type} ${each.object.metadata.name}` : each.type;
+}
+
+/** The query of a watch that resumes, as far as tests look. */
+export const watching = (resourceVersion: string) => ({ watch: "true", allowWatchBookmarks: "true", resourceVersion });
+/** The query of a watch that begins with a list. */
+export const listing = { watch: "true", sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" };

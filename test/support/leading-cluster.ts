@@ -1,0 +1,42 @@
+import { onTestFinished } from "vitest";
+import { unpaced } from "../../src/domain/policy/pacing-flags.ts";
+import type { Policy } from "../../src/domain/policy/policy.ts";
+import { soleLeadership } from "../../src/runtime/leadership.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { TestCluster } from "./fake-cluster.ts";
+
+/** Wave's own annotations alone, and nothing waits. */
+export const plainPolicy = {
+  crossNamespace: "granted",
+  namespaces: undefined,
+  schedulingGate: true,
+  pacing: unpaced,
+} as const satisfies Policy;
+
+/** Starts an API server without controllers: `startSandbox`, which tests alone may import. */
+type StartApiServer = (options: {
+  readonly controllers: false;
+  readonly clock: FakeClock;
+}) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>;
+
+/** A controller that leads, and has listed what `create` made on its API server. Both end with the test. Only tests import it. */
+export async function leadingCluster(
+  startApiServer: StartApiServer,
+  policy: Policy,
+  create: (cluster: TestCluster) => Promise<void>,
+): Promise<TestCluster> {
+  const clock = new FakeClock();
+  const server = await startApiServer({ controllers: false, clock });
+  const cluster = new TestCluster(server.url, { policy }, clock);
+  const stop = new AbortController();
+  await create(cluster);
+  await cluster.list();
+  const done = cluster.controller.run(soleLeadership(stop.signal));
+  onTestFinished(async () => {
+    stop.abort();
+    await done;
+    cluster.close();
+    await server.close();
+  });
+  return cluster;
+}

@@ -1,0 +1,148 @@
+import type { PacingFlags } from "../../../src/domain/policy/pacing-flags.ts";
+import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
+import type { Actor, World } from "./world.ts";
+
+/** Looks at every roll, for tests, with eyes of its own: at what becomes of Pods, and none of what the API tells. */
+export class Watchman {
+  readonly #world: World;
+  readonly #flags: PacingFlags;
+  readonly #editedAt = new Map<string, number>();
+  /** How often each was rolled since anything happened that asks for it. */
+  readonly #rollsSince = new Map<Actor, number>();
+  #forgot = false;
+  /** How often the hash was written in a row that was written last. */
+  readonly #sameHash = new Map<Actor, { readonly hash: string; readonly times: number }>();
+
+  constructor(world: World, flags: PacingFlags) {
+    this.#world = world;
+    this.#flags = flags;
+  }
+
+  /** Is told that a ConfigMap was edited. */
+  edited(config: ConfigName): void {
+    this.#editedAt.set(configKey(config), this.#world.now);
+    for (const actor of this.#world.actors) if (reads(actor, config)) this.disturbed(actor);
+  }
+
+  /** Is told that Wave has forgotten everything. */
+  restarted(): void {
+    this.#sameHash.clear();
+    this.#forgot = true;
+  }
+
+  /** Is told that somebody changed a workload so that it has to be rolled. */
+  disturbed(actor: Actor): void {
+    this.#rollsSince.set(actor, 0);
+  }
+
+  /** Is told right before a roll, and fails where it must not be. */
+  judge(actor: Actor): void {
+    const { now } = this.#world;
+    const { window, hold, waves, resumed, mode, settle } = actor.stored.policy;
+    demand(hold !== "true" && mode !== "observe" && settle !== "soon", "is not held", actor);
+    demand(isIn(window, now), "is in its window", actor);
+    const since = this.#standsSince(actor);
+    if (since !== undefined && actor.rollout?.byWave) {
+      const over = now - actor.rollout.at >= this.#flags.rolloutTimeoutMs - 1_000;
+      demand(over || now - since >= 30_000, "its last roll is over or stuck", actor);
+    }
+    if (waves !== "off" && resumed === undefined)
+      for (const object of this.#world.changedFor(actor)) this.#judgeWave(actor, object);
+    const rolls = (this.#rollsSince.get(actor) ?? 0) + 1;
+    this.#rollsSince.set(actor, rolls);
+    demand(rolls === 1, "is rolled once", actor);
+    const hash = this.#world.hashOf(actor);
+    const before = this.#sameHash.get(actor);
+    const times = before?.hash === hash ? before.times + 1 : 1;
+    this.#sameHash.set(actor, { hash, times });
+    demand(times <= 10, "is tried ten times at most", actor);
+  }
+
+  /** Fails where anything was rolled too often. */
+  judgeEnd(): void {
+    for (const actor of this.#world.actors) {
+      const { rolls } = actor;
+      for (const [index, from] of rolls.entries()) {
+        const within = (ms: number) => rolls.slice(index).filter((at) => at < from + ms).length;
+        demand(within(9_000) === 1, "is rolled once in 9 s", actor);
+        demand(within(600_000) <= 7, "is rolled 7 times in 10 minutes at most", actor);
+        demand(within(3_600_000) <= 30, "is rolled 30 times in an hour at most", actor);
+      }
+    }
+  }
+
+  /** Others of its namespace that were rolled for the same change leave room for it. */
+  #judgeWave(actor: Actor, object: ConfigName): void {
+    const { maxConcurrent, firstWave, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
+    const { now } = this.#world;
+    const editedAt = this.#editedAt.get(configKey(object)) ?? 0;
+    const known = this.#world.actors.filter((other) => other !== actor).map((other) => this.#asKnown(other, object));
+    const others = known.filter((other) => {
+      const { policy, namespace } = other.stored;
+      // Who was not there cannot know that the hash was taken away of one whose Pods are complete.
+      const sees = other.rollout?.byWave ? !isOf(object, this.#world.changedFor(other)) : this.#forgot;
+      return policy.waves !== "off" && sees && namespace === actor.stored.namespace && reads(other, object);
+    });
+    const since = others.flatMap((other) => {
+      const { rollout } = other;
+      return rollout !== undefined && rollout.at >= editedAt ? [{ ...rollout, other }] : [];
+    });
+    // The API tells times to the second.
+    const passed = since.filter(
+      ({ at, other: { shape }, bad }) => !bad && now >= at + shape.pods * shape.podMs + soakMs - 1_000,
+    );
+    const rolled = since.filter(({ at, again, byWave }) => byWave && !again && !sameSecond(at, editedAt));
+    const unfinished = rolled.filter(({ other }) => this.#standsSince(other) !== undefined);
+    const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs - 1_000);
+    const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
+    demand(unfinished.length - failed.length < maxConcurrent, "is one of few at once", actor);
+    const isFirst = rolled.length - excused.length < firstWave;
+    demand(isFirst || passed.length >= firstWave, "is of the first wave, or that is past", actor);
+    demand(failed.length - excused.length < haltAfterFailures, "is not halted", actor);
+  }
+
+  /** As it was known when it was decided who rolls at this moment, if it does for something else. */
+  #asKnown(other: Actor, object: ConfigName): Actor {
+    const { rollout } = other;
+    if (!rollout?.byWave || rollout.at < this.#world.now || isOf(object, rollout.changed)) return other;
+    return { ...other, rollout: rollout.before };
+  }
+
+  /** Since when no Pod of an unfinished rollout became available; undefined where it is finished. */
+  #standsSince({ rollout, shape: { pods, podMs } }: Actor): number | undefined {
+    if (rollout === undefined) return undefined;
+    if (rollout.bad) return rollout.at;
+    const steps = Math.floor((this.#world.now - rollout.at) / podMs);
+    return steps >= pods ? undefined : rollout.at + steps * podMs;
+  }
+}
+
+function reads(actor: Actor, config: ConfigName): boolean {
+  return isOf(config, actor.stored.references);
+}
+
+function isOf(config: ConfigName, all: readonly ConfigName[]): boolean {
+  return all.some((each) => configKey(each) === configKey(config));
+}
+
+/** Of the windows that the histories have. */
+function isIn(window: string | undefined, now: number): boolean {
+  const minutes = Math.floor(now / 60_000) % 1_440;
+  switch (window) {
+    case undefined:
+      return true;
+    case "Mon-Sun 12:30-14:00":
+      return minutes >= 750 && minutes < 840;
+    default:
+      return minutes >= 1_320 || minutes < 120;
+  }
+}
+
+/** Then who was not there cannot tell which of the two came first. */
+function sameSecond(a: number, b: number): boolean {
+  return Math.floor(a / 1000) === Math.floor(b / 1000);
+}
+
+function demand(isSo: boolean, what: string, { key }: Actor): void {
+  if (!isSo) throw new Error(`it must be that ${key} ${what}`);
+}

@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * The number that decides whatever is drawn in a run of the tests: another one for each state of the code, and for one state the same, so
+ * that a change that fails fails whoever plays it again, and chance fails nobody. Below 2^31. `WAVE_SEED` chooses instead: a number, or
+ * `random`. Throws where that is neither.
+ */
+export function playedSeed(asked = process.env.WAVE_SEED): number {
+  if (asked === "random") return Math.floor(Math.random() * 2 ** 31);
+  if (asked === undefined) return seedOfCode();
+  const seed = Number(asked);
+  if (/^\d+$/.test(asked) && seed < 2 ** 31) return seed;
+  throw new Error(`WAVE_SEED=${asked}: give a number from 0 to 2147483647, or "random"`);
+}
+
+function seedOfCode(): number {
+  const sum = createHash("sha256");
+  const root = join(import.meta.dirname, "../..");
+  for (const file of globSync("{src,sandbox,test/simulation}/**/*.ts", { cwd: root }).sort()) {
+    sum.update(`${file}\0`).update(readFileSync(join(root, file)));
+  }
+  return sum.digest().readUInt32BE() >>> 1;
+}
