@@ -51,7 +51,7 @@ async function inChild(what: string, entries: number): Promise<Cost> {
   return cost as Cost;
 }
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 
 function measure(what: string, entries: number): Cost {
   const made = largeObjects[what]?.(entries);

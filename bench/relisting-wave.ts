@@ -103,7 +103,7 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
     ...shared,
     client,
     cached: caches.lookup,
-    policy: { crossNamespace: "granted", namespaces: undefined, schedulingGate: true },
+    policy: { crossNamespace: "granted", namespaces: undefined, schedulingHold: true },
     bindAddress: `127.0.0.1:${port}`,
     namespace,
     serviceName: "relisting",
@@ -113,11 +113,11 @@ async function run({ kubeconfig, namespace, port }: RelistingOptions): Promise<v
   const running = Promise.all([caches.run(end.signal), webhook.run(end.signal)]);
   await caches.whenSynced(end.signal);
   while (webhook.ready() !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));
-  const turns = monitorEventLoopDelay({ resolution: 1 });
-  turns.enable();
+  const permits = monitorEventLoopDelay({ resolution: 1 });
+  permits.enable();
   process.on("message", () => {
-    process.send?.({ lists, longestTurn: turns.max / 1e6 } satisfies Relisted);
-    turns.reset();
+    process.send?.({ lists, longestTurn: permits.max / 1e6 } satisfies Relisted);
+    permits.reset();
   });
   process.send?.("serving");
   await running;

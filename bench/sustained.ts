@@ -154,7 +154,7 @@ async function quiet(wave: WaveProcess): Promise<number> {
 
 function rolls(metrics: string): number {
   return (
-    sum(metrics, "wave_outcomes_total", 'outcome="roll"') + sum(metrics, "wave_outcomes_total", 'outcome="baseline"')
+    sum(metrics, "wave_outcomes_total", 'outcome="roll"') + sum(metrics, "wave_outcomes_total", 'outcome="firstHash"')
   );
 }
 
@@ -169,7 +169,7 @@ async function wrongWorkloads(plane: Plane): Promise<number> {
 
 const settings = {
   webhooks: false,
-  schedulingGate: true,
+  schedulingHold: true,
   crossNamespace: "granted",
   namespaces: undefined,
   updateRate: 0,

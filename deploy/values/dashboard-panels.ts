@@ -49,7 +49,7 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
       stat("Replicas", process.build, `count(${chosen(process.build)})`),
       stat("API server reachable", cluster.reachable, `min(${chosen(cluster.reachable)})`, { below: 1 }),
       stat("Synced", cluster.synced, `min(${chosen(cluster.synced)})`, { below: 1 }),
-      stat("Waiting", workloads.workloads, inState("waiting|overBudget"), { from: 1 }),
+      stat("Waiting", workloads.workloads, inState("waiting|overLimit"), { from: 1 }),
       stat("Held", workloads.workloads, inState("held")),
       stat("Refused", workloads.workloads, inState("refused|bug"), { from: 1 }),
       stat("Changes halted", workloads.halted, `sum(${chosen(workloads.halted)})`, { from: 1 }),
@@ -96,7 +96,7 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
       ),
       lines("Queue", workloads.depth, [
         [`sum(${chosen(workloads.depth)})`, "for a worker"],
-        [`sum(${chosen(workloads.turns)})`, "for a turn"],
+        [`sum(${chosen(workloads.permits)})`, "for a turn"],
         [`sum(${chosen(workloads.delayed)})`, "for their time"],
       ]),
       lines("Events", workloads.failedEvents, [

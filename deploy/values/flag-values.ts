@@ -1,7 +1,7 @@
 import { meaningless } from "../../src/cli/flags/compatibility-flags.ts";
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
-import { dialects } from "../../src/domain/compatibility/settings.ts";
+import { compatibility } from "../../src/domain/compatibility/settings.ts";
 import { namespace, optionalDuration, optionalLabel, optionalName } from "./schemas.ts";
 import type { Json, JsonSchema, Value } from "./value.ts";
 
@@ -31,8 +31,8 @@ const placements: Readonly<Record<string, Placement>> = {
     },
     expression: `.Values.updateRate | toString | eq "0" | ternary "unlimited" .Values.updateRate`,
   },
-  dialects: {
-    schema: { type: "array", uniqueItems: true, items: { enum: dialects } },
+  compatibility: {
+    schema: { type: "array", uniqueItems: true, items: { enum: compatibility } },
     help: "Whose annotations are understood: `wave`, its own; `sap`, pod-reloader's; `stakater`, Reloader's. Not while that one still runs: both would roll. Empty: wave.",
   },
   "workload-kinds": {

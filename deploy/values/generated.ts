@@ -29,7 +29,7 @@ const flagsIntroduction = `
 # Flags of wave run
 An environment variable stands for each, such as ${exampleVariable}; a flag wins. In the chart each is a
 [value](../deploy/chart/README.md). Durations are as in Go: \`300ms\`, \`1.5s\`, \`5m\`, \`1h30m\`. A flag that is on or off takes its value after
-an equals sign: \`--scheduling-gate=false\`. Other commands: \`wave help COMMAND\`.
+an equals sign: \`--scheduling-hold=false\`. Other commands: \`wave help COMMAND\`.
 `;
 
 /**

@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../domain/compatibility/settings.ts";
 import type { Config } from "../domain/config/digest.ts";
 import type { WantedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { Workload } from "../domain/model/workload.ts";
@@ -15,7 +15,7 @@ export interface CachesOptions {
   /** Which references into other namespaces count. "none": what such a namespace has is waited for by nobody elsewhere. Default: some. */
   readonly crossNamespace?: Policy["crossNamespace"] | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
-  readonly dialects?: DialectSettings | undefined;
+  readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload besides the built-in ones, wherever they are there. */
   readonly workloadKinds?: readonly WantedKind[] | undefined;
   /** Whether what SecretProviderClasses fetch is known, and their volumes count. Default: no. */

@@ -9,7 +9,7 @@ import { type Caches, cachesOver } from "./cluster-cache.ts";
 import type { FindKind, ListNamespace, Watch, Watched } from "./store/kind-cache.ts";
 import type { ReadTemplate } from "./store/read-template.ts";
 import { findKind } from "./workloads/find-kind.ts";
-import { readWithLentTemplate } from "./workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate } from "./workloads/template-source-reads.ts";
 
 export type { CachesOptions } from "./caches-options.ts";
 export type { Caches } from "./cluster-cache.ts";
@@ -37,6 +37,6 @@ export function createCaches({ client, random = Math.random, ...options }: Clust
     return row;
   };
   const readTemplate: ReadTemplate = (row, name, signal) =>
-    readWithLentTemplate(client, row, name, { timeoutMs: 10_000, signal });
+    readWithBorrowedTemplate(client, row, name, { timeoutMs: 10_000, signal });
   return cachesOver({ watch, list, find, readTemplate }, { ...options, random, late: lastHeard.late });
 }

@@ -94,7 +94,7 @@ describe("a namespace that is beyond its budget", () => {
     const references = (i: number) => caches.workload(`Deployment/ns/w${i}`)?.references.length;
     expect(references(0)).toBe(990);
     expect(references(199)).toBe(0);
-    expect(caches.workload("Deployment/ns/w199")?.excess).toEqual({ budget: "namespace", count: 21 });
+    expect(caches.workload("Deployment/ns/w199")?.limitExceeded).toEqual({ budget: "namespace", count: 21 });
     expect([...caches.workloadsReading("ConfigMap/ns/m-199-0")]).toEqual([]);
     const kept = Array.from({ length: 200 }, (_, i) => references(i) ?? 0).reduce((sum, count) => sum + count);
     expect(kept).toBeGreaterThan(20_000);
@@ -105,7 +105,7 @@ describe("a namespace that is beyond its budget", () => {
     for (const name of ["one", "two", "three"]) {
       await fake.feed("configmaps").push({ type: "apply", object: configMap(name, wide) });
     }
-    expect(configChanges.at(-1)?.after).toMatchObject({ keys: [], excess: { budget: "namespace", count: 21 } });
+    expect(configChanges.at(-1)?.after).toMatchObject({ keys: [], limitExceeded: { budget: "namespace", count: 21 } });
     const elsewhere = configMap("wide", wide, { namespace: "other" });
     await fake.feed("configmaps").push({ type: "apply", object: elsewhere });
     expect(configChanges.at(-1)?.after?.keys).toHaveLength(4_900);
@@ -115,7 +115,7 @@ describe("a namespace that is beyond its budget", () => {
     const { fake, caches, metrics } = start();
     for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) await fake.feed(each).list();
     await fake.feed("deployments").list(...Array.from({ length: 40 }, (_, i) => greedy(i)));
-    expect(caches.workload("Deployment/ns/w39")?.excess?.budget).toBe("namespace");
+    expect(caches.workload("Deployment/ns/w39")?.limitExceeded?.budget).toBe("namespace");
     for (let i = 0; i < 20; i++) await fake.feed("deployments").push({ type: "delete", object: greedy(i) });
     await fake.feed("deployments").push({ type: "apply", object: greedy(39, { resourceVersion: "2" }) });
     expect(caches.workload("Deployment/ns/w39")?.references).toHaveLength(990);
@@ -204,13 +204,19 @@ describe("the caches", () => {
     await feed.list(
       deployment("in", ["c"]),
       deployment("unclear", ["c"], { "wave.pusher.com/update-on-config-change": "yes" }),
-      deployment("gated", ["c"], { "wave.pusher.com/scheduling-disabled": "" }),
+      deployment("schedulingHeld", ["c"], { "wave.pusher.com/scheduling-disabled": "" }),
       unschedulable(deployment("stuck", ["c"], {})),
       deployment("mistaken", ["c"], { "wave.pusher.com/update-on-config-chnage": "true" }),
       deployment("out", ["c"], {}),
       deployment("refused", ["c"], { "wave.pusher.com/update-on-config-change": "false" }),
     );
-    expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["in", "unclear", "gated", "stuck", "mistaken"]);
+    expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual([
+      "in",
+      "unclear",
+      "schedulingHeld",
+      "stuck",
+      "mistaken",
+    ]);
     workloadChanges.length = 0;
     await feed.push({ type: "apply", object: deployment("in", ["c"], {}) });
     expect(workloadChanges.map(({ key, before, after }) => [key, before?.name, after])).toEqual([
@@ -311,7 +317,7 @@ describe("the caches", () => {
       expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine"]);
       expect(caches.workload("Deployment/two/hidden")).toBeUndefined();
       expect(caches.workload("Deployment/one/theirs")).toBeUndefined();
-      expect(metrics.render()).toContain("wave_cache_unserved_namespaces 1\n");
+      expect(metrics.render()).toContain("wave_cache_unsynced_namespaces 1\n");
     });
 
     it("what reads in it is decided about where no reference into another namespace counts", async () => {
@@ -334,7 +340,7 @@ describe("the caches", () => {
       ]);
       expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine", "theirs", "hidden"]);
       expect(caches.notes()).toEqual([]);
-      expect(metrics.render()).toContain("wave_cache_unserved_namespaces 0\n");
+      expect(metrics.render()).toContain("wave_cache_unsynced_namespaces 0\n");
       await fake.feed("secrets/two").push({ type: "initFailed", why: "no" });
       expect(caches.workload("Deployment/two/hidden")?.name).toBe("hidden");
     });

@@ -71,7 +71,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   const allotments = new Allotments();
   const namespaces = new NamespaceCache({
     namespaces: options.namespaces,
-    dialects: options.dialects,
+    compatibility: options.compatibility,
     log,
     onOptInChange: (name) => lists.ask(name),
     onChange: options.onNamespaceChange,
@@ -83,8 +83,8 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   const onConfigChange = toldFirst(patterns, options.onConfigChange);
   const configs = configCaches({ ...options, onConfigChange, owners }, allotments);
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
-  const { dialects, providerClasses } = options;
-  const asking = { ofNamespace: (name: string) => namespaces.get(name), dialects, providerClasses };
+  const { compatibility, providerClasses } = options;
+  const asking = { ofNamespace: (name: string) => namespaces.get(name), compatibility, providerClasses };
   const { caches: workloads, cacheOf } = workloadCaches(
     { ...options, random, asking, readTemplate },
     { index, patterns },
@@ -102,7 +102,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   });
   const extra = new ExtraKinds({ ...options, random, source, caches: workloads, cacheOf });
   const kinds = [namespaces, ...configKinds, ...builtIn];
-  const gate = new SyncGate();
+  const schedulingHold = new SyncGate();
   const served = new ServedNamespaces(
     options.namespaces ?? [""],
     kinds.map(({ kind }) => kind),
@@ -112,7 +112,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
     () => [...kinds, ...extra.caches()],
     allotments,
     served,
-    () => gate.isOpen,
+    () => schedulingHold.isOpen,
   );
 
   const allWorkloads = () => workloads.values().flatMap((kind) => kind.values());
@@ -138,21 +138,21 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
 
   async function run(signal: AbortSignal): Promise<void> {
     const from = clock.monotonic();
-    const openGate = () => {
-      if (gate.isOpen || !served.settled) return;
+    const openSchedulingHold = () => {
+      if (schedulingHold.isOpen || !served.settled) return;
       const counts = Object.fromEntries(kinds.map(({ kind, size }) => [kind, size]));
       log.info("caches synced", { ...counts, ms: Math.round(clock.monotonic() - from) });
-      gate.open();
+      schedulingHold.open();
     };
     const listenerOf = (kind: string): ListListener => ({
       listed: (namespace) => {
-        if (served.listed(namespace, kind) && gate.isOpen) announceServed(namespace);
-        openGate();
+        if (served.listed(namespace, kind) && schedulingHold.isOpen) announceServed(namespace);
+        openSchedulingHold();
         options.onListed?.(kind, namespace);
       },
       failed: (namespace, why) => {
         served.failed(namespace, kind, why);
-        openGate();
+        openSchedulingHold();
       },
     });
     await runAll(signal, (each) => [
@@ -187,15 +187,15 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
     namesMatching: patterns.namesMatching,
     owners,
     get synced() {
-      return gate.isOpen;
+      return schedulingHold.isOpen;
     },
     problem: () => {
-      if (gate.isOpen) return undefined;
+      if (schedulingHold.isOpen) return undefined;
       return ["not everything was listed yet", ...served.lines()].join("; ");
     },
     kinds: () => extra.rows(),
-    notes: () => [...(gate.isOpen ? served.lines() : []), ...extra.notes(), ...(options.late?.() ?? [])],
-    whenSynced: (signal) => gate.opened(signal),
+    notes: () => [...(schedulingHold.isOpen ? served.lines() : []), ...extra.notes(), ...(options.late?.() ?? [])],
+    whenSynced: (signal) => schedulingHold.opened(signal),
     run,
   };
 }

@@ -17,7 +17,7 @@ it("labels of Namespaces and objects are kept as whether flags select them, and 
   const filters = { ignoredNamespaces: [], namespaces: selector, configs: selector, ignoredKinds: [] };
   const caches = cachesOver(fake, {
     namespaces: undefined,
-    dialects: settingsWith({ understood: ["wave"], filters }),
+    compatibility: settingsWith({ understood: ["wave"], filters }),
     clock: new FakeClock(),
     log: silentLogger,
     metrics: new MetricsRegistry(),

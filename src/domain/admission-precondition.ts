@@ -1,5 +1,5 @@
 import { sapConfigHash } from "./compatibility/sap.ts";
-import type { DialectSettings } from "./compatibility/settings.ts";
+import type { CompatibilitySettings } from "./compatibility/settings.ts";
 import { standsFor } from "./config/recorded.ts";
 import type { Workload, WorkloadObject } from "./model/workload.ts";
 import type { DuePlan } from "./plan/plan.ts";
@@ -17,7 +17,7 @@ export type Precondition =
 /** What comes of it where `plan` is made of the configuration as it is at this moment. */
 export function preconditionOf({ foreign }: Workload, plan: DuePlan, { hashKeys }: Policy): Precondition {
   const value = foreign?.annotations[sapConfigHash];
-  if (value === undefined || !foreign?.dialects.includes("sap")) return { state: "none" };
+  if (value === undefined || !foreign?.compatibility.includes("sap")) return { state: "none" };
   if (!("view" in plan)) return { state: "failed", message: `${cannot}: ${plan.reason}` };
   if (!standsFor(value, plan.view, hashKeys)) {
     const message = `annotation ${sapConfigHash}: it is not the hash of what the workload reads at this moment; read that again, or leave the annotation out`;
@@ -27,13 +27,20 @@ export function preconditionOf({ foreign }: Workload, plan: DuePlan, { hashKeys 
 }
 
 /** Whether a client set such a hash, where that is understood. */
-export function hasPrecondition({ metadata }: WorkloadObject, dialects: DialectSettings | undefined): boolean {
-  return dialects?.understood.includes("sap") === true && metadata?.annotations?.[sapConfigHash] !== undefined;
+export function hasPrecondition(
+  { metadata }: WorkloadObject,
+  compatibility: CompatibilitySettings | undefined,
+): boolean {
+  return compatibility?.understood.includes("sap") === true && metadata?.annotations?.[sapConfigHash] !== undefined;
 }
 
 /** Why a request is denied where nobody could look at what its workload reads; undefined where nothing hangs on that. */
-export function uncheckedPrecondition(object: WorkloadObject, { dialects }: Policy, why: string): string | undefined {
-  return hasPrecondition(object, dialects) ? `${cannot}: ${why}` : undefined;
+export function uncheckedPrecondition(
+  object: WorkloadObject,
+  { compatibility }: Policy,
+  why: string,
+): string | undefined {
+  return hasPrecondition(object, compatibility) ? `${cannot}: ${why}` : undefined;
 }
 
 const cannot = `annotation ${sapConfigHash} cannot be checked`;

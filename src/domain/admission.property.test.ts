@@ -13,14 +13,14 @@ import {
 import { admitted, planAdmission } from "./admission.ts";
 import { viewOf } from "./config/hash.ts";
 import { kinds } from "./model/built-in-kinds.ts";
-import { invalidScheduler, isGated } from "./model/scheduling-hold.ts";
+import { invalidScheduler, isSchedulingHeld } from "./model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "./model/workload.ts";
 import { planRollout } from "./plan/plan.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
-const gate = "wave.pusher.com/scheduling-disabled";
+const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const hash = "wave.pusher.com/config-hash";
-const baseline = "wave.pusher.com/config-baseline";
+const recordedConfig = "wave.pusher.com/recorded-config";
 
 const web = configMap("web", { a: "1" });
 /** Of nothing, of what is there, and under a key. */
@@ -35,9 +35,12 @@ const scheduler = fc.constantFrom("default-scheduler", "custom", invalidSchedule
 const wanted: fc.Arbitrary<Wanted> = fc.record({
   annotations: fc.record({
     [optIn]: fc.constantFrom("true", "true", "true", "false", undefined),
-    [gate]: fc.constantFrom(undefined, undefined, "", "custom", invalidScheduler),
+    [schedulingHold]: fc.constantFrom(undefined, undefined, "", "custom", invalidScheduler),
     "wave.pusher.com/mode": fc.constantFrom(undefined, undefined, "observe"),
-    [baseline]: fc.constantFrom(undefined, ...hashes.flatMap((each) => hashes.map((other) => `${each} ${other}`))),
+    [recordedConfig]: fc.constantFrom(
+      undefined,
+      ...hashes.flatMap((each) => hashes.map((other) => `${each} ${other}`)),
+    ),
   }),
   templateAnnotations: fc.constantFrom({}, ...hashes.map((each) => ({ [hash]: each })), { other: "x" }),
   pod: fc
@@ -49,7 +52,7 @@ const lookup = fc.constantFrom(lookupOf(), lookupOf(web));
 const policy = fc.record({
   crossNamespace: fc.constant(defaultPolicy.crossNamespace),
   namespaces: fc.constant(undefined),
-  schedulingGate: fc.boolean(),
+  schedulingHold: fc.boolean(),
   hashKeys: fc.constantFrom(undefined, testKeys(1), testKeys(2, 1), testKeys(3, 2, 1)),
 });
 
@@ -76,7 +79,7 @@ it("admission leaves a running workload's template as it was where the request d
   fc.assert(
     fc.property(wanted, lookup, policy, fc.constantFrom({}, { replicas: 5 }), (from, find, rules, spec) => {
       const old = workloadObject(from);
-      fc.pre(!isGated(toWorkload(kinds.Deployment, old)));
+      fc.pre(!isSchedulingHeld(toWorkload(kinds.Deployment, old)));
       const object = workloadObject({ ...from, spec });
       const after = patched(
         object,

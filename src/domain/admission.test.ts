@@ -19,7 +19,7 @@ import { unpaced } from "./policy/pacing-flags.ts";
 import type { Policy } from "./policy/policy.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
-const gate = "wave.pusher.com/scheduling-disabled";
+const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const hash = "wave.pusher.com/config-hash";
 const pod = readsAll("ConfigMap", "web");
 const held = { ...pod, schedulerName: invalidScheduler };
@@ -67,12 +67,12 @@ function stateOf({ metadata, spec }: WorkloadObject) {
   return {
     hash: spec?.template?.metadata?.annotations?.[hash],
     scheduler: spec?.template?.spec?.schedulerName,
-    noted: metadata?.annotations?.[gate],
+    noted: metadata?.annotations?.[schedulingHold],
   };
 }
 
 const running = (recorded?: string) => ({ hash: recorded, scheduler: "default-scheduler", noted: undefined });
-const gated = (noted: string, recorded?: string) => ({ hash: recorded, scheduler: invalidScheduler, noted });
+const schedulingHeld = (noted: string, recorded?: string) => ({ hash: recorded, scheduler: invalidScheduler, noted });
 
 describe("a CREATE", () => {
   it("gets the hash where everything exists, so that the controller writes nothing", () => {
@@ -80,7 +80,7 @@ describe("a CREATE", () => {
     expect(plan).toMatchObject({ outcome: "hashed", warnings: [] });
     expect(state).toEqual(running(current));
     const deployment = workload({ pod, templateAnnotations: after.spec?.template?.metadata?.annotations ?? {} });
-    expect(planRollout(deployment, lookupOf(web), defaultPolicy).outcome).toBe("unchanged");
+    expect(planRollout(deployment, lookupOf(web), defaultPolicy).outcome).toBe("current");
   });
 
   it("gets the current hash in place of one that came with it", () => {
@@ -96,15 +96,15 @@ describe("a CREATE", () => {
       to: { pod: { ...pod, schedulerName } },
       configs: [],
     });
-    expect(plan.outcome).toBe("gated");
-    expect(state).toEqual(gated(noted));
+    expect(plan.outcome).toBe("schedulingHeld");
+    expect(state).toEqual(schedulingHeld(noted));
     expect(plan.warnings).toMatchObject([
       { reason: "ConfigurationMissing", message: 'waiting for ConfigMap "web": its Pods stay Pending until then' },
     ]);
   });
 
-  it("is not held where gates are off, but warned of", () => {
-    const { plan, state } = admit({ to: { pod }, configs: [], policy: { schedulingGate: false } });
+  it("is not held where scheduling holds are off, but warned of", () => {
+    const { plan, state } = admit({ to: { pod }, configs: [], policy: { schedulingHold: false } });
     expect(plan).toMatchObject({ outcome: "waiting", patch: undefined });
     expect(plan.warnings).toHaveLength(1);
     expect(state).toEqual(running());
@@ -119,9 +119,9 @@ describe("a CREATE", () => {
     ]);
   });
 
-  it("is freed where it came gated from an export and everything exists", () => {
-    const { plan, state } = admit({ to: { pod: held, annotations: { [gate]: "custom" } } });
-    expect(plan.outcome).toBe("ungated");
+  it("is freed where it came scheduling-held from an export and everything exists", () => {
+    const { plan, state } = admit({ to: { pod: held, annotations: { [schedulingHold]: "custom" } } });
+    expect(plan.outcome).toBe("notSchedulingHeld");
     expect(state).toEqual({ hash: current, scheduler: "custom", noted: undefined });
   });
 
@@ -137,7 +137,7 @@ describe("an UPDATE that leaves the template alone", () => {
       from: { pod, templateAnnotations: older },
       to: { pod, templateAnnotations: older, spec: { replicas: 3 } },
     });
-    expect(plan).toMatchObject({ outcome: "unchanged", patch: undefined });
+    expect(plan).toMatchObject({ outcome: "current", patch: undefined });
   });
 
   it.each<[string, readonly Config[]]>([
@@ -180,9 +180,9 @@ describe("an UPDATE that leaves the template alone", () => {
   it.each<[string, readonly Config[]]>([
     ["everything exists", [web]],
     ["something is missing", []],
-  ])("is a running workload's going back to a gated template, undone, where %s", (_, configs) => {
+  ])("is a running workload's going back to a scheduling-held template, reverted, where %s", (_, configs) => {
     const from = { pod: { ...pod, schedulerName: "custom" }, templateAnnotations: older };
-    for (const annotations of [{}, { [gate]: "custom" }]) {
+    for (const annotations of [{}, { [schedulingHold]: "custom" }]) {
       const { state } = admit({ from, to: { pod: held, annotations }, configs });
       expect(state).toEqual({ hash: older[hash], scheduler: "custom", noted: undefined });
     }
@@ -206,7 +206,7 @@ describe("an UPDATE of the template", () => {
   it("is held where it brings in something missing, and keeps its hash", () => {
     const to = { pod: readsAll("Secret", "db"), templateAnnotations: older };
     const { state } = admit({ from: { pod, templateAnnotations: older }, to });
-    expect(state).toEqual(gated("default-scheduler", older[hash]));
+    expect(state).toEqual(schedulingHeld("default-scheduler", older[hash]));
   });
 
   it("is one of the scheduler too", () => {
@@ -215,22 +215,26 @@ describe("an UPDATE of the template", () => {
   });
 });
 
-describe("an UPDATE of a gated workload", () => {
-  const from = { pod: held, annotations: { [gate]: "custom" } };
+describe("an UPDATE of a scheduling-held workload", () => {
+  const from = { pod: held, annotations: { [schedulingHold]: "custom" } };
 
   it.each<[string, Wanted, string]>([
     ["overwrites all of it", { pod: { ...pod, schedulerName: "custom" } }, "custom"],
     ["takes the annotation away", { pod: held }, "custom"],
     [
       "restores the scheduler",
-      { pod: { ...pod, schedulerName: "custom" }, annotations: { [gate]: "custom" } },
+      { pod: { ...pod, schedulerName: "custom" }, annotations: { [schedulingHold]: "custom" } },
       "custom",
     ],
-    ["names another scheduler", { pod: { ...pod, schedulerName: "mine" }, annotations: { [gate]: "custom" } }, "mine"],
+    [
+      "names another scheduler",
+      { pod: { ...pod, schedulerName: "mine" }, annotations: { [schedulingHold]: "custom" } },
+      "mine",
+    ],
     ["changes something else", { ...from, spec: { replicas: 2 } }, "custom"],
     ["changes the template", { ...from, pod: { ...newImage, schedulerName: invalidScheduler } }, "custom"],
   ])("stays held while something is missing where it %s", (_, to, noted) => {
-    expect(admit({ from, to, configs: [] }).state).toEqual(gated(noted));
+    expect(admit({ from, to, configs: [] }).state).toEqual(schedulingHeld(noted));
   });
 
   it.each<[string, Wanted, string]>([
@@ -241,15 +245,15 @@ describe("an UPDATE of a gated workload", () => {
     expect(admit({ from, to }).state).toEqual({ hash: current, scheduler, noted: undefined });
   });
 
-  it.each([{ [gate]: "custom" }, {}])("is freed where it opts out, with %j left", (annotations) => {
+  it.each([{ [schedulingHold]: "custom" }, {}])("is freed where it opts out, with %j left", (annotations) => {
     const to = { pod: held, annotations: { ...annotations, [optIn]: undefined } };
     const { plan, state } = admit({ from, to, configs: [] });
-    expect(plan.outcome).toBe("ungated");
+    expect(plan.outcome).toBe("notSchedulingHeld");
     expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
   });
 
-  it("is freed where gates were switched off", () => {
-    const { state } = admit({ from, to: from, configs: [], policy: { schedulingGate: false } });
+  it("is freed where scheduling holds were switched off", () => {
+    const { state } = admit({ from, to: from, configs: [], policy: { schedulingHold: false } });
     expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
   });
 });
@@ -265,8 +269,8 @@ describe("what is only observed", () => {
     ["is created while something is missing", { to: { pod, ...observed }, ...missing }],
     ["gets new Pods", { to: { pod: newImage, templateAnnotations: older, ...observed }, from: { pod } }],
     [
-      "has a closed gate",
-      { to: { pod: held, annotations: { ...observed.annotations, [gate]: "" } }, from: { pod: held } },
+      "has a closed scheduling hold",
+      { to: { pod: held, annotations: { ...observed.annotations, [schedulingHold]: "" } }, from: { pod: held } },
     ],
   ])("stays as it is where it %s", (_, request) => {
     expect(admit(request).plan.patch).toBeUndefined();

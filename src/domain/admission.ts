@@ -3,7 +3,13 @@ import type { Asking } from "./compatibility/directives.ts";
 import type { ConfigView } from "./config/hash.ts";
 import { describeWaiting } from "./config/messages.ts";
 import { patchOfKind, standardForm } from "./model/kind-row.ts";
-import { closeGate, intendedScheduler, isGated, openGate, sameScheduler } from "./model/scheduling-hold.ts";
+import {
+  closeSchedulingHold,
+  intendedScheduler,
+  isSchedulingHeld,
+  openSchedulingHold,
+  sameScheduler,
+} from "./model/scheduling-hold.ts";
 import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "./model/workload.ts";
 import { setHash, writeHash } from "./patch/workload-patch.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan/plan.ts";
@@ -26,7 +32,15 @@ export interface AdmissionPlan {
    * for their configuration, or no longer do; "waiting": something is missing, but its Pods are not held; "unchanged";
    * "ignored": not Wave's; "denied": the request asks for that.
    */
-  readonly outcome: "hashed" | "kept" | "gated" | "ungated" | "waiting" | "unchanged" | "ignored" | "denied";
+  readonly outcome:
+    | "hashed"
+    | "kept"
+    | "schedulingHeld"
+    | "notSchedulingHeld"
+    | "waiting"
+    | "current"
+    | "ignored"
+    | "denied";
   /** Why the request is denied: a precondition of its own that fails. One line for the person who made it. */
   readonly denied: string | undefined;
   /** One line for a person. */
@@ -115,19 +129,19 @@ function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
       return { outcome: "ignored", operations: [] };
     case "cleanUp": {
       const kept = isIn(workload, policy) ? keepHash(request) : [];
-      return { outcome: "ungated", operations: [...kept, ...openGate(workload, before)] };
+      return { outcome: "notSchedulingHeld", operations: [...kept, ...openSchedulingHold(workload, before)] };
     }
     case "waiting":
       return mutateIncomplete(request, policy);
-    case "overBudget":
+    case "overLimit":
       return named("kept", keepHash(request));
-    case "unchanged":
+    case "current":
       if (workload.recordedHash === undefined) return named("kept", keepHash(request)); // it reads nothing
       // Its hash is right. Where new Pods are made anyway it becomes the one under the current key.
-      return readsNothing(plan.view) ? named("unchanged", []) : mutateComplete(request, plan.view);
-    case "adopt":
+      return readsNothing(plan.view) ? named("current", []) : mutateComplete(request, plan.view);
+    case "recorded":
       return mutateComplete(request, plan.newPods);
-    case "baseline":
+    case "firstHash":
     case "roll":
       return mutateComplete(request, plan.view);
   }
@@ -140,25 +154,26 @@ function readsNothing({ entries, everything }: ConfigView): boolean {
 
 function mutateComplete(request: Request, current: ConfigView): Mutation {
   const { workload, before } = request;
-  const opened = openGate(workload, before);
+  const opened = openSchedulingHold(workload, before);
   // Pods that were held are replaced when their gate opens, so they begin with the current hash.
-  if (request.keepsPods && before !== undefined && !isGated(before)) {
+  if (request.keepsPods && before !== undefined && !isSchedulingHeld(before)) {
     if (workload.recordedHash === undefined || workload.recordedHash === before.recordedHash) {
-      return named(opened.length > 0 ? "ungated" : "kept", [...keepHash(request), ...opened]);
+      return named(opened.length > 0 ? "notSchedulingHeld" : "kept", [...keepHash(request), ...opened]);
     }
   }
-  return named(opened.length > 0 ? "ungated" : "hashed", [...writeHash(workload, current), ...opened]);
+  return named(opened.length > 0 ? "notSchedulingHeld" : "hashed", [...writeHash(workload, current), ...opened]);
 }
 
 function mutateIncomplete(request: Request, policy: Policy): Mutation {
   const { workload, before, keepsPods } = request;
-  const held = before !== undefined && isGated(before);
+  const held = before !== undefined && isSchedulingHeld(before);
   const hash = keepHash(request);
-  if (policy.schedulingGate && (!keepsPods || held)) {
-    return { outcome: "gated", operations: [...hash, ...closeGate(workload, before)] };
+  if (policy.schedulingHold && (!keepsPods || held)) {
+    return { outcome: "schedulingHeld", operations: [...hash, ...closeSchedulingHold(workload, before)] };
   }
   // The request closes the gate of Pods that run, as `kubectl rollout undo` does when it goes back to a gated template.
-  if (isGated(workload)) return { outcome: "ungated", operations: [...hash, ...openGate(workload, before)] };
+  if (isSchedulingHeld(workload))
+    return { outcome: "notSchedulingHeld", operations: [...hash, ...openSchedulingHold(workload, before)] };
   return { outcome: "waiting", operations: hash };
 }
 
@@ -169,7 +184,7 @@ function keepHash({ workload, before, keepsPods }: Request): readonly JsonPatchO
 }
 
 function named(outcome: AdmissionPlan["outcome"], operations: readonly JsonPatchOperation[]): Mutation {
-  return { outcome: operations.length > 0 ? outcome : "unchanged", operations };
+  return { outcome: operations.length > 0 ? outcome : "current", operations };
 }
 
 /**
@@ -198,6 +213,6 @@ function missingWarning(
   { namespace }: Workload,
   outcome: AdmissionPlan["outcome"],
 ): Warning {
-  const effect = outcome === "gated" ? "its Pods stay Pending until then" : "it is not rolled until then";
+  const effect = outcome === "schedulingHeld" ? "its Pods stay Pending until then" : "it is not rolled until then";
   return { reason: "ConfigurationMissing", message: `${describeWaiting(missing, namespace)}: ${effect}` };
 }

@@ -60,7 +60,7 @@ export async function assemble(
   const connected = { client, clock, log, metrics, random };
   const told = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
   const recorder = createEventRecorder({ client, clock, log, metrics, ...told });
-  const { crossNamespace, firstSight, namespaces, schedulingGate, pacing, dialects, providerClasses, ownership } =
+  const { crossNamespace, firstSight, namespaces, schedulingHold, pacing, compatibility, providerClasses, ownership } =
     settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
   // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
@@ -68,9 +68,9 @@ export async function assemble(
     crossNamespace,
     firstSight,
     namespaces,
-    schedulingGate,
+    schedulingHold,
     pacing,
-    dialects,
+    compatibility,
     providerClasses,
     ownership,
     ofNamespace: (namespace) => controlled.caches.namespace(namespace),
@@ -110,7 +110,7 @@ function assembleController(
     ...connected,
     namespaces,
     crossNamespace: decision.policy.crossNamespace,
-    dialects: decision.policy.dialects,
+    compatibility: decision.policy.compatibility,
     workloadKinds,
     providerClasses: decision.policy.providerClasses,
     onWorkloadChange: (change) => controller.onWorkloadChange(change),

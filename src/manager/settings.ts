@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../domain/compatibility/settings.ts";
 import type { WantedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
 import type { Policy } from "../domain/policy/policy.ts";
@@ -33,7 +33,7 @@ export interface Settings {
   readonly namespaces: readonly string[] | undefined;
   readonly crossNamespace: "granted" | "any" | "none";
   /** Undefined: as in the dialect that a workload opted in by. */
-  readonly firstSight?: "roll" | "baseline" | undefined;
+  readonly firstSight?: "roll" | "record" | undefined;
   /** Rollouts a second; Infinity is no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
@@ -48,11 +48,11 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** The file that says whom to tell what; undefined: nobody. */
   readonly notify?: string | undefined;
-  readonly schedulingGate: boolean;
+  readonly schedulingHold: boolean;
   /** Where the key of hashes is stored; undefined: hashes have none. */
   readonly hashKeySecret?: SecretName | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
-  readonly dialects?: DialectSettings | undefined;
+  readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload that are rolled besides the built-in ones, where they are there. */
   readonly workloadKinds?: readonly WantedKind[] | undefined;
   /** Whether what SecretProviderClasses fetch counts. Default: no. */

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../lib/clock.ts";
 
 /** Turns are this far apart, or further where there are few workloads. */
-const turnMs = 1_000;
+const permitMs = 1_000;
 
 /**
  * Calls `enqueue` for every key once in each period, evenly spread over it, until `signal` is aborted. `keys` is asked
@@ -18,19 +18,19 @@ export async function resync(options: {
   if (periodMs === 0) return;
   while (!signal.aborted) {
     const all = [...keys()];
-    const turns = Math.max(1, Math.min(all.length, Math.ceil(periodMs / turnMs)));
-    for (let turn = 0; turn < turns; turn++) {
+    const permits = Math.max(1, Math.min(all.length, Math.ceil(periodMs / permitMs)));
+    for (let turn = 0; turn < permits; turn++) {
       try {
-        await sleep(clock, periodMs / turns, signal);
+        await sleep(clock, periodMs / permits, signal);
       } catch {
         return;
       }
-      for (const key of all.slice(part(all, turn, turns), part(all, turn + 1, turns))) enqueue(key);
+      for (const key of all.slice(part(all, turn, permits), part(all, turn + 1, permits))) enqueue(key);
     }
   }
 }
 
 /** Where the part of a turn begins. */
-function part({ length }: readonly string[], turn: number, turns: number): number {
-  return Math.floor((length * turn) / turns);
+function part({ length }: readonly string[], turn: number, permits: number): number {
+  return Math.floor((length * turn) / permits);
 }

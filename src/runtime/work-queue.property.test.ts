@@ -75,7 +75,7 @@ class Rig {
   /** Lets every delay pass and workers work until there is nothing left for them. */
   async drain(): Promise<void> {
     await this.clock.advance(Math.max(0, this.settledAt - this.clock.monotonic()));
-    for (let turns = 0; turns < 1000 && (this.running.size > 0 || this.asked.size > 0); turns++) {
+    for (let permits = 0; permits < 1000 && (this.running.size > 0 || this.asked.size > 0); permits++) {
       for (const each of this.running) await this.finish(each);
       if (this.#waiting === 0) await this.take();
       if (this.running.size === 0) break;

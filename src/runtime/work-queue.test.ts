@@ -128,7 +128,7 @@ describe("WorkQueue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("takes turns between flows: one key of each, however many another has and however urgent they are", async () => {
+  it("takes permits between flows: one key of each, however many another has and however urgent they are", async () => {
     const { queue } = newQueue();
     for (let i = 0; i < 3; i++) queue.add(`a/${i}`);
     queue.add("b/0", { urgency: "low" });

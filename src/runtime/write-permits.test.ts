@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { namespaceOf } from "../domain/model/workload-key.ts";
 import { TokenBucket } from "./token-bucket.ts";
-import { Turns } from "./write-permits.ts";
+import { WritePermits } from "./write-permits.ts";
 
 const keyOf = (namespace: number | string, name: number | string) => `Deployment/${namespace}/${name}`;
 
@@ -11,60 +11,60 @@ function start({ perSecond = 1, burst = 1 } = {}) {
   const clock = new FakeClock();
   const given: string[] = [];
   const tokens = new TokenBucket({ clock, perSecond, burst });
-  const turns = new Turns({ clock, tokens, flowOf: namespaceOf, onGiven: (key) => given.push(key) });
-  return { clock, given, tokens, turns };
+  const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGiven: (key) => given.push(key) });
+  return { clock, given, tokens, permits };
 }
 
-describe("turns to write", () => {
+describe("permits to write", () => {
   it("are taken at once while there are some, and then given out one by one to those in line", async () => {
-    const { clock, given, turns } = start({ burst: 2 });
+    const { clock, given, permits } = start({ burst: 2 });
     const keys = ["a", "b", "c", "d"].map((name) => keyOf("default", name));
-    expect(keys.map((key) => turns.take(key, "high"))).toEqual([true, true, false, false]);
-    expect(turns.waiting).toBe(2);
+    expect(keys.map((key) => permits.take(key, "high"))).toEqual([true, true, false, false]);
+    expect(permits.waiting).toBe(2);
     await clock.advance(999);
     expect(given).toEqual([]);
     await clock.advance(1);
     expect(given).toEqual([keys[2]]);
-    expect(turns.take(keyOf("default", "c"), "high")).toBe(true);
+    expect(permits.take(keyOf("default", "c"), "high")).toBe(true);
     await clock.advance(1_000);
     expect(given).toEqual(keys.slice(2));
-    expect(turns.take(keyOf("default", "d"), "high")).toBe(true);
-    expect([turns.waiting, clock.pending]).toEqual([0, 0]);
+    expect(permits.take(keyOf("default", "d"), "high")).toBe(true);
+    expect([permits.waiting, clock.pending]).toEqual([0, 0]);
   });
 
-  it("are nobody's before they are needed: whoever turns out to have nothing to write frees the next at once", async () => {
-    const { clock, given, turns } = start();
-    for (let name = 0; name < 101; name++) turns.take(keyOf("default", name), "high");
+  it("are nobody's before they are needed: whoever permits out to have nothing to write frees the next at once", async () => {
+    const { clock, given, permits } = start();
+    for (let name = 0; name < 101; name++) permits.take(keyOf("default", name), "high");
     await clock.advance(1_000);
-    for (let name = 1; name < 100; name++) turns.drop(keyOf("default", name));
+    for (let name = 1; name < 100; name++) permits.drop(keyOf("default", name));
     expect(given.at(-1)).toBe(keyOf("default", 100));
-    expect(turns.take(keyOf("default", 100), "high")).toBe(true);
-    expect(turns.waiting).toBe(0);
+    expect(permits.take(keyOf("default", 100), "high")).toBe(true);
+    expect(permits.waiting).toBe(0);
   });
 
   it("go round the namespaces, and inside each single edits go before what a list brought", async () => {
-    const { clock, given, turns } = start();
-    turns.take(keyOf("x", "x"), "low");
-    for (let name = 0; name < 3; name++) turns.take(keyOf("many", name), "low");
-    turns.take(keyOf("many", "edit"), "high");
-    turns.take(keyOf("few", 0), "low");
+    const { clock, given, permits } = start();
+    permits.take(keyOf("x", "x"), "low");
+    for (let name = 0; name < 3; name++) permits.take(keyOf("many", name), "low");
+    permits.take(keyOf("many", "edit"), "high");
+    permits.take(keyOf("few", 0), "low");
     for (let second = 1; second <= 5; second++) {
       await clock.advance(1_000);
-      expect(turns.take(given.at(-1) ?? "", "low")).toBe(true);
+      expect(permits.take(given.at(-1) ?? "", "low")).toBe(true);
     }
     expect(given).toEqual([keyOf("many", "edit"), keyOf("few", 0), ...[0, 1, 2].map((name) => keyOf("many", name))]);
   });
 
   it("are not for whoever comes while others are in line", async () => {
-    const { clock, given, turns } = start();
-    turns.take(keyOf("a", 0), "high");
-    turns.take(keyOf("a", 1), "high");
+    const { clock, given, permits } = start();
+    permits.take(keyOf("a", 0), "high");
+    permits.take(keyOf("a", 1), "high");
     await clock.advance(1_000);
-    turns.drop(keyOf("a", 1));
-    turns.take(keyOf("a", 2), "low");
-    turns.take(keyOf("a", 3), "low");
+    permits.drop(keyOf("a", 1));
+    permits.take(keyOf("a", 2), "low");
+    permits.take(keyOf("a", 3), "low");
     await clock.advance(1_000);
-    expect(turns.take(keyOf("b", 0), "high")).toBe(false);
+    expect(permits.take(keyOf("b", 0), "high")).toBe(false);
     expect(given).toEqual([keyOf("a", 1), keyOf("a", 3)]);
   });
 
@@ -72,20 +72,20 @@ describe("turns to write", () => {
     let now = 0;
     const clock = { wall: () => now, monotonic: () => now, timer: () => () => {} };
     const tokens = new TokenBucket({ clock, perSecond: 1, burst: 1 });
-    const turns = new Turns({ clock, tokens, flowOf: namespaceOf, onGiven: () => {} });
-    expect([turns.take(keyOf("a", 0), "high"), turns.take(keyOf("a", 1), "high")]).toEqual([true, false]);
+    const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGiven: () => {} });
+    expect([permits.take(keyOf("a", 0), "high"), permits.take(keyOf("a", 1), "high")]).toEqual([true, false]);
     now = 1_000;
-    expect(turns.take(keyOf("b", 0), "high")).toBe(false);
+    expect(permits.take(keyOf("b", 0), "high")).toBe(false);
   });
 
   it("that were given and not taken when a term ends are there in the next", async () => {
-    const { clock, tokens, turns } = start();
-    turns.take(keyOf("a", 0), "high");
-    turns.take(keyOf("a", 1), "high");
-    turns.take(keyOf("a", 2), "high");
+    const { clock, tokens, permits } = start();
+    permits.take(keyOf("a", 0), "high");
+    permits.take(keyOf("a", 1), "high");
+    permits.take(keyOf("a", 2), "high");
     await clock.advance(1_000);
-    turns.close();
-    expect([turns.take(keyOf("a", 3), "high"), turns.waiting]).toEqual([false, 0]);
+    permits.close();
+    expect([permits.take(keyOf("a", 3), "high"), permits.waiting]).toEqual([false, 0]);
     expect([tokens.take(), tokens.take(), clock.pending]).toEqual([true, false, 0]);
   });
 
@@ -100,14 +100,14 @@ describe("turns to write", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 50, maxLength: 150, size: "max" }), async (changes) => {
         const perSecond = 10;
-        const { clock, given, turns } = start({ perSecond });
+        const { clock, given, permits } = start({ perSecond });
         /** Who has something to write, in reality. */
         const wanting = new Set<string>();
         /** A worker: plans whoever was given a turn, and writes where that is still wanted. */
         const writes: string[] = [];
         const plan = (key: string, priority: "high" | "low") => {
-          if (!wanting.has(key)) return turns.drop(key);
-          if (!turns.take(key, priority)) return;
+          if (!wanting.has(key)) return permits.drop(key);
+          if (!permits.take(key, priority)) return;
           writes.push(key);
           wanting.delete(key);
         };
@@ -142,7 +142,7 @@ describe("turns to write", () => {
         }
         await pass(1_000);
         expect(writes).toContain(victim);
-        while (turns.waiting > 0) await pass(100);
+        while (permits.waiting > 0) await pass(100);
         work();
         expect(wanting.size).toBe(0);
       }),

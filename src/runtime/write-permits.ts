@@ -8,7 +8,7 @@ import type { TokenBucket } from "./token-bucket.ts";
  * given it and planned again. Turns go round the namespaces, so that a workload waits for at most one write of each.
  * One that then has nothing to write drops its turn, which is at once the next one's.
  */
-export class Turns {
+export class WritePermits {
   readonly #clock: Clock;
   readonly #tokens: TokenBucket;
   readonly #onGiven: (key: string) => void;

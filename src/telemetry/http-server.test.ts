@@ -170,13 +170,13 @@ describe("the probes", () => {
     await ended;
     expect(asked).toBe(2);
 
-    const patient = connect({ host: "127.0.0.1", port: Number(port) });
+    const doctorContext = connect({ host: "127.0.0.1", port: Number(port) });
     for (const _ of [1, 2, 3]) {
-      const answer = new Promise((resolve) => patient.once("data", resolve));
-      patient.write(ask);
+      const answer = new Promise((resolve) => doctorContext.once("data", resolve));
+      doctorContext.write(ask);
       expect(String(await answer)).toContain("200 OK");
     }
-    patient.destroy();
+    doctorContext.destroy();
   });
 
   it("keep readiness and health apart", async () => {

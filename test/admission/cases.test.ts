@@ -24,7 +24,7 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
   afterAll(async () => {
     await scene?.wave.stop();
   });
-  const gateOf = async (kind: (typeof rows)[number]["kind"], name: string) => {
+  const schedulingHoldOf = async (kind: (typeof rows)[number]["kind"], name: string) => {
     const { metadata, spec } = await getWorkload(cluster, ns, kind, name);
     return {
       scheduler: spec.template.spec.schedulerName,
@@ -63,24 +63,27 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
     it("waits for what it requires, and then starts once", async () => {
       const name = `missing-${id}`;
       await scene.namespace.create(workload(name, reads(name), { kind, spec }));
-      expect(await gateOf(kind, name)).toEqual({ scheduler: "wave.pusher.com/invalid", previous: "default-scheduler" });
+      expect(await schedulingHoldOf(kind, name)).toEqual({
+        scheduler: "wave.pusher.com/invalid",
+        previous: "default-scheduler",
+      });
       await podsToBe(scene, name, "Pending");
       await scene.caughtUp();
       expect(await lifeOf(scene, kind, name)).toMatchObject({ started: 0 });
 
       await scene.namespace.configMap(name, { a: "1" });
       await newHash(cluster, ns, kind, name);
-      expect(await gateOf(kind, name)).toEqual({ scheduler: "default-scheduler", previous: undefined });
+      expect(await schedulingHoldOf(kind, name)).toEqual({ scheduler: "default-scheduler", previous: undefined });
       await podsToBe(scene, name, "Running");
       await scene.caughtUp();
       expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 2, started: 1 });
-      await until("Events of the gate", async () => {
+      await until("Events of the scheduling hold", async () => {
         const reasons = await eventsOf(name);
         return ["SchedulingDisabled", "SchedulingEnabled"].every((reason) => reasons.includes(reason)) || undefined;
       });
     });
 
-    it("keeps its gate closed while something is still missing, also when it is replaced", async () => {
+    it("keeps its scheduling hold closed while something is still missing, also when it is replaced", async () => {
       const name = `held-${id}`;
       const object = workload(name, reads(name), { kind, spec });
       await scene.namespace.create(object);
@@ -88,7 +91,10 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
       await until("kubectl to replace it", () =>
         scene.cluster.kubectl(["-n", ns, "replace", "-f", "-"], JSON.stringify(object)),
       );
-      expect(await gateOf(kind, name)).toEqual({ scheduler: "wave.pusher.com/invalid", previous: "default-scheduler" });
+      expect(await schedulingHoldOf(kind, name)).toEqual({
+        scheduler: "wave.pusher.com/invalid",
+        previous: "default-scheduler",
+      });
       await scene.caughtUp();
       expect(await lifeOf(scene, kind, name)).toEqual({ revisions: 1, started: 0 });
     });
@@ -97,10 +103,13 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
   it("keeps the name of another scheduler while the Pods wait, and gives it back", async () => {
     const name = "other-scheduler";
     await scene.namespace.create(workload(name, { ...reads(name), schedulerName: "mine" }));
-    expect(await gateOf("Deployment", name)).toEqual({ scheduler: "wave.pusher.com/invalid", previous: "mine" });
+    expect(await schedulingHoldOf("Deployment", name)).toEqual({
+      scheduler: "wave.pusher.com/invalid",
+      previous: "mine",
+    });
     await scene.namespace.configMap(name, {});
     await newHash(cluster, ns, "Deployment", name);
-    expect(await gateOf("Deployment", name)).toEqual({ scheduler: "mine", previous: undefined });
+    expect(await schedulingHoldOf("Deployment", name)).toEqual({ scheduler: "mine", previous: undefined });
   });
 
   it("holds only the new Pods when an update of the template brings in something missing", async () => {
@@ -111,7 +120,7 @@ describeOnControlPlane("admission with webhooks", (cluster) => {
     await scene.namespace.merge(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`, {
       spec: { template: { spec: reads("brings-in-late") } },
     });
-    expect(await gateOf("Deployment", name)).toMatchObject({ scheduler: "wave.pusher.com/invalid" });
+    expect(await schedulingHoldOf("Deployment", name)).toMatchObject({ scheduler: "wave.pusher.com/invalid" });
     await scene.caughtUp();
     expect(await lifeOf(scene, "Deployment", name)).toMatchObject({ started: 1 });
     await scene.namespace.configMap("brings-in-late", { a: "1" });

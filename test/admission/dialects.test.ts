@@ -10,10 +10,13 @@ const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
 const sapHash = "pod-reloader.cs.sap.com/config-hash";
 const merge = "application/merge-patch+json";
 
-describeOnControlPlane("admission in the dialects of others", (cluster) => {
+describeOnControlPlane("admission in the compatibility of others", (cluster) => {
   let scene: Scene;
   beforeAll(async () => {
-    scene = await startScene(cluster, ns, { webhooks: true, args: ["--dialects=wave,sap,stakater", "--settle=0"] });
+    scene = await startScene(cluster, ns, {
+      webhooks: true,
+      args: ["--compatibility=wave,sap,stakater", "--settle=0"],
+    });
     await scene.namespace.configMap("settings", { a: "1" });
     await until("the API server to ask", async () => {
       const path = `${workloadPath(ns, "Deployment")}?dryRun=All`;

@@ -30,14 +30,14 @@ describeOnControlPlane("admission with a key of hashes", (cluster) => {
   it("replaces a hash that was copied from another cluster, where it is made anyway", async () => {
     await scene.namespace.configMap("copied", { a: "1" });
     const foreign = `v2-00000000:${"0".repeat(64)}`;
-    const annotations = { "wave.pusher.com/config-baseline": `${foreign} ${foreign}` };
+    const annotations = { "wave.pusher.com/recorded-config": `${foreign} ${foreign}` };
     const { spec, ...copied } = workload("copied", reads("copied"), { annotations });
     const metadata = { ...spec.template.metadata, annotations: { [hashPath]: foreign } };
     await scene.namespace.create({ ...copied, spec: { ...spec, template: { ...spec.template, metadata } } });
     const { metadata: admitted } = await getWorkload(cluster, ns, "Deployment", "copied");
     const hash = await recordedHash(cluster, ns, "Deployment", "copied");
     expect(hash).toMatch(/^v2-(?!00000000)[0-9a-f]{8}:/);
-    expect(admitted.annotations).not.toHaveProperty(["wave.pusher.com/config-baseline"]);
+    expect(admitted.annotations).not.toHaveProperty(["wave.pusher.com/recorded-config"]);
     await scene.caughtUp();
     await revisionsToBe(cluster, ns, "Deployment", "copied", 1);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { dialects as everyDialect } from "../../src/domain/compatibility/settings.ts";
+import { compatibility as everyCompatibility } from "../../src/domain/compatibility/settings.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
@@ -15,7 +15,12 @@ import { configurations } from "./admitted.ts";
 
 const ns = "match-conditions";
 const optIn = "wave.pusher.com/update-on-config-change";
-const dialects = { understood: everyDialect, autoReloadAll: false, reloadOnCreate: false, reloadOnDelete: false };
+const compatibility = {
+  understood: everyCompatibility,
+  autoReloadAll: false,
+  reloadOnCreate: false,
+  reloadOnDelete: false,
+};
 const patchType = "application/strategic-merge-patch+json";
 
 describeOnControlPlane("the webhook configuration", (cluster) => {
@@ -43,7 +48,7 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     });
     const caBundle = Buffer.from(authority.certificate.pem).toString("base64");
     const clientConfig = { url: `https://127.0.0.1:${server.port}${pathWith(tokenOf(authority))}`, caBundle };
-    const body = webhookConfiguration({ name: ns, clientConfig, namespaces: [ns], dialects });
+    const body = webhookConfiguration({ name: ns, clientConfig, namespaces: [ns], compatibility });
     await cluster.api("POST", configurations, body);
     // The API server takes a moment to learn of it.
     await until("the API server to ask", async () => (await create({ [optIn]: "true" })) || undefined);
@@ -72,11 +77,11 @@ describeOnControlPlane("the webhook configuration", (cluster) => {
     ["misspells an annotation", { "wave.pusher.com/update-on-configchange": "true" }, true],
     ["declines", { [optIn]: "false", "wave.pusher.com/extra-secrets": "a" }, false],
     ["declines with nothing", { [optIn]: "" }, false],
-    ["declines and is still gated", { [optIn]: "false", "wave.pusher.com/scheduling-disabled": "" }, true],
+    ["declines and is still scheduling-held", { [optIn]: "false", "wave.pusher.com/scheduling-disabled": "" }, true],
     ["has annotations of others, and may be opted in by its Namespace", { "example.com/a": "true" }, true],
     ["has no annotations at all, likewise", {}, true],
     [
-      "declines, and names objects in SAP's dialect",
+      "declines, and names objects in SAP's compatibility",
       { [optIn]: "false", "pod-reloader.cs.sap.com/secrets": "a" },
       true,
     ],

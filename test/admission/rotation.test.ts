@@ -38,7 +38,7 @@ async function startReplica(cluster: Cluster, url: URL): Promise<Replica> {
     ...base,
     client,
     cached: () => undefined,
-    policy: { crossNamespace: "none", namespaces: [ns], schedulingGate: true },
+    policy: { crossNamespace: "none", namespaces: [ns], schedulingHold: true },
     bindAddress: "127.0.0.1:0",
     namespace: ns,
     serviceName: "rotation",

@@ -171,15 +171,17 @@ describeApiServers("workloads", (target) => {
   });
 
   it("for a scheduler that is not there keep their Pods Pending until they get another", async () => {
-    const body = spec("gated", { replicas: 1 }, { schedulerName: "wave.pusher.com/invalid" });
+    const body = spec("schedulingHeld", { replicas: 1 }, { schedulerName: "wave.pusher.com/invalid" });
     await target().api.call("POST", apps("deployments"), { body });
-    await eventually(async () => (await pods("gated")).length === 1);
+    await eventually(async () => (await pods("schedulingHeld")).length === 1);
     // A Pod of another Deployment that was made later runs; this one still does not.
     await target().api.call("POST", apps("deployments"), { body: spec("later", { replicas: 1 }) });
     await eventually(rolledOut("later", 1));
-    expect(await running("gated")).toEqual([]);
-    await change("deployments", "gated", { spec: { template: { spec: { schedulerName: "default-scheduler" } } } });
-    await eventually(rolledOut("gated", 1));
+    expect(await running("schedulingHeld")).toEqual([]);
+    await change("deployments", "schedulingHeld", {
+      spec: { template: { spec: { schedulerName: "default-scheduler" } } },
+    });
+    await eventually(rolledOut("schedulingHeld", 1));
   });
 
   it("that are deleted take their ReplicaSets and Pods along", async () => {

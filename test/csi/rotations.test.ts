@@ -22,7 +22,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
       cluster.kubeconfig,
       `--namespaces=${ns}`,
       "--enable-csi-integration",
-      "--dialects=wave,stakater",
+      "--compatibility=wave,stakater",
     ]);
   };
   const notedOn = async (name: string) =>
@@ -141,7 +141,7 @@ describeOnControlPlane("a workload that mounts a SecretProviderClass", (cluster)
         "--enable-csi-integration",
       ]);
       const { references, outcome } = JSON.parse(stdout);
-      expect(outcome).toBe("unchanged");
+      expect(outcome).toBe("current");
       expect(references).toContainEqual(
         expect.objectContaining({ kind: "SecretProviderClass", name: "vault", state: "present" }),
       );

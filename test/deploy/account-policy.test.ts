@@ -30,7 +30,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
 
   beforeAll(async () => {
     const namespace = await makeNamespace(cluster, ns);
-    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},ownerReferences=true,dialects={wave,sap,stakater}`;
+    const values = `webhooks.enabled=true,accountPolicy.enabled=true,namespaces={${ns}},ownerReferences=true,compatibility={wave,sap,stakater}`;
     const system = `${release}-system`;
     await helm(cluster, ["install", release, chart, "-n", system, "--create-namespace", "--set", values]);
     token = (await cluster.kubectl(["-n", system, "create", "token", release])).trim();
@@ -39,7 +39,9 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     const paused = { annotations: { "deployment.reloader.stakater.com/paused-at": "2026-01-01T00:00:00Z" } };
     await namespace.create(workload("paused", reads("none"), paused));
     await patchAsAdmin("deployment/paused", [{ op: "add", path: "/spec/paused", value: true }]);
-    await namespace.create(workload("gated", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }));
+    await namespace.create(
+      workload("schedulingHeld", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }),
+    );
     // A policy is in force a moment after it is made.
     const image = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "evil" }];
     await until("the policy to be in force", () =>
@@ -67,14 +69,14 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     ["the hash", "deployment/app", newHash],
     ["the hash of a StatefulSet", "statefulset/app", newHash],
     [
-      "the hash where SAP's dialect has it",
+      "the hash where SAP's compatibility has it",
       "deployment/app",
       [{ op: "add", path: `${hash}/${sapHash}`, value: "v2:1" }],
     ],
     ["the hash of a DaemonSet, whose templates the API server counts", "daemonset/app", newHash],
     ["how many rolls came in a row", "deployment/app", [{ op: "add", path: annotation("streak"), value: "2" }]],
     ["its finalizer", "deployment/app", [{ op: "add", path: "/metadata/finalizers", value: [oldFinalizer] }]],
-    ["a baseline", "deployment/app", [{ op: "add", path: annotation("config-baseline"), value: "v2:1" }]],
+    ["a recorded configuration", "deployment/app", [{ op: "add", path: annotation("recorded-config"), value: "v2:1" }]],
     [
       "what classes it is of",
       "deployment/app",
@@ -89,8 +91,8 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
       ],
     ],
     [
-      "a scheduling gate that is lifted",
-      "deployment/gated",
+      "a scheduling hold that is lifted",
+      "deployment/schedulingHeld",
       [
         { op: "remove", path: "/spec/template/spec/schedulerName" },
         { op: "remove", path: annotation("scheduling-disabled") },
@@ -180,7 +182,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     await expect(patch("configmap/of-others", none)).rejects.toThrow("Wave may take nothing from the owners but");
   });
 
-  it("deletes no Pod but one that the gate holds, and creates no Secret but its own", async () => {
+  it("deletes no Pod but one that the scheduling hold holds, and creates no Secret but its own", async () => {
     for (const [name, schedulerName] of [
       ["held", invalidScheduler],
       ["running", "default-scheduler"],

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { Dialect, DialectSettings } from "../../src/domain/compatibility/settings.ts";
+import type { Compatibility, CompatibilitySettings } from "../../src/domain/compatibility/settings.ts";
 import { webhookConfiguration } from "../../src/webhook/certificates/configuration.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
@@ -11,7 +11,7 @@ import { chart, deploy, deploymentIn, type Manifest, ofKind, only, rendered, ren
 
 const { version } = JSON.parse(readFileSync(join(deploy, "../package.json"), "utf8"));
 
-function settings(understood: readonly Dialect[], autoReloadAll = false): DialectSettings {
+function settings(understood: readonly Compatibility[], autoReloadAll = false): CompatibilitySettings {
   return { understood, autoReloadAll, reloadOnCreate: false, reloadOnDelete: false };
 }
 
@@ -51,31 +51,31 @@ describeOnControlPlane("the chart", (cluster) => {
     ["extraArgs={--health-probe-bind-address=:1}", "/extraArgs/0"],
     ["resource.limits.memory=1Gi", "resource"],
     ["metrics.service.enabled=true,metricsBindAddress=0", "metricsBindAddress is 0"],
-    ["dialects={reloader}", "/dialects/0"],
+    ["compatibility={reloader}", "/compatibility/0"],
     ["leaderElection.enabled=false", "set replicas to 1"],
     ["webhooks.enabled=true,webhooks.certManager.enabled=true", "kubectl create secret generic wave-webhook-token"],
   ] as const)("refuses the value %s and says where it is wrong", async ([value, where]) => {
     await expect(rendered(cluster, value)).rejects.toThrow(where);
   });
 
-  it("may be part of another chart, which turns it on and off and has global values of its own", async () => {
+  it("may be part of another chart, which permits it on and off and has global values of its own", async () => {
     await expect(rendered(cluster, "enabled=true,global.team=shop")).resolves.not.toEqual([]);
   });
 
   it.for([
     ["in all namespaces", [], undefined],
     ["in two", ["namespaces={shop,payments}"], ["shop", "payments"]],
-    ["of SAP's dialect", ["dialects={wave,sap}"], undefined, settings(["wave", "sap"])],
-    ["of all three", ["dialects={wave,sap,stakater}"], undefined, settings(["wave", "sap", "stakater"])],
-    ["of everybody", ["dialects={stakater},autoReloadAll=true"], undefined, settings(["stakater"], true)],
-  ] as const)("registers the webhook as Wave does itself, %s", async ([, values, namespaces, dialects]) => {
+    ["of SAP's compatibility", ["compatibility={wave,sap}"], undefined, settings(["wave", "sap"])],
+    ["of all three", ["compatibility={wave,sap,stakater}"], undefined, settings(["wave", "sap", "stakater"])],
+    ["of everybody", ["compatibility={stakater},autoReloadAll=true"], undefined, settings(["stakater"], true)],
+  ] as const)("registers the webhook as Wave does itself, %s", async ([, values, namespaces, compatibility]) => {
     const [configuration] = ofKind(
       "MutatingWebhookConfiguration",
       await rendered(cluster, "webhooks.enabled=true", ...values),
     );
     const name = "wave-webhook";
     const clientConfig = { service: { name, namespace: "wave-system", port: 443 } };
-    const own = webhookConfiguration({ name, clientConfig, namespaces, dialects });
+    const own = webhookConfiguration({ name, clientConfig, namespaces, compatibility });
     expect(configuration).toMatchObject({ apiVersion: own.apiVersion, metadata: { name } });
     expect(configuration?.webhooks).toEqual(own.webhooks);
   });
@@ -139,13 +139,13 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(explained.flat().toSorted()).toEqual([...new Set(granted)].toSorted());
   });
 
-  it("lets Wave's account write SAP's annotation only where it understands that dialect", async () => {
+  it("lets Wave's account write SAP's annotation only where it understands that compatibility", async () => {
     const policies = async (...values: string[]) =>
       JSON.stringify(
         ofKind("ValidatingAdmissionPolicy", await rendered(cluster, "accountPolicy.enabled=true", ...values)),
       );
     expect(await policies()).not.toContain("sap.com");
-    expect(await policies("dialects={wave,sap}")).toContain("pod-reloader.cs.sap.com/config-hash");
+    expect(await policies("compatibility={wave,sap}")).toContain("pod-reloader.cs.sap.com/config-hash");
   });
 
   it("may keep its Lease in another namespace, where it is then allowed to", async () => {

@@ -16,7 +16,7 @@ describeOnControlPlane("a Wave that does not answer, with the failurePolicy Fail
 
   beforeAll(async () => {
     await makeNamespace(cluster, ns);
-    const values = `webhooks.enabled=true,webhooks.failurePolicy=Fail,dialects={stakater},autoReloadAll=true,namespaces={${ns}}`;
+    const values = `webhooks.enabled=true,webhooks.failurePolicy=Fail,compatibility={stakater},autoReloadAll=true,namespaces={${ns}}`;
     const args = ["template", ns, chart, "-n", ns, "--kube-version", "1.30.0", "--set", values];
     // Without the Service, so that nobody answers and nothing is called.
     const manifests = manifestsIn(await helm(cluster, [...args, "-s", "templates/webhooks.yaml"]));

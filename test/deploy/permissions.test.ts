@@ -45,7 +45,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
   let cluster: Cluster;
   beforeAll(async () => {
     // Where lists are not streamed, as in Kubernetes 1.30, they need a permission of their own.
-    plane = await startControlPlane({ apiServerFlags: ["--feature-gates=WatchList=false"] });
+    plane = await startControlPlane({ apiServerFlags: ["--feature-schedulingHolds=WatchList=false"] });
     cluster = connect(plane);
     await installDriver(cluster);
   });

@@ -105,7 +105,7 @@ const questions: readonly (readonly [string, readonly string[]])[] = [
   ["manual approval", ["faq", "annotations"]],
   ["notify without restart", ["faq", "notifications"]],
   ["exclude a secret", ["faq", "annotations"]],
-  ["regex configmap name", ["faq", "dialects"]],
+  ["regex configmap name", ["faq", "compatibility"]],
   ["new deployment starts twice", ["faq", "admission"]],
   ["pods pending", ["troubleshooting"]],
   ["argocd out of sync", ["gitops"]],

@@ -177,7 +177,7 @@ describeOnOwnControlPlane("wave diff of a change that many read", (cluster) => {
     });
     await until("wave diff to tell the order", async () => {
       const told = await shop.diff(file, ...flags);
-      const rows = told.map(({ name, effect, wave, hold }) => [name, effect, wave, hold?.reason]);
+      const rows = told.map(({ name, effect, batch, hold }) => [name, effect, batch, hold?.reason]);
       expect(rows).toEqual(expected);
       return true;
     });

@@ -243,7 +243,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     const both = await found("others", /^Stakater's Reloader runs, and 1 workload asks both it and Wave/);
     expect(both.severity).toBe("warning");
     const args = await argsOf();
-    await setArgs([...args, "--dialects=wave,stakater"]);
+    await setArgs([...args, "--compatibility=wave,stakater"]);
     await follow(await found("others", /^Stakater's Reloader runs, and Wave rolls by the same annotations/));
     await setArgs(args);
     await healthy();

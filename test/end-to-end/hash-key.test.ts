@@ -26,13 +26,13 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     const workloads = await Promise.all(kindNames.map((kind) => getWorkload(cluster, ns, kind, name)));
     return workloads.map(({ spec }) => spec.template.metadata.annotations?.["wave.pusher.com/config-hash"] ?? "none");
   };
-  const baselines = async () => {
+  const recordedConfigs = async () => {
     const workloads = await Promise.all(kindNames.map((kind) => getWorkload(cluster, ns, kind, name)));
-    return workloads.map(({ metadata }) => metadata.annotations?.["wave.pusher.com/config-baseline"]);
+    return workloads.map(({ metadata }) => metadata.annotations?.["wave.pusher.com/recorded-config"]);
   };
-  const baselinesToBe = (noted: boolean) =>
+  const recordedConfigsToBe = (noted: boolean) =>
     until(`baselines to be ${noted ? "noted" : "gone"}`, async () =>
-      (await baselines()).every((baseline) => (baseline !== undefined) === noted) ? true : undefined,
+      (await recordedConfigs()).every((recordedConfig) => (recordedConfig !== undefined) === noted) ? true : undefined,
     );
   const revisionsOfAll = () => Promise.all(kindNames.map((kind) => settledRevisions(cluster, ns, kind, name)));
   const keys = () => cluster.api<StoredKeys>("GET", secretPath);
@@ -53,7 +53,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     replicas = await Promise.all([startWave(flags), startWave(flags)]);
     await until("the leader to have planned everything", async () => {
       const metrics = await Promise.all(replicas.map((replica) => replica.metrics()));
-      return metrics.some((text) => text.includes('wave_workloads{state="unchanged"} 3\n')) ? true : undefined;
+      return metrics.some((text) => text.includes('wave_workloads{state="current"} 3\n')) ? true : undefined;
     });
   };
   const startWithKey = () => start(`--hash-key-secret=${ns}/wave-hash-key`);
@@ -118,10 +118,10 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     // Rotated twice: what the hashes are under is no longer stored, so baselines are noted before it is forgotten.
     await rotate();
     await rotate();
-    await baselinesToBe(true);
+    await recordedConfigsToBe(true);
     await nothingRolled();
     await editRollsOnce("3", /^v2-/);
-    await baselinesToBe(false);
+    await recordedConfigsToBe(false);
 
     // Deleted: written back.
     const before = await keys();
@@ -134,20 +134,20 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await stop();
     await cluster.api("DELETE", secretPath);
     await startWithKey();
-    await baselinesToBe(true);
+    await recordedConfigsToBe(true);
     await nothingRolled();
-    const reasons = (await waveEvents(cluster, ns, name)).filter(({ reason }) => reason === "ConfigBaseline");
+    const reasons = (await waveEvents(cluster, ns, name)).filter(({ reason }) => reason === "ConfigRecorded");
     expect(new Set(reasons.map(({ involvedObject }) => involvedObject.kind))).toEqual(new Set(kindNames));
     await editRollsOnce("5", /^v2-/);
-    await baselinesToBe(false);
+    await recordedConfigsToBe(false);
 
     // Off.
     await stop();
     await start();
-    await baselinesToBe(true);
+    await recordedConfigsToBe(true);
     await nothingRolled();
     await editRollsOnce("6", /^v2:/);
-    await baselinesToBe(false);
+    await recordedConfigsToBe(false);
 
     const everything = `${replicas.map(({ log }) => log()).join()} ${JSON.stringify(await waveEvents(cluster, ns, name))}`;
     for (const key of [first, rotated, restored].map(({ data }) => data.key ?? "")) {
@@ -161,12 +161,12 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     // The revision before was made under a key that is not known now, and its baseline was noted beside it.
     const [current] = await hashes();
     await cluster.kubectl(["-n", ns, "rollout", "undo", `deployment/${name}`]);
-    const [[undone], [baseline]] = [await hashes(), await baselines()];
-    expect(undone).toMatch(/^v2-/);
-    expect(baseline).toMatch(new RegExp(`^${undone} v2:`));
+    const [[reverted], [recordedConfig]] = [await hashes(), await recordedConfigs()];
+    expect(reverted).toMatch(/^v2-/);
+    expect(recordedConfig).toMatch(new RegExp(`^${reverted} v2:`));
     await start();
     await until("the hash of now", async () => ((await hashes())[0] === current ? true : undefined));
-    expect(await baselines()).toEqual([undefined, undefined, undefined]);
+    expect(await recordedConfigs()).toEqual([undefined, undefined, undefined]);
     await nothingRolled();
     await editRollsOnce("7", /^v2:/);
   });

@@ -54,12 +54,12 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
       await namespace.edit("ConfigMap", "app", { a: `edited for ${kind}` });
       await newHash(cluster, ns, kind, "web", first);
       const brought = Object.entries((await annotationsOf(kind)) ?? {}).filter(([name]) => name.includes("wave"));
-      expect(brought).toEqual([["wave.pusher.com/streak", expect.stringMatching(/^\d$/)]]);
+      expect(brought).toEqual([["wave.pusher.com/consecutive-rollouts", expect.stringMatching(/^\d$/)]]);
       await until("an Event", async () => (await waveEvents(cluster, ns, "web"))[0]);
       expect(await hashOf(kind, "declines")).toBeUndefined();
     });
 
-    it("that is created later, and lets go of its gate", async () => {
+    it("that is created later, and lets go of its scheduling hold", async () => {
       await say("true");
       const held = { ...reads, schedulerName: "wave.pusher.com/invalid" };
       await namespace.create(silent("later", kind, held));
@@ -69,7 +69,7 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
     });
   });
 
-  it("is no longer followed when it has taken that back, and leaves no gate behind", async () => {
+  it("is no longer followed when it has taken that back, and leaves no scheduling hold behind", async () => {
     const hashes = () => Promise.all(workloadKinds.map(({ kind }) => hashOf(kind)));
     const before = await hashes();
     const waiting = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "absent" } }] }] };
@@ -79,7 +79,7 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
       (await waveEvents(cluster, ns, "held")).some(({ message }) => message.includes("absent")) ? true : undefined,
     );
     await say(null);
-    await until("its gate to be opened", async () => {
+    await until("its scheduling hold to be opened", async () => {
       const { spec } = await getWorkload(cluster, ns, "StatefulSet", "held");
       return spec.template.spec.schedulerName === "default-scheduler" ? true : undefined;
     });
@@ -96,7 +96,7 @@ describeOnControlPlane("a Namespace that opts in", (cluster) => {
     const annotations = { "wave.pusher.com/config-hash": recorded };
     const template = { ...spec.template, metadata: { ...spec.template.metadata, annotations } };
     await namespace.create({ ...rest, spec: { ...spec, template } });
-    const noted = async () => (await annotationsOf(kind, "lost"))?.["wave.pusher.com/config-baseline"];
+    const noted = async () => (await annotationsOf(kind, "lost"))?.["wave.pusher.com/recorded-config"];
     expect(await until("a baseline", noted)).toContain(`${recorded} v2:`);
     expect(await hashOf(kind, "lost")).toBe(recorded);
   });

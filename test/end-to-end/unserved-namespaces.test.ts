@@ -31,7 +31,7 @@ describeOnControlPlane("Wave where it may not list some of its namespaces", (clu
     onTestFinished(() => account.remove());
     const wave = await startWave([`--kubeconfig=${account.kubeconfig}`, `--namespaces=${granted},${later},${absent}`]);
     const unserved = async () =>
-      Number(/^wave_cache_unserved_namespaces (\d+)$/m.exec(await wave.metrics())?.[1] ?? Number.NaN);
+      Number(/^wave_cache_unsynced_namespaces (\d+)$/m.exec(await wave.metrics())?.[1] ?? Number.NaN);
 
     const first = await newHash(cluster, granted, "Deployment", "app");
     await namespace.edit("ConfigMap", "app", { a: "2" });

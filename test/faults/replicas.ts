@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { ControlPlane } from "../control-plane/control-plane.ts";
 import { freePort, startWave, type WaveProcess } from "../control-plane/wave-process.ts";
 import { startTcpProxy, type TcpProxy } from "../high-availability/tcp-proxy.ts";
-import type { WaveSettings } from "../simulation/record.ts";
+import type { BatchSettings } from "../simulation/record.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 /** A replica of Wave, and the way from it to the API server: its network, then who answers in the API server's name. */
@@ -15,7 +15,7 @@ export interface Replica {
 }
 
 /** Adds two replicas with leader election to `replicas`; where the world wants webhooks, the first has them. */
-export async function startReplicas(replicas: Replica[], plane: ControlPlane, settings: WaveSettings): Promise<void> {
+export async function startReplicas(replicas: Replica[], plane: ControlPlane, settings: BatchSettings): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "wave-faults-"));
   const kubeconfig = readFileSync(plane.kubeconfig, "utf8");
   const server = kubeconfig.match(/server: "(https:[^"]+)"/)?.[1] ?? "";
@@ -47,11 +47,11 @@ export async function stopReplicas(replicas: readonly Replica[]): Promise<void> 
   }
 }
 
-function flagsOf({ namespaces, crossNamespace, schedulingGate, updateRate, updateBurst }: WaveSettings) {
+function flagsOf({ namespaces, crossNamespace, schedulingHold, updateRate, updateBurst }: BatchSettings) {
   return [
     ...(namespaces === undefined ? [] : [`--namespaces=${namespaces.join(",")}`]),
     `--cross-namespace=${crossNamespace}`,
-    `--scheduling-gate=${schedulingGate}`,
+    `--scheduling-hold=${schedulingHold}`,
     `--update-rate=${updateRate}`,
     `--update-burst=${updateBurst}`,
     // What a trigger forgets must not be found by looking at everything again.

@@ -13,20 +13,20 @@ interface Configuration {
 }
 
 const ns = "gitops";
-const gatedNs = "gitops-gated";
+const schedulingHeldNs = "gitops-schedulingHeld";
 const missing = missingTools();
 
 describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` (${missing})`}`, () => {
   describeOnControlPlane("for tools of GitOps", (cluster) => {
     let scene: Scene;
-    let gated: Scene;
+    let schedulingHeld: Scene;
     beforeAll(async () => {
       scene = await startScene(cluster, ns, { webhooks: false });
-      gated = await startScene(cluster, gatedNs, { webhooks: true });
+      schedulingHeld = await startScene(cluster, schedulingHeldNs, { webhooks: true });
     });
     afterAll(async () => {
       await scene?.wave.stop();
-      await gated?.wave.stop();
+      await schedulingHeld?.wave.stop();
     });
     const apply = (args: readonly string[], object: unknown) =>
       cluster.kubectl([...args, "-f", "-"], JSON.stringify(object));
@@ -95,18 +95,18 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
     );
 
     it.for(tools.map((tool, index) => ({ ...tool, index })))(
-      "$tool: a closed gate is none, unless the manifest names a scheduler",
+      "$tool: a closed scheduling hold is none, unless the manifest names a scheduler",
       async (tool) => {
         const deployment = (name: string, podSpec: object) => {
           const object = workload(name, { ...reads(name), ...podSpec });
-          Object.assign(object.metadata, { namespace: gatedNs });
+          Object.assign(object.metadata, { namespace: schedulingHeldNs });
           return object;
         };
         const silent = deployment(`silent-${tool.index}`, {});
         const named = deployment(`named-${tool.index}`, { schedulerName: "default-scheduler" });
         for (const object of [silent, named]) {
           await apply(tool.apply, object);
-          await podsToBe(gated, object.metadata.name, "Pending");
+          await podsToBe(schedulingHeld, object.metadata.name, "Pending");
         }
         expect(await differs(cluster, tool, silent)).toBe("in sync");
         const told = await differs(cluster, tool, named);
@@ -115,13 +115,13 @@ describe.skipIf(missing !== undefined)(`drift${missing === undefined ? "" : ` ($
 
         // Who corrects it changes nothing: the same is answered.
         await apply(tool.apply, named);
-        const { spec } = await getWorkload(cluster, gatedNs, "Deployment", named.metadata.name);
+        const { spec } = await getWorkload(cluster, schedulingHeldNs, "Deployment", named.metadata.name);
         expect(spec.template.spec.schedulerName).toBe("wave.pusher.com/invalid");
         for (const object of [silent, named]) {
-          await gated.namespace.configMap(object.metadata.name, { a: "1" });
-          await newHash(cluster, gatedNs, "Deployment", object.metadata.name);
+          await schedulingHeld.namespace.configMap(object.metadata.name, { a: "1" });
+          await newHash(cluster, schedulingHeldNs, "Deployment", object.metadata.name);
           expect(await differs(cluster, tool, object)).toBe("in sync");
-          await revisionsToBe(cluster, gatedNs, "Deployment", object.metadata.name, 2);
+          await revisionsToBe(cluster, schedulingHeldNs, "Deployment", object.metadata.name, 2);
         }
       },
     );

@@ -12,8 +12,8 @@ const owners = [
   ...Array.from({ length: 47 }, (_, index) => ({ kind: "StatefulSet", name: `forged-${index}` })),
 ];
 
-describeOnControlPlane("a tenant whose Pods pretend to be held by a gate", (cluster) => {
-  it("does not keep the Pods of others held after their gate was opened", async () => {
+describeOnControlPlane("a tenant whose Pods pretend to be held by a scheduling hold", (cluster) => {
+  it("does not keep the Pods of others held after their scheduling hold was opened", async () => {
     const [evil, quiet] = ["hostile-pods", "hostile-held"];
     await makeNamespace(cluster, evil);
     const scene = await startScene(cluster, quiet, { webhooks: true, args: [`--namespaces=${evil},${quiet}`] });

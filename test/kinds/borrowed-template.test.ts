@@ -30,9 +30,9 @@ describeOnOwnControlPlane("a Rollout with the pod template of a Deployment", (cl
   beforeAll(async () => {
     namespace = await makeNamespace(cluster, ns);
     await define(cluster, rollouts);
-    const values = `namespaces={${ns}},workloadKinds={${rollouts.flag}},dialects={wave,stakater}`;
+    const values = `namespaces={${ns}},workloadKinds={${rollouts.flag}},compatibility={wave,stakater}`;
     account = await chartAccount(cluster, ns, values);
-    const flags = [`--namespaces=${ns}`, `--workload-kinds=${rollouts.flag}`, "--dialects=wave,stakater"];
+    const flags = [`--namespaces=${ns}`, `--workload-kinds=${rollouts.flag}`, "--compatibility=wave,stakater"];
     wave = await startWave(["--kubeconfig", account.kubeconfig, ...flags]);
   });
   afterAll(async () => {

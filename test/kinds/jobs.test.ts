@@ -37,7 +37,7 @@ describeOnControlPlane("a Job that is to be rolled", (cluster) => {
     try {
       const first = await until("its baseline", async () => {
         const job = await read("migrate");
-        return job.metadata.annotations?.["wave.pusher.com/config-baseline"] === undefined ? undefined : job;
+        return job.metadata.annotations?.["wave.pusher.com/recorded-config"] === undefined ? undefined : job;
       });
       const again = (before: Job) =>
         until("another Job", async () => {
@@ -49,7 +49,7 @@ describeOnControlPlane("a Job that is to be rolled", (cluster) => {
       const hashOf = ({ spec }: Job) => spec.template.metadata?.annotations?.["wave.pusher.com/config-hash"];
       expect(hashOf(second)).toMatch(/^v2:/);
       expect(second.metadata).toMatchObject({ labels: { app: "migrate" }, annotations: optIn });
-      expect(second.metadata.annotations).not.toHaveProperty(["wave.pusher.com/config-baseline"]);
+      expect(second.metadata.annotations).not.toHaveProperty(["wave.pusher.com/recorded-config"]);
       expect(second.spec).toMatchObject({ backoffLimit: 3, template: { metadata: { labels: { app: "migrate" } } } });
       await until("an Event", async () =>
         (await waveEvents(cluster, ns, "migrate")).find(({ reason }) => reason === "ConfigChanged"),

@@ -113,13 +113,15 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
         await make(cluster, kind, scene, "hashed", { reads: "page" });
         expect(await hashOf(cluster, kind, scene, "hashed")).toMatch(/^v2:/);
         expect(await writesOf(cluster, kind, scene, "hashed")).toBe(0);
-        await make(cluster, kind, scene, "gated", { reads: "later" });
-        expect(await podSpecOf(cluster, kind, scene, "gated")).toMatchObject({ schedulerName: invalidScheduler });
+        await make(cluster, kind, scene, "schedulingHeld", { reads: "later" });
+        expect(await podSpecOf(cluster, kind, scene, "schedulingHeld")).toMatchObject({
+          schedulerName: invalidScheduler,
+        });
       }
       await admitted.configMap("later", { a: "1" });
       for (const kind of playedKinds) {
-        await nextHash(cluster, kind, scene, "gated");
-        expect(await podSpecOf(cluster, kind, scene, "gated")).not.toHaveProperty("schedulerName");
+        await nextHash(cluster, kind, scene, "schedulingHeld");
+        expect(await podSpecOf(cluster, kind, scene, "schedulingHeld")).not.toHaveProperty("schedulerName");
       }
     } finally {
       await admitting.stop();
@@ -133,9 +135,9 @@ describeOnOwnControlPlane("kinds of workload besides the built-in ones", (cluste
     const account = await chartAccount(
       cluster,
       elsewhere,
-      `namespaces={${elsewhere}},workloadKinds={${rollouts.flag}},dialects={wave,stakater}`,
+      `namespaces={${elsewhere}},workloadKinds={${rollouts.flag}},compatibility={wave,stakater}`,
     );
-    const flags = [`--namespaces=${elsewhere}`, `--workload-kinds=${rollouts.flag}`, "--dialects=wave,stakater"];
+    const flags = [`--namespaces=${elsewhere}`, `--workload-kinds=${rollouts.flag}`, "--compatibility=wave,stakater"];
     const restarter = await startWave(["--kubeconfig", account.kubeconfig, ...flags]);
     try {
       const annotations = { "reloader.stakater.com/rollout-strategy": "restart" };

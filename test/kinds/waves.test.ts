@@ -33,7 +33,7 @@ describeOnOwnControlPlane("waves of a kind besides the built-in ones", (cluster)
     /** Who has another hash than they all had, as soon as so many have, and the others are held. */
     const reached = (before: string | undefined, count: number) =>
       until(`${count} of ${names.length} to be rolled`, async () => {
-        const held = `wave_held_workloads{reason="wave"} ${names.length - count}`;
+        const held = `wave_held_workloads{reason="batch"} ${names.length - count}`;
         if (!(await wave.metrics()).split("\n").includes(held)) return undefined;
         const rolled = [...(await hashes())].filter(([, hash]) => hash !== before).map(([name]) => name);
         return rolled.length === count ? rolled : undefined;

@@ -9,8 +9,8 @@ import { auditWritten, leftBehind, startFor, untilUnchanged, writesIn } from "./
 const sap = "pod-reloader.cs.sap.com";
 
 describeOnControlPlane("away from Wave and back", (cluster) => {
-  const start = async (ns: string, dialect: string) => {
-    const wave = await startFor(cluster, ns, `--dialects=${dialect}`);
+  const start = async (ns: string, compatibility: string) => {
+    const wave = await startFor(cluster, ns, `--compatibility=${compatibility}`);
     onTestFinished(async () => void (await wave.stop("SIGKILL")));
     return wave;
   };
@@ -25,10 +25,10 @@ describeOnControlPlane("away from Wave and back", (cluster) => {
   const annotationsOf = async (ns: string) =>
     (await getWorkload(cluster, ns, "Deployment", "web")).spec.template.metadata.annotations ?? {};
   /** What Wave writes while it runs until it has planned the workload. */
-  const written = async (ns: string, dialect: string) => {
+  const written = async (ns: string, compatibility: string) => {
     await auditWritten(cluster);
     const before = writesIn(cluster, ns).length;
-    const wave = await start(ns, dialect);
+    const wave = await start(ns, compatibility);
     await untilUnchanged(wave, "Deployment", "web");
     expect(await wave.stop()).toBe(0);
     await auditWritten(cluster);

@@ -6,7 +6,7 @@ import { startFor } from "./migrated.ts";
 
 const merge = "application/merge-patch+json";
 
-describeOnControlPlane("the filters that Reloader has, in Wave's dialect,", (cluster) => {
+describeOnControlPlane("the filters that Reloader has, in Wave's compatibility,", (cluster) => {
   it("leave out namespaces by name and by labels, and take one in that gets the labels", async () => {
     const [ignored, other, chosen] = ["filtered-ignored", "filtered-other", "filtered-chosen"] as const;
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "settings" } }] }] };

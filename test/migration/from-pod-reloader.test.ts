@@ -42,7 +42,7 @@ describeOnControlPlane("Wave where SAP's pod-reloader was", (cluster) => {
     }
     const starts = await Promise.all(workloadKinds.map(({ kind }) => settledRevisions(cluster, ns, kind, "current")));
 
-    const wave = await startFor(cluster, ns, "--dialects=sap");
+    const wave = await startFor(cluster, ns, "--compatibility=sap");
     onTestFinished(async () => void (await wave.stop("SIGKILL")));
     const rolled = (kind: (typeof workloadKinds)[number]["kind"], name: string) =>
       until(`a hash of Wave's on ${kind} ${name}`, async () => {

@@ -36,7 +36,7 @@ describeOnControlPlane("Wave where Stakater's Reloader was", (cluster) => {
     ];
     const starts = await Promise.all(those.map(({ kind, name }) => settledRevisions(cluster, ns, kind, name)));
 
-    const first = await startFor(cluster, ns, "--dialects=stakater");
+    const first = await startFor(cluster, ns, "--compatibility=stakater");
     onTestFinished(async () => void (await first.stop("SIGKILL")));
     const every = [...those, { kind: "Deployment", name: "other" } as const];
     for (const { kind, name } of every) await untilUnchanged(first, kind, name);
@@ -49,7 +49,7 @@ describeOnControlPlane("Wave where Stakater's Reloader was", (cluster) => {
     const noted = writesIn(cluster, ns);
     expect(noted).toHaveLength(every.length);
 
-    const second = await startFor(cluster, ns, "--dialects=stakater");
+    const second = await startFor(cluster, ns, "--compatibility=stakater");
     onTestFinished(async () => void (await second.stop("SIGKILL")));
     for (const { kind, name } of every) await untilUnchanged(second, kind, name);
     await namespace.edit("ConfigMap", "settings", { colour: "blue" });
@@ -76,7 +76,7 @@ describeOnControlPlane("Wave where Stakater's Reloader was", (cluster) => {
       Object.assign(object.spec, { paused: true });
       await namespace.create(object);
     }
-    const wave = await startFor(cluster, paused, "--dialects=stakater");
+    const wave = await startFor(cluster, paused, "--compatibility=stakater");
     onTestFinished(async () => void (await wave.stop("SIGKILL")));
     for (const name of ["left", "person"]) await untilUnchanged(wave, "Deployment", name);
     expect(await wave.stop()).toBe(0);

@@ -28,7 +28,7 @@ export async function auditWritten(cluster: Cluster): Promise<void> {
 
 /** Waits until the log says that nothing is to be done about a workload. */
 export function untilUnchanged(wave: WaveProcess, kind: WorkloadKind, name: string): Promise<boolean> {
-  const parts = [`"kind":"${kind}"`, `"name":"${name}"`, '"outcome":"unchanged"'];
+  const parts = [`"kind":"${kind}"`, `"name":"${name}"`, '"outcome":"current"'];
   const isTold = () =>
     wave
       .log()

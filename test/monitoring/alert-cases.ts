@@ -65,12 +65,12 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   },
   WaveCannotListNamespaces: {
     fires: {
-      series: { [`wave_cache_unserved_namespaces{${pod}}`]: "2x30" },
+      series: { [`wave_cache_unsynced_namespaces{${pod}}`]: "2x30" },
       afterMinutes: 11,
       labels: ofJob,
       summary: "Wave in wave cannot list 2 of its namespaces, and decides nothing there.",
     },
-    quiet: [{ [`wave_cache_unserved_namespaces{${pod}}`]: "1x5 0x30" }],
+    quiet: [{ [`wave_cache_unsynced_namespaces{${pod}}`]: "1x5 0x30" }],
   },
   WaveHashKeyProblem: {
     fires: {
@@ -96,9 +96,9 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
   },
   WaveRolloutHeldTooLong: {
     fires: {
-      series: { [`wave_held_workloads_longest_seconds{${pod},reason="wave"}`]: "0+60x90" },
+      series: { [`wave_held_workloads_longest_seconds{${pod},reason="batch"}`]: "0+60x90" },
       afterMinutes: 65,
-      labels: { ...ofJob, reason: "wave" },
+      labels: { ...ofJob, reason: "batch" },
       summary:
         "A rollout is held for 1h 5m 0s by wave, which should have ended; wave list -A --state held shows which.",
     },
@@ -122,7 +122,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     fires: {
       series: {
         [`wave_workloads{${pod},state="refused"}`]: "0 3x30",
-        [`wave_workloads{${pod},state="unchanged"}`]: "9x30",
+        [`wave_workloads{${pod},state="current"}`]: "9x30",
       },
       afterMinutes: 13,
       labels: { ...ofJob, state: "refused" },
@@ -130,7 +130,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     },
     quiet: [
       { [`wave_workloads{${pod},state="refused"}`]: "0 1 1 1 0x30" },
-      { [`wave_workloads{${pod},state="pending"}`]: "5x30" },
+      { [`wave_workloads{${pod},state="due"}`]: "5x30" },
     ],
   },
   WaveWritesGetNoAnswer: {

@@ -25,15 +25,15 @@ describeOnControlPlane("what does not count", (cluster) => {
     const say = (of: string, annotation: string, text: string | null) =>
       namespace.merge(of, { metadata: { annotations: { [prefix + annotation]: text } } });
     const hash = () => recordedHash(cluster, ns, kind, name);
-    const baseline = async () => {
+    const recordedConfig = async () => {
       const { metadata } = await cluster.api("GET", path);
-      return metadata.annotations?.[`${prefix}config-baseline`];
+      return metadata.annotations?.[`${prefix}recorded-config`];
     };
     /** Says something and waits until Wave has noted what counts since. */
     const noted = async (of: string, annotation: string, text: string | null) => {
-      const before = await baseline();
+      const before = await recordedConfig();
       await say(of, annotation, text);
-      await until("another baseline", async () => ((await baseline()) !== before ? true : undefined));
+      await until("another baseline", async () => ((await recordedConfig()) !== before ? true : undefined));
     };
 
     it("rolls nobody, nor does what counts no longer, or again", async () => {
@@ -60,7 +60,7 @@ describeOnControlPlane("what does not count", (cluster) => {
       await namespace.edit("ConfigMap", name, { [name]: "2" });
       await say(configMapPath, "ignore", null);
       await newHash(cluster, ns, kind, name, second);
-      expect(await baseline()).toBeUndefined();
+      expect(await recordedConfig()).toBeUndefined();
     });
   });
 });

@@ -97,7 +97,7 @@ describeOnControlPlane("waves", (cluster) => {
       namespace.merge(`/apis/apps/v1/namespaces/${ns}/deployments/${name}`, { metadata: { annotations } });
     await annotate("app-004", { "wave.pusher.com/priority": "10" });
     await annotate("app-000", { "wave.pusher.com/priority": "-10" });
-    await annotate("app-002", { "wave.pusher.com/waves": "off" });
+    await annotate("app-002", { "wave.pusher.com/batches": "off" });
     const args = ["--kubeconfig", cluster.kubeconfig, `--namespaces=${ns}`, "--soak=1s", "--max-concurrent-rollouts=1"];
     const wave = await startWave(args, { paced: true });
     try {

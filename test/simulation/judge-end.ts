@@ -2,13 +2,13 @@ import { excuseIn } from "./judge-excuses.ts";
 import { standsFor } from "./model-search.ts";
 import { namespaceOf, type Stored, storedWhenRight } from "./model-stored.ts";
 import {
-  gateScheduler,
-  hasGate,
+  hasSchedulingHold,
   isOutOfSight,
   namedBy,
   optedIn,
   recordedHash,
   schedulerOf,
+  schedulerOnHold,
   workloadResources,
 } from "./model-workload.ts";
 import type { Recording, StoredObject } from "./record.ts";
@@ -39,7 +39,7 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
     const wrong = workloadResources.includes(resource)
       ? wrongWorkload(object)
       : resource === "pods" && isHeldWrongly(object)
-        ? "a Pod is held by a gate that its workload no longer has"
+        ? "a Pod is held by a scheduling hold that its workload no longer has"
         : undefined;
     if (wrong !== undefined) violations.push(`end: ${key}: ${wrong} (at ${at} ms)`);
   }
@@ -50,20 +50,22 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
       return undefined;
     const excuse = (hash: string | undefined) => excuseIn(stored, run, workload, hash);
     if (!optedIn(workload, settings, namespaceOf(workload, objects))) {
-      return hasGate(workload) && excuse(undefined) !== "observed"
-        ? "it has not opted in, and something of the gate is left"
+      return hasSchedulingHold(workload) && excuse(undefined) !== "observed"
+        ? "it has not opted in, and something of the scheduling hold is left"
         : undefined;
     }
     const { hash, missing } = standsFor(namedBy(workload, settings), find);
     if (missing) {
       // A note without the scheduler holds nobody; it goes with the next write.
-      const held = schedulerOf(workload) === gateScheduler && excuse(hash) !== "observed";
-      return held && !settings.schedulingGate ? "gates are off, and its Pods are held" : undefined;
+      const held = schedulerOf(workload) === schedulerOnHold && excuse(hash) !== "observed";
+      return held && !settings.schedulingHold ? "scheduling holds are off, and its Pods are held" : undefined;
     }
-    if (hasGate(workload)) {
+    if (hasSchedulingHold(workload)) {
       // With the note alone its Pods run, and are held as others are.
-      const held = schedulerOf(workload) !== gateScheduler && excuse(hash) !== undefined;
-      return held || excuse(hash) === "observed" ? undefined : "nothing is missing, and something of the gate is left";
+      const held = schedulerOf(workload) !== schedulerOnHold && excuse(hash) !== undefined;
+      return held || excuse(hash) === "observed"
+        ? undefined
+        : "nothing is missing, and something of the scheduling hold is left";
     }
     if (hash === undefined || hash === recordedHash(workload) || excuse(hash) !== undefined) return undefined;
     return `it carries ${recordedHash(workload) ?? "no hash"} and not that of what is stored, ${hash}`;
@@ -72,7 +74,7 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
   function isHeldWrongly(pod: StoredObject): boolean {
     // Without webhooks Wave may not delete Pods.
     if (!settings.webhooks) return false;
-    if (schedulerOfPod(pod) !== gateScheduler || pod.metadata.deletionTimestamp !== undefined) return false;
+    if (schedulerOfPod(pod) !== schedulerOnHold || pod.metadata.deletionTimestamp !== undefined) return false;
     const workload = ownerOf(pod);
     if (workload === undefined || workload.metadata.deletionTimestamp !== undefined) return false;
     if (isOutOfSight(workload, settings, unlisted)) return false;
@@ -92,7 +94,9 @@ function wrongIn(stored: Stored, run: Judged): readonly string[] {
 
   function hasCrashingPod(workload: StoredObject): boolean {
     const named = (kind: string, namespace: string, name: string) => find(`${kind}/${namespace}/${name}`);
-    const pods = [...objects.values()].filter((each) => each.kind === "Pod" && schedulerOfPod(each) !== gateScheduler);
+    const pods = [...objects.values()].filter(
+      (each) => each.kind === "Pod" && schedulerOfPod(each) !== schedulerOnHold,
+    );
     return pods.some((pod) => ownerOf(pod) === workload && crashesWith(pod, named));
   }
 

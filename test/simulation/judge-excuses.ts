@@ -28,7 +28,7 @@ export function excuseIn(
   if (held !== undefined) return held;
   const named = namedBy(workload, settings).map(({ key }) => key);
   if (named.map(find).some((object) => object !== undefined && asksForNone(object))) return "hold of an object";
-  if (isStrippedOften()) return "undone";
+  if (isStrippedOften()) return "reverted";
   return pacing.maxConcurrent > 0 && !said.alone && waitsForOthers() ? "wave" : undefined;
 
   function waitsForOthers(): boolean {

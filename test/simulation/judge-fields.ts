@@ -6,9 +6,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Annotations of a workload that Wave writes, and the one that the API server counts templates in. */
 const ours = [
-  annotations.gate,
-  "wave.pusher.com/config-baseline",
-  "wave.pusher.com/streak",
+  annotations.schedulingHold,
+  "wave.pusher.com/recorded-config",
+  "wave.pusher.com/consecutive-rollouts",
   "deprecated.daemonset.template.generation",
 ];
 

@@ -1,7 +1,14 @@
 import { excuseIn } from "./judge-excuses.ts";
 import { standsFor } from "./model-search.ts";
 import { namespaceOf, storedWhenRight } from "./model-stored.ts";
-import { hasGate, isOutOfSight, namedBy, optedIn, recordedHash, workloadResources } from "./model-workload.ts";
+import {
+  hasSchedulingHold,
+  isOutOfSight,
+  namedBy,
+  optedIn,
+  recordedHash,
+  workloadResources,
+} from "./model-workload.ts";
 import type { Recording } from "./record.ts";
 
 /** What keeps a workload from being rolled that people must know of, and that does not end by itself soon. */
@@ -19,7 +26,7 @@ export function judgeHeld(run: Recording): readonly string[] {
   for (const stored of storedWhenRight(run)) {
     const held = new Set<string>();
     for (const [key, workload] of stored.objects) {
-      if (!workloadResources.includes(key.split("/")[0] ?? "") || hasGate(workload)) continue;
+      if (!workloadResources.includes(key.split("/")[0] ?? "") || hasSchedulingHold(workload)) continue;
       if (!optedIn(workload, settings, namespaceOf(workload, stored.objects))) continue;
       if (isOutOfSight(workload, settings, unlisted)) continue;
       const { hash, missing } = standsFor(namedBy(workload, settings), stored.find);

@@ -4,7 +4,7 @@ import { isKnownRolled, type WaveWrite, waveWriteOf } from "./model-rolls.ts";
 import { recordedHash, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Pacing, Recording, StoredObject } from "./record.ts";
 
-const streakAnnotation = "wave.pusher.com/streak";
+const streakAnnotation = "wave.pusher.com/consecutive-rollouts";
 
 /** A roll that comes so long after the one before is none in a row with it. */
 const quietMs = 600_000;

@@ -11,7 +11,7 @@ const pacing: Pacing = {
   settleMs: 1_000,
   settleMaxMs: 5_000,
   maxConcurrent: 1,
-  firstWave: 1,
+  canarySize: 1,
   soakMs: 3_000,
   haltAfterFailures: 1,
   rolloutTimeoutMs: 60_000,
@@ -134,7 +134,7 @@ describe("of pacing, the judge sees", () => {
     expect(await play.judged()).toContainEqual(expect.stringContaining("a roll that is still under way"));
   });
 
-  it("that nobody gives up who is undone again and again", async () => {
+  it("that nobody gives up who is reverted again and again", async () => {
     for (let tries = 0; tries < 11; tries++) {
       await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } });
       await play.roll("A");
@@ -200,7 +200,7 @@ describe("of waves, the judge sees", () => {
   });
 
   it("nothing wrong with others in the place of one of the first wave that somebody has changed since", async () => {
-    play.settings = { ...play.settings, pacing: { ...pacing, firstWave: 2, maxConcurrent: 5 } };
+    play.settings = { ...play.settings, pacing: { ...pacing, canarySize: 2, maxConcurrent: 5 } };
     await create(false);
     await play.rollOne("w0", "B");
     const stripped = { spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } };

@@ -1,4 +1,4 @@
-import { gateScheduler, workloadResources } from "./model-workload.ts";
+import { schedulerOnHold, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording } from "./record.ts";
 
 /**
@@ -29,5 +29,5 @@ function isAllowed({ resource, type, before, after }: HistoryEntry): boolean {
   };
   // A deletion is stored as a deletionTimestamp first where Pods take time to stop.
   const deletes = type === "DELETED" || object?.metadata.deletionTimestamp !== undefined;
-  return deletes && schedulerName === gateScheduler && nodeName === undefined;
+  return deletes && schedulerName === schedulerOnHold && nodeName === undefined;
 }

@@ -4,7 +4,7 @@ import { differsElsewhere } from "./judge-fields.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { search } from "./model-search.ts";
-import { annotations, gateScheduler, namedBy, optedIn, recordedHash, schedulerOf } from "./model-workload.ts";
+import { annotations, namedBy, optedIn, recordedHash, schedulerOf, schedulerOnHold } from "./model-workload.ts";
 import type { Recording, ReviewEntry, StoredObject } from "./record.ts";
 
 /**
@@ -50,21 +50,22 @@ function judge(
       violations.push("the hash stands for nothing that was stored, and complete, while it was asked");
     }
   }
-  const closed = schedulerOf(result) === gateScheduler && schedulerOf(object) !== gateScheduler;
-  if (closed && result.metadata.annotations?.[annotations.gate] === undefined) {
-    violations.push("it closed the gate without a note of the scheduler before");
+  const closed = schedulerOf(result) === schedulerOnHold && schedulerOf(object) !== schedulerOnHold;
+  if (closed && result.metadata.annotations?.[annotations.schedulingHold] === undefined) {
+    violations.push("it closed the scheduling hold without a note of the scheduler before");
   }
   const { pacing } = settings;
   const observes = pacing !== undefined && namespaces.every((of) => saidOf(result, of, pacing).observes);
   if (observes && !brought.includes(hash)) violations.push("it recorded a hash although nothing is to be written");
-  if (observes && closed) violations.push("it closed a gate although nothing is to be written");
-  if (closed && !settings.schedulingGate) violations.push("it closed a gate although gates are off");
+  if (observes && closed) violations.push("it closed a scheduling hold although nothing is to be written");
+  if (closed && !settings.schedulingHold)
+    violations.push("it closed a scheduling hold although scheduling holds are off");
   // What another namespace granted is known from caches, which may be late: nothing of it is read before.
   const since = (key: string) => (key.split("/")[1] === review.namespace ? range.from(key) : 0);
   const lacked = named.some(({ key, partOf }) =>
     timeline.versions(key).some(({ object: one }, i) => i >= since(key) && i <= range.to(key) && partOf(one).missing),
   );
-  if (closed && !lacked) violations.push("it closed the gate although nothing was missing");
+  if (closed && !lacked) violations.push("it closed the scheduling hold although nothing was missing");
   return violations;
 }
 

@@ -48,13 +48,13 @@ interface Change {
  * and a process knows what it wrote itself, so both hold however late its caches are; of what the leader before it
  * wrote it may know too little, and of changes before its term: the API does not date all of them.
  */
-export function judgeWaves(run: Recording): readonly string[] {
+export function judgeBatches(run: Recording): readonly string[] {
   const { pacing } = run.settings;
   if (pacing === undefined || pacing.maxConcurrent === 0) return [];
-  return new WaveJudge(run, pacing).judge();
+  return new BatchJudge(run, pacing).judge();
 }
 
-class WaveJudge {
+class BatchJudge {
   readonly #run: Recording;
   readonly #pacing: Pacing;
   readonly #timeline: ConfigTimeline;
@@ -118,10 +118,10 @@ class WaveJudge {
     { key, since, shownSince }: Change,
     earlier: readonly Begun[],
   ): readonly string[] {
-    const { maxConcurrent, firstWave, soakMs, rolloutTimeoutMs, haltAfterFailures } = this.#pacing;
+    const { maxConcurrent, canarySize, soakMs, rolloutTimeoutMs, haltAfterFailures } = this.#pacing;
     const slack = slackMs + 2 * wallOffMs;
     const timedOut = ({ at }: Begun) => sentAt - at > drift * rolloutTimeoutMs - slack;
-    if (this.#readersOf(key, before.metadata.namespace) <= firstWave) return [];
+    if (this.#readersOf(key, before.metadata.namespace) <= canarySize) return [];
     // Who begins a term can tell of a roll in the second of the change neither.
     const second = (at: number) => Math.floor((this.#run.epoch + at) / 1_000);
     const termFrom = this.#termFrom(sentAt, replica);
@@ -135,7 +135,7 @@ class WaveJudge {
     const wrong: string[] = [];
     if (underWay >= maxConcurrent) wrong.push(`it is rollout ${underWay + 1} at once for a change`);
     // One that somebody has changed since may show nothing of this change any more: then others are the first wave in its place.
-    if (own.filter(({ excused }) => !excused).length < firstWave) return wrong;
+    if (own.filter(({ excused }) => !excused).length < canarySize) return wrong;
     if (this.#wasResumed(before)) return wrong;
     const hasPassed = (one: Begun) => {
       if (one.excused) return true;
@@ -143,7 +143,7 @@ class WaveJudge {
       return haltAfterFailures === 0 && !one.idle && timedOut(one);
     };
     const passed = earlier.filter(hasPassed).length;
-    if (passed < firstWave) wrong.push("it follows a first wave that has not passed, for a change");
+    if (passed < canarySize) wrong.push("it follows a first wave that has not passed, for a change");
     return wrong;
   }
 

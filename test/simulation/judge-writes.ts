@@ -4,12 +4,12 @@ import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline } from "./model-policy.ts";
 import { type Moment, type Range, search } from "./model-search.ts";
 import {
-  gateScheduler,
-  hasGate,
+  hasSchedulingHold,
   namedBy,
   optedIn,
   recordedHash,
   schedulerOf,
+  schedulerOnHold,
   workloadResources,
 } from "./model-workload.ts";
 import type { HistoryEntry, Recording, ReviewEntry, StoredObject } from "./record.ts";
@@ -100,20 +100,20 @@ class WriteJudge {
     const elsewhere = differsElsewhere(before, after);
     const violations = elsewhere === undefined ? [] : [`it changed ${elsewhere}, which is not Wave's`];
     const hashChanged = recordedHash(before) !== recordedHash(after);
-    const opened = hasGate(before) && !hasGate(after);
-    if (schedulerOf(before) !== schedulerOf(after) && schedulerOf(before) !== gateScheduler) {
-      violations.push("it changed a scheduler that is not the gate's");
+    const opened = hasSchedulingHold(before) && !hasSchedulingHold(after);
+    if (schedulerOf(before) !== schedulerOf(after) && schedulerOf(before) !== schedulerOnHold) {
+      violations.push("it changed a scheduler that is not the scheduling hold's");
     }
     // Its own webhook may close again the gate that it opens, for somebody who has just opted in again.
     if (!hashChanged && !opened && !this.#isReviewed(before, after, rv)) {
-      violations.push("it changed neither the hash nor the gate");
+      violations.push("it changed neither the hash nor the scheduling hold");
     }
     const asked = states.map((namespace) => optedIn(before, settings, namespace));
     if (!asked.includes(true)) {
       return hashChanged ? [...violations, "it recorded a hash although the workload has not opted in"] : violations;
     }
     // The gate of what has opted out is lifted, whatever hash somebody left on it.
-    if (!hashChanged && (!settings.schedulingGate || asked.includes(false))) return violations;
+    if (!hashChanged && (!settings.schedulingHold || asked.includes(false))) return violations;
     return [...violations, ...this.#judgeHash(before, after, rv)];
   }
 

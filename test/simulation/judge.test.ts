@@ -91,7 +91,7 @@ describe("the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/^events: an owner is told/)]);
   });
 
-  it("that something newer is undone", async () => {
+  it("that something newer is reverted", async () => {
     await play.roll("A");
     await play.config("B");
     await play.roll("B");
@@ -100,7 +100,7 @@ describe("the judge sees", () => {
     expect(await play.judged()).toContainEqual(expect.stringContaining("it undoes what is newer"));
   });
 
-  it("that something newer is undone after an owner stripped the hash", async () => {
+  it("that something newer is reverted after an owner stripped the hash", async () => {
     await play.config("B");
     await play.roll("B");
     await play.edit({ spec: { template: { metadata: { annotations: { [hashAnnotation]: null } } } } });
@@ -148,10 +148,10 @@ describe("the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringMatching(/^end: deployments\/default\/web: it carries v2:/)]);
   });
 
-  it("a gate that is never lifted", async () => {
+  it("a scheduling hold that is never lifted", async () => {
     await play.roll("A");
     await play.edit({ spec: { template: { spec: { schedulerName: "wave.pusher.com/invalid" } } } });
-    expect(await play.judged()).toEqual([expect.stringContaining("something of the gate is left")]);
+    expect(await play.judged()).toEqual([expect.stringContaining("something of the scheduling hold is left")]);
   });
 
   it("a write that nobody is told of", async () => {
@@ -195,7 +195,7 @@ describe("of admission, the judge sees", () => {
     expect(await play.judged()).toEqual([]);
   });
 
-  it("that something newer is undone which it had recorded", async () => {
+  it("that something newer is reverted which it had recorded", async () => {
     await play.roll("A");
     for (const value of ["B", "C"]) await play.config(value);
     play.reviews = [review([{ ...add(play.hash("C")) }])];
@@ -211,12 +211,12 @@ describe("of admission, the judge sees", () => {
     expect(await play.judged()).toEqual([expect.stringContaining("stands for nothing that was stored")]);
   });
 
-  it("a gate that was closed for nothing", async () => {
+  it("a scheduling hold that was closed for nothing", async () => {
     await play.roll("A");
-    const gate = "/metadata/annotations/wave.pusher.com~1scheduling-disabled";
+    const schedulingHold = "/metadata/annotations/wave.pusher.com~1scheduling-disabled";
     play.reviews = [
       review([
-        { op: "add", path: gate, value: "" },
+        { op: "add", path: schedulingHold, value: "" },
         { op: "add", path: "/spec/template/spec/schedulerName", value: "wave.pusher.com/invalid" },
       ]),
     ];

@@ -8,7 +8,7 @@ import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
 import { judgeTerms } from "./judge-terms.ts";
 import { judgeWaiting } from "./judge-waiting.ts";
-import { judgeWaves } from "./judge-waves.ts";
+import { judgeBatches } from "./judge-waves.ts";
 import { judgeWrites } from "./judge-writes.ts";
 import type { Recording } from "./record.ts";
 
@@ -31,6 +31,6 @@ const parts = [
   judgeHeld,
   judgePace,
   judgeSettling,
-  judgeWaves,
+  judgeBatches,
   judgeEnd,
 ];

@@ -13,7 +13,7 @@ export const keptSeeds: readonly { readonly seed: number; readonly name: string 
   { seed: 6000548, name: "a write without an answer, of what the leader before had written" },
   { seed: 80049, name: "held Pods of a workload that was observed no longer" },
   { seed: 91087, name: "a change that was halted by a workload that read its object no longer" },
-  { seed: 800304, name: "a gate that was closed and opened again while nobody watched" },
+  { seed: 800304, name: "a scheduling hold that was closed and opened again while nobody watched" },
   { seed: 877265025, name: "an interval that ends after a window has just opened, by a clock that is behind" },
   { seed: 860137, name: "two that others hold while their window closes" },
   { seed: 1044686825, name: "a halted change of an object that a workload reads no longer" },

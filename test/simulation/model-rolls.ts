@@ -1,4 +1,4 @@
-import { gateScheduler, recordedHash, schedulerOf, workloadResources } from "./model-workload.ts";
+import { recordedHash, schedulerOf, schedulerOnHold, workloadResources } from "./model-workload.ts";
 import type { HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** A write of a workload by Wave. */
@@ -27,7 +27,7 @@ export function waveWriteOf(entry: HistoryEntry, { lives }: Pick<Recording, "liv
   if (by.actor !== "wave" || before === undefined || after === undefined) return undefined;
   if (!workloadResources.includes(resource)) return undefined;
   const [was, is] = [recordedHash(before), recordedHash(after)];
-  const quiet = was === is || schedulerOf(before) === gateScheduler;
+  const quiet = was === is || schedulerOf(before) === schedulerOnHold;
   const { replica = "" } = by;
   const { namespace, name } = after.metadata;
   return {

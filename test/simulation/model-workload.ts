@@ -1,18 +1,18 @@
 import { type Part, partOf } from "./model-hash.ts";
 import { type Place, placesOf, type WorkloadSpec } from "./model-reading.ts";
-import type { StoredObject, WaveSettings } from "./record.ts";
+import type { BatchSettings, StoredObject } from "./record.ts";
 
 /** The resources whose objects Wave rolls. */
 export const workloadResources: readonly string[] = ["deployments", "statefulsets", "daemonsets", "widgets"];
 
 /** The scheduler that nobody is (docs/admission.md). */
-export const gateScheduler = "wave.pusher.com/invalid";
+export const schedulerOnHold = "wave.pusher.com/invalid";
 
 /** Wave's annotations of a workload and of its pod template. */
 export const annotations = {
   optIn: "wave.pusher.com/update-on-config-change",
   hash: "wave.pusher.com/config-hash",
-  gate: "wave.pusher.com/scheduling-disabled",
+  schedulingHold: "wave.pusher.com/scheduling-disabled",
   sharedWith: "wave.pusher.com/shared-with",
 } as const;
 
@@ -27,14 +27,17 @@ export function schedulerOf(workload: StoredObject | undefined): string | undefi
 }
 
 /** Whether anything of the scheduling gate is on the workload. */
-export function hasGate(workload: StoredObject): boolean {
-  return schedulerOf(workload) === gateScheduler || workload.metadata.annotations?.[annotations.gate] !== undefined;
+export function hasSchedulingHold(workload: StoredObject): boolean {
+  return (
+    schedulerOf(workload) === schedulerOnHold ||
+    workload.metadata.annotations?.[annotations.schedulingHold] !== undefined
+  );
 }
 
 /** Whether it asks Wave for anything, or its Namespace `of` does for it, in a namespace that Wave watches. */
 export function optedIn(
   workload: StoredObject,
-  { namespaces }: Pick<WaveSettings, "namespaces">,
+  { namespaces }: Pick<BatchSettings, "namespaces">,
   of?: StoredObject,
 ): boolean {
   const { annotations: own, namespace = "", deletionTimestamp } = workload.metadata;
@@ -48,7 +51,7 @@ function template(workload: StoredObject | undefined): WorkloadSpec["template"] 
 }
 
 /** Which references count. */
-type Policy = Pick<WaveSettings, "crossNamespace" | "namespaces">;
+type Policy = Pick<BatchSettings, "crossNamespace" | "namespaces">;
 
 /** One object that a workload names, and what its Pods see of it in each state that it may have. */
 export interface Named {

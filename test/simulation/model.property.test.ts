@@ -6,7 +6,7 @@ import { toWorkload } from "../../src/domain/model/workload.ts";
 import { planRollout } from "../../src/domain/plan/plan.ts";
 import { createDice, randomFrom } from "./dice.ts";
 import { standsFor } from "./model-search.ts";
-import { hasGate, namedBy, optedIn } from "./model-workload.ts";
+import { hasSchedulingHold, namedBy, optedIn } from "./model-workload.ts";
 import type { StoredObject } from "./record.ts";
 import { configKinds, configNames, someContent, someWorkload, workloadKinds } from "./world-objects.ts";
 import { chooseScenario } from "./world-scenarios.ts";
@@ -52,10 +52,10 @@ describe("model and Wave", () => {
         { ...settings, hashKeys: undefined },
       );
       // What a gate adds is the judge's: it looks at what is written.
-      const gated = hasGate(workload);
-      if (missing) expect(plan.outcome).toBe(gated && !settings.schedulingGate ? "cleanUp" : "waiting");
-      else if (hash === undefined) expect(plan.outcome).toBe(gated ? "baseline" : "unchanged");
-      else expect(plan).toMatchObject({ outcome: "baseline", hash });
+      const schedulingHeld = hasSchedulingHold(workload);
+      if (missing) expect(plan.outcome).toBe(schedulingHeld && !settings.schedulingHold ? "cleanUp" : "waiting");
+      else if (hash === undefined) expect(plan.outcome).toBe(schedulingHeld ? "firstHash" : "current");
+      else expect(plan).toMatchObject({ outcome: "firstHash", hash });
     });
     fc.assert(property, { numRuns: 2_000 });
   });

@@ -1,6 +1,14 @@
 import { standsFor } from "./model-search.ts";
-import { annotations, gateScheduler, hasGate, namedBy, optedIn, recordedHash, schedulerOf } from "./model-workload.ts";
-import type { StoredObject, WaveSettings } from "./record.ts";
+import {
+  annotations,
+  hasSchedulingHold,
+  namedBy,
+  optedIn,
+  recordedHash,
+  schedulerOf,
+  schedulerOnHold,
+} from "./model-workload.ts";
+import type { BatchSettings, StoredObject } from "./record.ts";
 import type { SmallStage } from "./small-stage.ts";
 
 /** What a Wave that knows everything at once would do, made from the model alone. */
@@ -15,7 +23,7 @@ const plurals = { Deployment: "deployments", StatefulSet: "statefulsets", Daemon
 const replica = "perfect#1";
 
 /** Works on what history says is stored. */
-export function perfectWave({ wave, history }: SmallStage, settings: WaveSettings): PerfectWave {
+export function perfectWave({ wave, history }: SmallStage, settings: BatchSettings): PerfectWave {
   const api = wave(replica);
   return {
     async lead() {
@@ -42,16 +50,16 @@ export function perfectWave({ wave, history }: SmallStage, settings: WaveSetting
     if (deletionTimestamp !== undefined || settings.namespaces?.includes(namespace) === false) return;
     const { hash, missing } = standsFor(namedBy(workload, settings), find);
     const isIn = optedIn(workload, settings);
-    const lifts = hasGate(workload) && (!isIn || !missing || !settings.schedulingGate);
+    const lifts = hasSchedulingHold(workload) && (!isIn || !missing || !settings.schedulingHold);
     const records = isIn && !missing && hash !== undefined && hash !== recordedHash(workload);
     if (!lifts && !records) return;
-    const scheduler = workload.metadata.annotations?.[annotations.gate];
+    const scheduler = workload.metadata.annotations?.[annotations.schedulingHold];
     const body = {
-      ...(lifts && { metadata: { annotations: { [annotations.gate]: null } } }),
+      ...(lifts && { metadata: { annotations: { [annotations.schedulingHold]: null } } }),
       spec: {
         template: {
           ...(records && { metadata: { annotations: { [annotations.hash]: hash } } }),
-          ...(lifts && schedulerOf(workload) === gateScheduler && { spec: { schedulerName: scheduler || null } }),
+          ...(lifts && schedulerOf(workload) === schedulerOnHold && { spec: { schedulerName: scheduler || null } }),
         },
       },
     };

@@ -1,7 +1,7 @@
 import { judge } from "./judge.ts";
 import { standsFor } from "./model-search.ts";
 import { namedBy } from "./model-workload.ts";
-import type { Recording, ReviewEntry, StoredObject, WaveSettings } from "./record.ts";
+import type { BatchSettings, Recording, ReviewEntry, StoredObject } from "./record.ts";
 import { type SmallStage, someSettings, startSmallStage } from "./small-stage.ts";
 
 /** Where the ConfigMap is. */
@@ -19,7 +19,7 @@ const optIn = { "wave.pusher.com/update-on-config-change": "true" };
 export class Play {
   readonly stage: SmallStage = startSmallStage(() => 0.5);
   reviews: ReviewEntry[] = [];
-  settings: WaveSettings = someSettings;
+  settings: BatchSettings = someSettings;
   #events = 0;
 
   async begin(): Promise<this> {

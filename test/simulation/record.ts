@@ -82,7 +82,7 @@ export interface Pacing {
   readonly settleMs: number;
   readonly settleMaxMs: number;
   readonly maxConcurrent: number;
-  readonly firstWave: number;
+  readonly canarySize: number;
   readonly soakMs: number;
   readonly haltAfterFailures: number;
   readonly rolloutTimeoutMs: number;
@@ -91,9 +91,9 @@ export interface Pacing {
 }
 
 /** How Wave is started in a run. */
-export interface WaveSettings {
+export interface BatchSettings {
   readonly webhooks: boolean;
-  readonly schedulingGate: boolean;
+  readonly schedulingHold: boolean;
   readonly crossNamespace: "granted" | "any" | "none";
   /** What `--namespaces` names; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
@@ -122,7 +122,7 @@ export interface Recording {
   readonly seed: number;
   /** What a right clock on the wall showed in the beginning, milliseconds since the epoch. */
   readonly epoch: number;
-  readonly settings: WaveSettings;
+  readonly settings: BatchSettings;
   /** Everything that was stored, by revision; Events and Leases too. */
   readonly history: readonly HistoryEntry[];
   readonly reviews: readonly ReviewEntry[];
@@ -156,7 +156,7 @@ export interface Api {
 /** People and tools that change things. */
 export interface World {
   /** What the seed chose for Wave. */
-  readonly settings: WaveSettings;
+  readonly settings: BatchSettings;
   /** Makes the namespaces and the first objects. */
   start(): Promise<void>;
   /**

@@ -2,7 +2,7 @@ import type { Json } from "../../sandbox/objects/json.ts";
 import { answerCall } from "../../sandbox/requests/api-call.ts";
 import { startApiServer } from "../../sandbox/requests/api-server.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import type { Api, HistoryEntry, Recording, StoredObject, WaveSettings } from "./record.ts";
+import type { Api, BatchSettings, HistoryEntry, Recording, StoredObject } from "./record.ts";
 
 /** An API server in memory whose history is recorded, without Wave and without anything that goes wrong. */
 export interface SmallStage {
@@ -13,13 +13,13 @@ export interface SmallStage {
   /** As the process `replica` of Wave. */
   readonly wave: (replica: string) => Api;
   /** Writes so far, as the judge takes them. */
-  readonly recording: (settings: WaveSettings, calmAt: number) => Recording;
+  readonly recording: (settings: BatchSettings, calmAt: number) => Recording;
 }
 
 /** Wave's settings where a test has no opinion. */
-export const someSettings: WaveSettings = {
+export const someSettings: BatchSettings = {
   webhooks: false,
-  schedulingGate: true,
+  schedulingHold: true,
   crossNamespace: "granted",
   namespaces: undefined,
   updateRate: 1000,

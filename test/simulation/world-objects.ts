@@ -148,9 +148,9 @@ export function someExtras(dice: Dice, shape: Shape, own: string): Readonly<Reco
 export function someWorkload(dice: Dice, shape: Shape, kind: string, namespace: string, name: string): Json {
   const optIn = dice.chance(0.9) ? { "wave.pusher.com/update-on-config-change": "true" } : {};
   // What an earlier Wave, or a backup, left behind; somebody may have taken its annotation away.
-  const gated = dice.chance(0.05);
-  const note = gated && dice.chance(0.5) ? { "wave.pusher.com/scheduling-disabled": "default-scheduler" } : {};
-  const scheduler = gated ? { schedulerName: "wave.pusher.com/invalid" } : {};
+  const schedulingHeld = dice.chance(0.05);
+  const note = schedulingHeld && dice.chance(0.5) ? { "wave.pusher.com/scheduling-disabled": "default-scheduler" } : {};
+  const scheduler = schedulingHeld ? { schedulerName: "wave.pusher.com/invalid" } : {};
   const labels = { app: name };
   return {
     apiVersion: kind === widgetKind.kind ? "example.com/v1" : "apps/v1",

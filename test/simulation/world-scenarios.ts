@@ -1,5 +1,5 @@
 import type { Dice } from "./dice.ts";
-import type { Pacing, WaveSettings } from "./record.ts";
+import type { BatchSettings, Pacing } from "./record.ts";
 
 /** How large a world is, and what happens in it. */
 export interface Shape {
@@ -13,7 +13,7 @@ export interface Shape {
   /** How often each action is taken, by its name; absent: as often as its row says. */
   readonly weights: Readonly<Record<string, number>>;
   /** What the shape asks of Wave; the rest is the seed's. */
-  readonly settings: Partial<WaveSettings>;
+  readonly settings: Partial<BatchSettings>;
 }
 
 /** Each kind of trouble has a world in which it is frequent. */
@@ -55,13 +55,18 @@ export const shapes: readonly Shape[] = [
     settings: { crossNamespace: "granted" },
   },
   {
-    name: "gates",
+    name: "schedulingHolds",
     namespaces: ["one"],
     workloads: 5,
     configs: 3,
     crossing: 0,
-    weights: { "delete configuration": 20, "create configuration": 20, "touch the gate": 20, "create a workload": 12 },
-    settings: { webhooks: true, schedulingGate: true },
+    weights: {
+      "delete configuration": 20,
+      "create configuration": 20,
+      "touch the scheduling hold": 20,
+      "create a workload": 12,
+    },
+    settings: { webhooks: true, schedulingHold: true },
   },
   {
     name: "people",
@@ -130,13 +135,13 @@ const pacedShapes: readonly Shape[] = [
 export function chooseScenario(
   dice: Dice,
   pacing?: Pacing,
-): { readonly shape: Shape; readonly settings: WaveSettings } {
+): { readonly shape: Shape; readonly settings: BatchSettings } {
   const shape = dice.oneOf(pacing === undefined ? shapes : [...shapes, ...pacedShapes, ...pacedShapes]) ?? shapes[0];
   if (shape === undefined) throw new Error("there is no shape of a world");
   const some = shape.namespaces.length > 1 && dice.chance(0.3);
-  const settings: WaveSettings = {
+  const settings: BatchSettings = {
     webhooks: dice.chance(0.5),
-    schedulingGate: dice.chance(0.7),
+    schedulingHold: dice.chance(0.7),
     crossNamespace: dice.pick("granted", "granted", "granted", "any", "none"),
     namespaces: some ? shape.namespaces.slice(0, dice.pick(-1, undefined)) : undefined,
     updateRate: dice.pick(1000, 1000, 20),

@@ -1,5 +1,5 @@
 import type { Dice } from "./dice.ts";
-import type { StoredObject, WaveSettings, WorldOptions } from "./record.ts";
+import type { BatchSettings, StoredObject, WorldOptions } from "./record.ts";
 import type { Shape } from "./world-scenarios.ts";
 
 const groups: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ export class Scene {
   readonly dice: Dice;
   readonly shape: Shape;
   readonly sleep: (ms: number) => Promise<void>;
-  readonly settings: WaveSettings;
+  readonly settings: BatchSettings;
   /** Whether nobody does anything again and again any more. */
   rests = false;
   /** How often an owner may still strip what Wave wrote: one that never stops is another story. */
@@ -32,7 +32,7 @@ export class Scene {
   readonly #present = new Map<string, Present>();
   #read = 0;
 
-  constructor(options: WorldOptions, dice: Dice, shape: Shape, settings: WaveSettings) {
+  constructor(options: WorldOptions, dice: Dice, shape: Shape, settings: BatchSettings) {
     this.settings = settings;
     this.#options = options;
     this.dice = dice;

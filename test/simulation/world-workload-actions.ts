@@ -14,7 +14,7 @@ import { undo } from "./world-undo.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const hash = "wave.pusher.com/config-hash";
-const gate = "wave.pusher.com/scheduling-disabled";
+const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const impossible = "wave.pusher.com/invalid";
 
 /** What people and tools do to workloads. */
@@ -27,7 +27,7 @@ export const workloadActions: readonly Action[] = [
   { name: "rollout undo", weight: 4, act: (scene) => withWorkload(scene, (one) => undo(scene, one)) },
   { name: "helm upgrade", weight: 5, act: (scene) => withWorkload(scene, (one) => helmUpgrade(scene, one)) },
   { name: "strip the hash", weight: 2, act: (scene) => withWorkload(scene, (one) => strip(scene, one)) },
-  { name: "touch the gate", weight: 2, act: touchGate },
+  { name: "touch the scheduling hold", weight: 2, act: touchSchedulingHold },
   { name: "opt in or out", weight: 3, act: (scene) => withWorkload(scene, (one) => opt(scene, one)) },
   { name: "change the extras", weight: 2, act: (scene) => withWorkload(scene, (one) => changeExtras(scene, one)) },
   { name: "scale", weight: 3, act: (scene) => withWorkload(scene, (one) => scale(scene, one)) },
@@ -117,13 +117,13 @@ async function strip(scene: Scene, workload: Present): Promise<string | undefine
 }
 
 /** A person who wants Pods now removes the note, the opt-in, both, or sets the scheduler. */
-async function touchGate(scene: Scene): Promise<string | undefined> {
-  const gated = scene.all(...plurals).filter((one) => schedulerOf(one) === impossible);
-  const workload = scene.dice.oneOf(gated);
+async function touchSchedulingHold(scene: Scene): Promise<string | undefined> {
+  const schedulingHeld = scene.all(...plurals).filter((one) => schedulerOf(one) === impossible);
+  const workload = scene.dice.oneOf(schedulingHeld);
   if (workload === undefined) return undefined;
   const change = scene.dice.pick<object>(
-    { metadata: { annotations: { [gate]: null } } },
-    { metadata: { annotations: { [gate]: null, [optIn]: null } } },
+    { metadata: { annotations: { [schedulingHold]: null } } },
+    { metadata: { annotations: { [schedulingHold]: null, [optIn]: null } } },
     { metadata: { annotations: { [optIn]: null } } },
     { spec: { template: { spec: { schedulerName: "default-scheduler" } } } },
   );
@@ -156,7 +156,7 @@ function annotate(scene: Scene, workload: Present): Promise<string> {
 /** What the owner of a workload keeps of it in Git: nothing that Wave or the API server wrote. */
 function manifestOf({ apiVersion, kind, metadata, spec }: StoredObject): Manifest {
   const { name, namespace, labels, annotations = {} } = metadata;
-  const kept = Object.entries(annotations).filter(([key]) => key !== gate && !key.startsWith("deprecated."));
+  const kept = Object.entries(annotations).filter(([key]) => key !== schedulingHold && !key.startsWith("deprecated."));
   const { template, ...rest } = spec as Manifest["spec"];
   const { schedulerName, ...pod } = template.spec;
   const templateAnnotations = Object.entries(template.metadata.annotations ?? {}).filter(([key]) => key !== hash);

@@ -95,7 +95,7 @@ export class TestCluster {
     const { metrics } = this;
     const caches = cachesOver(this.#watch, {
       namespaces: undefined,
-      dialects: options.policy?.dialects,
+      compatibility: options.policy?.compatibility,
       clock,
       log: silentLogger,
       metrics,
@@ -111,7 +111,7 @@ export class TestCluster {
       policy: {
         crossNamespace: "granted",
         namespaces: undefined,
-        schedulingGate: true,
+        schedulingHold: true,
         ofNamespace: caches.namespace,
       },
       recorder: { record: async (event) => void this.events.push(event) },
@@ -124,7 +124,7 @@ export class TestCluster {
       webhooks: false,
       random: () => 1,
       ...options,
-      ...(options.policy?.dialects && { policy: { ...options.policy, namesMatching: caches.namesMatching } }),
+      ...(options.policy?.compatibility && { policy: { ...options.policy, namesMatching: caches.namesMatching } }),
     });
     void caches.run(this.#caching.signal);
   }

@@ -150,7 +150,7 @@ export class LateReplica {
       policy: {
         crossNamespace: "granted",
         namespaces: undefined,
-        schedulingGate: true,
+        schedulingHold: true,
         ofNamespace: caches.namespace,
       },
       recorder: { record: async (event) => void this.events.push(event) },

@@ -9,7 +9,7 @@ import { TestCluster } from "./fake-cluster.ts";
 export const plainPolicy = {
   crossNamespace: "granted",
   namespaces: undefined,
-  schedulingGate: true,
+  schedulingHold: true,
   pacing: unpaced,
 } as const satisfies Policy;
 

@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, sameConfig, toConfig, withoutKeys } from "../../domain/config/digest.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
@@ -16,7 +16,7 @@ import { ProviderClassCache } from "./provider-class-cache.ts";
 interface Options {
   /** Undefined for all. */
   readonly namespaces: readonly string[] | undefined;
-  readonly dialects?: DialectSettings | undefined;
+  readonly compatibility?: CompatibilitySettings | undefined;
   /** Whether what SecretProviderClasses fetch is known. */
   readonly providerClasses?: boolean | undefined;
   readonly log: Logger;
@@ -42,7 +42,7 @@ interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
  * as it was costs its SHA-256 alone.
  */
 export function configCaches(options: Options, allotments: Allotments): ConfigCaches {
-  const { namespaces, dialects, log, onConfigChange, owners } = options;
+  const { namespaces, compatibility, log, onConfigChange, owners } = options;
   const shared = new SharedLists();
   const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
     new KindCache({
@@ -50,7 +50,7 @@ export function configCaches(options: Options, allotments: Allotments): ConfigCa
       ...selector,
       namespaces,
       transform: (object, held) => {
-        const config = toConfig(kind, object, dialects);
+        const config = toConfig(kind, object, compatibility);
         owners?.see(kind, object);
         if (held !== undefined && sameConfig(held, config)) return held;
         const slim = { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };

@@ -35,7 +35,7 @@ export class ProviderClassCache {
         const status = toPodStatus(object, clock.wall() / 1000, held);
         if (held !== undefined && samePodStatus(held, status)) return held;
         const leftOut = (count: number): PodStatus => {
-          return { ...status, className: "", excess: { budget: "namespace", count } };
+          return { ...status, className: "", limitExceeded: { budget: "namespace", count } };
         };
         return allotments.take(held, status, leftOut);
       },

@@ -1,7 +1,7 @@
 import { type Effort, readNamePattern } from "../../domain/compatibility/name-pattern.ts";
 import type { NamesMatching, Pattern } from "../../domain/compatibility/settings.ts";
 import type { Config } from "../../domain/config/digest.ts";
-import { budgets } from "../../domain/references/limits.ts";
+import { limits } from "../../domain/references/limits.ts";
 import { type ConfigKind, type ConfigName, parseConfigKey } from "../../domain/references/references.ts";
 import type { StoreChange } from "../store/store.ts";
 
@@ -106,7 +106,7 @@ export class PatternIndex {
     const { size, matches } = pattern;
     let all = size;
     for (const entry of this.#of(namespace)) all += entry.size;
-    if (all > budgets.patterns.most) return undefined;
+    if (all > limits.patterns.most) return undefined;
     const names = new Set<string>();
     for (const name of this.#names(kind, namespace)) {
       if (matches(name, effort)) names.add(name);

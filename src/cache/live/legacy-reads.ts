@@ -10,7 +10,7 @@ import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { readIfThere } from "../../kube/reads/read-if-there.ts";
-import { readWithLentTemplate } from "../workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate } from "../workloads/template-source-reads.ts";
 import { configResources, lookupLive, readConfig } from "./live-configs.ts";
 
 /** A workload as it is stored, what it reads, and what another controller would record for the very same. */
@@ -40,7 +40,7 @@ export async function readLegacy(
   const { client, policy, cached, signal } = options;
   const found = new Map<string, Config | undefined>();
 
-  const object = await readWithLentTemplate(client, before.row, before, { timeoutMs, signal });
+  const object = await readWithBorrowedTemplate(client, before.row, before, { timeoutMs, signal });
   if (object === undefined) return undefined;
   const workload = toWorkload(before.row, object, policy);
   const granted = new Map(objectsGranted(workload, cached, policy).map((each) => [configKey(each), each]));
@@ -54,7 +54,7 @@ export async function readLegacy(
       timeoutMs,
       signal,
     });
-    found.set(key, config && toConfig(kind, config, policy.dialects));
+    found.set(key, config && toConfig(kind, config, policy.compatibility));
     return config;
   }
 
@@ -62,7 +62,7 @@ export async function readLegacy(
   let step = digest.next();
   while (!step.done) step = digest.next(await readConfiguration(step.value));
   for (const [key, each] of granted) {
-    if (!found.has(key)) found.set(key, await readConfig(client, each, timeoutMs, signal, policy.dialects));
+    if (!found.has(key)) found.set(key, await readConfig(client, each, timeoutMs, signal, policy.compatibility));
   }
   return {
     workload,

@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
@@ -33,10 +33,10 @@ export async function readConfig(
   { kind, namespace, name }: StoredName,
   timeoutMs?: number,
   signal?: AbortSignal,
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
 ): Promise<Config | undefined> {
   const path = resourcePath(configResources[kind], { namespace, name });
   const limits = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) };
   const object = await readIfThere<ConfigObject>(client, { path, ...limits });
-  return object && toConfig(kind, object, dialects);
+  return object && toConfig(kind, object, compatibility);
 }

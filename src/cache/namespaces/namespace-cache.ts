@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type NamespaceObject, sameNamespacePolicy, toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
@@ -22,14 +22,14 @@ interface Watched {
 export class NamespaceCache {
   readonly kind = resources.namespaces.kind;
   readonly #log: Logger;
-  readonly #dialects: DialectSettings | undefined;
+  readonly #compatibility: CompatibilitySettings | undefined;
   /** By name; under "" the one for all. */
   readonly #watched: ReadonlyMap<string, Watched>;
 
   constructor(options: {
     /** Undefined for all. */
     readonly namespaces: readonly string[] | undefined;
-    readonly dialects?: DialectSettings | undefined;
+    readonly compatibility?: CompatibilitySettings | undefined;
     readonly log: Logger;
     /** Told after it holds what a Namespace decides. */
     readonly onChange: (name: string) => void;
@@ -38,7 +38,7 @@ export class NamespaceCache {
   }) {
     const { namespaces = [""], log, onChange, onOptInChange } = options;
     this.#log = log;
-    this.#dialects = options.dialects;
+    this.#compatibility = options.compatibility;
     const watched = (): Watched => {
       const listed = new SyncGate();
       const tell = ({ key, before, after }: StoreChange<NamespacePolicy>) => {
@@ -75,7 +75,7 @@ export class NamespaceCache {
         kind: this.kind,
         events: watch<KubeObject & NamespaceObject>({ resource: resources.namespaces, ...selector }, signal),
         store: watched.store,
-        transform: (object) => toNamespacePolicy(object, this.#dialects),
+        transform: (object) => toNamespacePolicy(object, this.#compatibility),
         log: this.#log,
         onSynced: () => {
           watched.listed.open();

@@ -1,7 +1,7 @@
 import type { Config } from "../../domain/config/digest.ts";
 import type { PodStatus } from "../../domain/config/pod-status.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import { budgets } from "../../domain/references/limits.ts";
+import { limits } from "../../domain/references/limits.ts";
 import { mayBeShared } from "./shared-lists.ts";
 
 /** What the caches keep of an object. */
@@ -36,7 +36,7 @@ export class Allotments {
   take<K extends Kept>(before: K | undefined, after: K, reduce: (mebibytes: number) => K): K {
     const grows = bytesOf(after) > bytesOf(before);
     const bytes = this.#of(after.namespace).bytes + bytesOf(after) - bytesOf(before);
-    const kept = grows && bytes > budgets.namespace.most * mebibyte ? reduce(Math.ceil(bytes / mebibyte)) : after;
+    const kept = grows && bytes > limits.namespace.most * mebibyte ? reduce(Math.ceil(bytes / mebibyte)) : after;
     this.#change(after.namespace, before, kept);
     return kept;
   }
@@ -54,7 +54,7 @@ export class Allotments {
   /** Whether objects of a namespace were left out for which there may be room by now. */
   hasRoom(namespace: string): boolean {
     const { bytes, leftOut } = this.#of(namespace);
-    return leftOut > 0 && bytes < worthAsking * budgets.namespace.most * mebibyte;
+    return leftOut > 0 && bytes < worthAsking * limits.namespace.most * mebibyte;
   }
 
   /** Whether it is so in any namespace. */
@@ -79,7 +79,7 @@ export class Allotments {
 
 /** Whether an object is kept by its name alone, because its namespace has no room. */
 export function isLeftOut(kept: Kept | undefined): boolean {
-  return kept?.excess?.budget === "namespace";
+  return kept?.limitExceeded?.budget === "namespace";
 }
 
 /** About so many bytes of the heap, with what the index has and what each plan makes of it; names cost their length besides. */
@@ -97,16 +97,19 @@ function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number
 }
 
 function bytesOfWorkload(workload: Workload): number {
-  const { name, references, extras, baseline, notedClasses, disabledScheduler, policy, foreign, lender } = workload;
+  const { name, references, extras, recordedConfig, notedClasses, disabledScheduler, policy, foreign, templateSource } =
+    workload;
   const texts = [
     name,
     ...Object.values(extras),
-    baseline,
+    recordedConfig,
     notedClasses,
     disabledScheduler,
     ...Object.values(policy),
     ...foreignTexts(foreign),
-    ...(lender === undefined ? [] : [lender.apiVersion, lender.kind, lender.name, lender.known]),
+    ...(templateSource === undefined
+      ? []
+      : [templateSource.apiVersion, templateSource.kind, templateSource.name, templateSource.known]),
   ];
   const own = texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), cost.workload);
   return references.reduce((sum, { name: named, keys }) => {

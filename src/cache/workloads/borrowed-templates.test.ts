@@ -6,7 +6,7 @@ import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { cachesOver } from "../cluster-cache.ts";
-import { readWithLentTemplate } from "./template-source-reads.ts";
+import { readWithBorrowedTemplate } from "./template-source-reads.ts";
 
 const id = "rollouts.argoproj.io";
 const started: AbortController[] = [];
@@ -50,7 +50,7 @@ async function start() {
       watch: fake.watch,
       list: fake.list,
       find: async (kind) => rowOf(kind, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" }),
-      readTemplate: (row, name, signal) => readWithLentTemplate(client, row, name, { signal }),
+      readTemplate: (row, name, signal) => readWithBorrowedTemplate(client, row, name, { signal }),
     },
     {
       namespaces: undefined,

@@ -33,7 +33,7 @@ interface Wanted {
 }
 
 /** What {@link LentTemplates} works with. */
-export interface LentTemplatesOptions {
+export interface BorrowedTemplatesOptions {
   readonly read: ReadTemplate;
   readonly asking: Asking;
   readonly clock: Clock;
@@ -55,16 +55,16 @@ const retries = { baseMs: 500, maxMs: 30_000 };
  *
  * The watch does not wait for these reads. Only the name of a workload waits for one, because many large objects may.
  */
-export class LentTemplates implements Completing<O, Workload> {
+export class BorrowedTemplates implements Completing<O, Workload> {
   readonly #row: WorkloadRow;
-  readonly #options: LentTemplatesOptions;
+  readonly #options: BorrowedTemplatesOptions;
   readonly #queue: WorkQueue;
   /** Those that are to be read. A read of one that was forgotten meanwhile is void. */
   readonly #wanted = new Map<string, Wanted>();
   /** Namespaces in which the last read failed: how often in a row, and until when none is tried. */
   readonly #failing = new Map<string, { readonly failures: number; readonly until: number }>();
 
-  constructor(row: WorkloadRow, options: LentTemplatesOptions) {
+  constructor(row: WorkloadRow, options: BorrowedTemplatesOptions) {
     this.#row = row;
     this.#options = options;
     this.#queue = new WorkQueue({
@@ -107,7 +107,7 @@ export class LentTemplates implements Completing<O, Workload> {
   }
 
   #isToBeRead(object: O, held: Workload | undefined, asking: Asking): boolean {
-    if (this.#row.borrowing?.lenderOf(object) === undefined) return false;
+    if (this.#row.borrowing?.templateSourceOf(object) === undefined) return false;
     // Nobody decides by what it reads any more, and its finalizer goes whether that can be read or not.
     if (isDeleting(object.metadata)) return false;
     if (held !== undefined && isMadeOf(held, object, asking)) return false;

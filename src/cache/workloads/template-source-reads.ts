@@ -1,4 +1,4 @@
-import { canLend } from "../../domain/config/template-source.ts";
+import { isTemplateSource } from "../../domain/config/template-source.ts";
 import { kinds } from "../../domain/model/built-in-kinds.ts";
 import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
@@ -9,55 +9,55 @@ import { readIfThere } from "../../kube/reads/read-if-there.ts";
 type Limits = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
 /** The object whose pod template another one borrows, as it is stored now. */
-export type StoredLender = KubeObject & WorkloadObject;
+export type StoredTemplateSource = KubeObject & WorkloadObject;
 
 /** Undefined where there is none, or none is borrowed. Throws what {@link ApiClient.request} throws, besides 404. */
-export async function readLender(
+export async function readTemplateSource(
   client: Pick<ApiClient, "request">,
   { borrowing }: Pick<WorkloadRow, "borrowing">,
   object: WorkloadObject,
   limits: Limits = {},
-): Promise<StoredLender | undefined> {
-  const lender = borrowing?.lenderOf(object);
+): Promise<StoredTemplateSource | undefined> {
+  const templateSource = borrowing?.templateSourceOf(object);
   const namespace = object.metadata?.namespace;
-  if (lender === undefined || namespace === undefined || !canLend(lender)) return undefined;
-  const path = resourcePath(kinds.Deployment, { namespace, name: lender.name });
-  return readIfThere<StoredLender>(client, { path, ...limits });
+  if (templateSource === undefined || namespace === undefined || !isTemplateSource(templateSource)) return undefined;
+  const path = resourcePath(kinds.Deployment, { namespace, name: templateSource.name });
+  return readIfThere<StoredTemplateSource>(client, { path, ...limits });
 }
 
 /** An object with the pod template of `lender`; the object as it is where there is no lender. */
 export function withTemplateOf<O extends WorkloadObject>(
   { borrowing }: Pick<WorkloadRow, "borrowing">,
   object: O,
-  lender: StoredLender | undefined,
+  templateSource: StoredTemplateSource | undefined,
 ): O {
-  if (borrowing === undefined || lender === undefined) return object;
-  return borrowing.withTemplate(object, lender.spec?.template, lender.metadata.generation ?? 0) as O;
+  if (borrowing === undefined || templateSource === undefined) return object;
+  return borrowing.withTemplate(object, templateSource.spec?.template, templateSource.metadata.generation ?? 0) as O;
 }
 
 /**
  * An object with the pod template that its Pods have: where that is another object's, it is read as it is stored now. The object as it
  * is where there is no such other object. Throws what {@link ApiClient.request} throws, besides 404.
  */
-export async function withLentTemplate<O extends WorkloadObject>(
+export async function withBorrowedTemplate<O extends WorkloadObject>(
   client: Pick<ApiClient, "request">,
   row: Pick<WorkloadRow, "borrowing">,
   object: O,
   limits: Limits = {},
 ): Promise<O> {
-  return withTemplateOf(row, object, await readLender(client, row, object, limits));
+  return withTemplateOf(row, object, await readTemplateSource(client, row, object, limits));
 }
 
 /**
  * The same of the object of a name, as it is stored now; undefined where there is none. Throws what {@link ApiClient.request} throws,
  * besides 404.
  */
-export async function readWithLentTemplate(
+export async function readWithBorrowedTemplate(
   client: Pick<ApiClient, "request">,
   row: WorkloadRow,
   name: { readonly namespace: string; readonly name: string },
   limits: Limits,
 ): Promise<(KubeObject & WorkloadObject) | undefined> {
   const object = await readIfThere<KubeObject & WorkloadObject>(client, { path: resourcePath(row, name), ...limits });
-  return object && withLentTemplate(client, row, object, limits);
+  return object && withBorrowedTemplate(client, row, object, limits);
 }

@@ -1,7 +1,7 @@
 import type { Asking } from "../../domain/compatibility/directives.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";
-import { hasGate } from "../../domain/model/scheduling-hold.ts";
+import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import {
   MalformedWorkload,
   namespaceOf,
@@ -22,7 +22,7 @@ import { KindCache } from "../store/kind-cache.ts";
 import { type Allotments, isLeftOut } from "../store/namespace-limits.ts";
 import type { ReadTemplate } from "../store/read-template.ts";
 import type { StoreChange } from "../store/store.ts";
-import { LentTemplates } from "./borrowed-templates.ts";
+import { BorrowedTemplates } from "./borrowed-templates.ts";
 
 interface Options {
   /** Undefined for all. */
@@ -72,7 +72,8 @@ export function workloadCaches(
         if (workload === undefined || !concernsWave(workload)) return undefined;
         return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
-      completing: row.borrowing && readTemplate && new LentTemplates(row, { ...options, asking, read: readTemplate }),
+      completing:
+        row.borrowing && readTemplate && new BorrowedTemplates(row, { ...options, asking, read: readTemplate }),
       same: sameWorkload,
       onChange,
       listAgain: () => allotments.hasRoomAnywhere,
@@ -106,5 +107,10 @@ function workloadFrom(
 }
 
 function concernsWave(workload: Workload): boolean {
-  return workload.optIn.state !== "out" || hasGate(workload) || workload.mistakes.length > 0 || workload.oldFinalizer;
+  return (
+    workload.optIn.state !== "out" ||
+    hasSchedulingHold(workload) ||
+    workload.mistakes.length > 0 ||
+    workload.oldFinalizer
+  );
 }

@@ -4,7 +4,7 @@ import { asFound } from "../cluster/available-kinds.ts";
 import { type Cluster, clusterCommand, connectionFlags } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";
 import type { Asked } from "../cluster/explanation.ts";
-import { type KnownPolicy, toldFlags } from "../cluster/inherited-flags.ts";
+import { inheritedFlags, type KnownPolicy } from "../cluster/inherited-flags.ts";
 import { readOne } from "../cluster/read-one.ts";
 import type { Command } from "../command/command.ts";
 import { exitCodes, sharedMeanings } from "../command/exit-codes.ts";
@@ -31,7 +31,7 @@ interface Row<K extends string> {
   readonly run: (annotator: Annotator, target: Target) => Promise<void>;
 }
 
-const flags = { namespace: namespaceFlag, ...connectionFlags, ...toldFlags };
+const flags = { namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
 const exits = {
   0: "it is done, or nothing was to do",
   1: "there is no such object, or nothing that could be done with it",

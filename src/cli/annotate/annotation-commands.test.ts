@@ -178,7 +178,7 @@ describe("wave resume", () => {
     expect(await annotation("deployments/web", "resumed")).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect(await annotation("deployments/a", "resumed")).toBeUndefined();
     expect(await explained("deployments/a")).toMatchObject({ state: "due" });
-    expect(await explained("deployments/b")).toMatchObject({ state: "held", because: "wave" });
+    expect(await explained("deployments/b")).toMatchObject({ state: "held", because: "batch" });
   });
 
   it("of a halted workload lets it go alone", async () => {

@@ -1,6 +1,6 @@
 import { describeObject } from "../../domain/config/messages.ts";
 import { parseWorkloadKey } from "../../domain/model/workload.ts";
-import type { WaveGroup } from "../../domain/pacing/batches.ts";
+import type { BatchGroup } from "../../domain/pacing/batches.ts";
 import type { Stage } from "../../domain/pacing/stage.ts";
 import { enumerated } from "../../domain/syntax/wording.ts";
 
@@ -18,7 +18,7 @@ const rows: readonly { readonly state: Stage["state"]; readonly says: string }[]
  * The workloads that others wait for with a change of one object, a line for each stage that they are at: `ConfigMap
  * "page" failed in deployment/canary`.
  */
-export function othersInWave({ object, namespace, members }: WaveGroup): readonly string[] {
+export function batchMates({ object, namespace, members }: BatchGroup): readonly string[] {
   const described = describeObject(object, namespace);
   return rows.flatMap(({ state, says }) => {
     const names = members.filter(({ stage }) => stage.state === state).map(({ key }) => nameOf(key));

@@ -9,7 +9,7 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
-import { wavesNow } from "./batches-now.ts";
+import { batchesNow } from "./batches-now.ts";
 import type { KnownPolicy } from "./inherited-flags.ts";
 import type { ReadConfig, ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
@@ -17,7 +17,7 @@ import type { FoundWorkload } from "./read-workloads.ts";
 const now = Date.parse("2026-01-31T12:00:00Z");
 const policy: KnownPolicy = {
   ...defaultPolicy,
-  pacing: { ...unpaced, maxConcurrent: 50, firstWave: 1 },
+  pacing: { ...unpaced, maxConcurrent: 50, canarySize: 1 },
   keys: { state: "not asked for", why: "" },
   kinds: builtInKinds,
 };
@@ -47,7 +47,7 @@ const readsOfPage = () =>
   new CountedReads([["ConfigMap/default/page", { state: "present", config: configMap("page", { a: "1" }) }]]);
 
 function goes(found: readonly FoundWorkload[], read: ReadConfigs = readsOfPage()): readonly string[] {
-  const { holdOf } = wavesNow({ found, read, policy, now });
+  const { holdOf } = batchesNow({ found, read, policy, now });
   return found.filter((each) => holdOf(each.workload, [page]) === undefined).map(({ workload: { name } }) => name);
 }
 
@@ -55,7 +55,7 @@ describe("the waves as a command sees them", () => {
   it("let those go first that Wave would let go first", () => {
     expect(goes([stale("b"), stale("a"), stale("c")])).toEqual(["a"]);
     expect(goes([stale("b"), stale("a"), stale("c", { "wave.pusher.com/priority": "1" })])).toEqual(["c"]);
-    expect(goes([stale("b"), stale("a", { "wave.pusher.com/waves": "off" })])).toContain("b");
+    expect(goes([stale("b"), stale("a", { "wave.pusher.com/batches": "off" })])).toContain("b");
   });
 
   it("take a look at each workload, not one for each other workload", () => {

@@ -1,6 +1,6 @@
 import type { ConfigView } from "../../domain/config/hash.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
-import { type Wave, type WaveGroup, type WaveMember, waveOf } from "../../domain/pacing/batches.ts";
+import { type BatchGroup, type BatchMember, batchOf, type Wave } from "../../domain/pacing/batches.ts";
 import { hasLostItsHash } from "../../domain/pacing/lost-hash.ts";
 import type { Moment } from "../../domain/pacing/moment.ts";
 import { stageOf } from "../../domain/pacing/stage.ts";
@@ -12,7 +12,7 @@ import type { ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
 
 /** What is known of the workloads of a namespace. */
-export interface WaveFacts {
+export interface BatchFacts {
   /** All of the namespace that opted in. */
   readonly found: readonly FoundWorkload[];
   readonly read: ReadConfigs;
@@ -25,29 +25,29 @@ export interface WaveFacts {
 /** The waves of some namespaces as they are now, derived from the API alone as Wave itself derives them after a restart. */
 export interface Waves {
   /** For the moments of plans. */
-  readonly holdOf: NonNullable<Moment["wave"]>;
+  readonly holdOf: NonNullable<Moment["batch"]>;
   /** The change that holds a workload for which these objects changed; undefined where none does. */
-  readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => WaveGroup | undefined;
+  readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => BatchGroup | undefined;
   /** Those of a namespace that a change of an object concerns. */
-  readonly groupOf: (object: ConfigName, namespace: string) => WaveGroup;
+  readonly groupOf: (object: ConfigName, namespace: string) => BatchGroup;
 }
 
 /** Works out who may go first and who follows, from all workloads of each namespace. */
-export function wavesNow(facts: WaveFacts): Waves {
+export function batchesNow(facts: BatchFacts): Waves {
   const readers = readersByGroup(facts.found);
   const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
-  const waves = new Map<string, Wave>();
-  const groupOf = (object: ConfigName, namespace: string): WaveGroup => {
+  const batches = new Map<string, Wave>();
+  const groupOf = (object: ConfigName, namespace: string): BatchGroup => {
     const all = readers.get(groupKey(object, namespace)) ?? [];
     return { object, namespace, members: all.flatMap((each) => memberOf(each, plans.get(each), object, facts)) };
   };
   const waveFor = (object: ConfigName, namespace: string): Wave => {
     const key = groupKey(object, namespace);
-    const known = waves.get(key);
+    const known = batches.get(key);
     if (known !== undefined) return known;
-    const wave = waveOf(groupOf(object, namespace), facts.policy.pacing);
-    waves.set(key, wave);
-    return wave;
+    const batch = batchOf(groupOf(object, namespace), facts.policy.pacing);
+    batches.set(key, batch);
+    return batch;
   };
   const holding = (workload: Workload, changed: readonly ConfigName[]) =>
     changed.find((object) => !waveFor(object, workload.namespace).go.has(workloadKey(workload)));
@@ -92,14 +92,14 @@ interface Planned {
   readonly isCurrent: boolean;
 }
 
-function planned(found: FoundWorkload, { read, policy, now, seen }: WaveFacts): Planned {
+function planned(found: FoundWorkload, { read, policy, now, seen }: BatchFacts): Planned {
   let dueFor: ReadonlySet<string> = new Set();
   const due = (_workload: Workload, changed: readonly ConfigName[]) => {
     dueFor = new Set(changed.map(configKey));
     return undefined;
   };
   const plan = planLive(found, read, policy, now, due, seen?.(found.workload));
-  return { dueFor, isHeld: plan.outcome === "held" && dueFor.size === 0, isCurrent: plan.outcome === "unchanged" };
+  return { dueFor, isHeld: plan.outcome === "held" && dueFor.size === 0, isCurrent: plan.outcome === "current" };
 }
 
 /** How far a workload is with the last change of an object that it reads; none where that does not concern it. */
@@ -107,10 +107,10 @@ function memberOf(
   { workload }: FoundWorkload,
   plan: Planned | undefined,
   object: ConfigName,
-  { read, policy, now }: WaveFacts,
-): readonly WaveMember[] {
-  const { waves, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(policy));
-  if (!waves.value || plan === undefined) return [];
+  { read, policy, now }: BatchFacts,
+): readonly BatchMember[] {
+  const { batches, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(policy));
+  if (!batches.value || plan === undefined) return [];
   const changedAt = changedAtOf(object, read) ?? now;
   // Rolled in the second of the change, to what is there since: no time of the API tells that it was after it.
   const inItsSecond = plan.isCurrent && workload.rolledAt * 1000 === changedAt;
@@ -119,7 +119,7 @@ function memberOf(
       workload,
       due: plan.dueFor.has(configKey(object)),
       changedAt,
-      undone: plan.isHeld && hasLostItsHash(workload, lookupIn(read)),
+      reverted: plan.isHeld && hasLostItsHash(workload, lookupIn(read)),
       writtenAt: inItsSecond ? changedAt + 1_000 : undefined,
       // Where no status tells, it is taken to have been complete at once, which is right soon.
       completeSince: workload.rolledAt * 1000,

@@ -2,7 +2,7 @@ import { enumerated } from "../../domain/syntax/wording.ts";
 import { type FlagValues, type Given, parseFlags } from "../flags/parse-flags.ts";
 import { printable } from "../output/printable.ts";
 import type { Called, Cluster } from "./cluster-command.ts";
-import { type KnownPolicy, readPolicy, toldFlags } from "./inherited-flags.ts";
+import { inheritedFlags, type KnownPolicy, readPolicy } from "./inherited-flags.ts";
 import { type RunningWave, type RunningWaves, runningWaves, wavesFor } from "./running-wave.ts";
 
 /**
@@ -10,7 +10,7 @@ import { type RunningWave, type RunningWaves, runningWaves, wavesFor } from "./r
  * that is not given by the Deployment. Writes a line on standard error where that says anything. Where no Deployment may be
  * read, which a line says to who gives none of them, or none runs Wave, as from outside of the cluster, the flags alone tell.
  */
-export async function readRunningPolicy<T extends typeof toldFlags>(
+export async function readRunningPolicy<T extends typeof inheritedFlags>(
   command: string,
   { client }: Cluster,
   { values, given, terminal }: Called<T>,
@@ -20,7 +20,7 @@ export async function readRunningPolicy<T extends typeof toldFlags>(
   const waves = known ?? (await runningWaves(client));
   const [wave, ...others] = "unread" in waves ? [] : wavesFor(waves, namespace);
   const say = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
-  const isGiven = Object.keys(toldFlags).some((name) => given.has(name));
+  const isGiven = Object.keys(inheritedFlags).some((name) => given.has(name));
   // Who has read them already tells it in his own words.
   if ("unread" in waves && known === undefined && !isGiven)
     say(
@@ -38,7 +38,7 @@ export async function readRunningPolicy<T extends typeof toldFlags>(
 
 /** What the Wave that runs was told, as far as that is known. */
 export interface Told {
-  readonly values: FlagValues<typeof toldFlags>;
+  readonly values: FlagValues<typeof inheritedFlags>;
   /** The flags that its Deployment said, as they are written there: `--window=…`. Those that change nothing are not among them. */
   readonly taken: readonly string[];
 }
@@ -47,13 +47,13 @@ export interface Told {
 export function toldBy({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap<string, Given>): Told {
   const own: string[] = [];
   const taken: string[] = [];
-  for (const [name, row] of Object.entries(toldFlags)) {
+  for (const [name, row] of Object.entries(inheritedFlags)) {
     const told = flags.get(name);
     const text = given.get(name)?.text;
     if (text !== undefined) own.push(`--${name}=${text}`);
     else if (told !== undefined && row.parse(told) !== row.default) taken.push(`--${name}=${told}`);
   }
-  const parsed = parseFlags(toldFlags, [...own, ...taken], {});
+  const parsed = parseFlags(inheritedFlags, [...own, ...taken], {});
   if (parsed.asks !== "run") throw new Error("a flag of Wave's asks for help");
   return { values: parsed.values, taken };
 }

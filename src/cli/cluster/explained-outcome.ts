@@ -1,7 +1,7 @@
 import { formOf } from "../../domain/config/hash.ts";
 import { describeMissing } from "../../domain/config/messages.ts";
 import type { Hold } from "../../domain/decision/hold.ts";
-import { hasGate } from "../../domain/model/scheduling-hold.ts";
+import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Decision, RolloutPlan } from "../../domain/plan/plan.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
@@ -12,7 +12,7 @@ export interface ExplainedOutcome {
   /** Of `planRollout`; "unknown" where it hangs on an object or a key that could not be read. */
   readonly outcome: RolloutPlan["outcome"] | "unknown";
   /** What is due and held; null where nothing is held. */
-  readonly due: "baseline" | "adopt" | "roll" | "cleanUp" | null;
+  readonly due: "firstHash" | "recorded" | "roll" | "cleanUp" | null;
   /** What holds it; null where nothing does. */
   readonly hold: { readonly reason: Hold["reason"]; readonly message: string; readonly until: string | null } | null;
   /** One line for a person. */
@@ -33,7 +33,7 @@ export function explainedOutcome(
 ): ExplainedOutcome {
   const { outcome, reason } = plan;
   const nothing = { due: null, hold: null, currentHash: null };
-  if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting" || outcome === "overBudget")
+  if (outcome === "ignore" || outcome === "cleanUp" || outcome === "waiting" || outcome === "overLimit")
     return { ...nothing, outcome, reason };
   if (unread.length > 0) {
     const objects = describeMissing(unread, workload.namespace);
@@ -42,7 +42,7 @@ export function explainedOutcome(
   if (unnamed !== undefined) return { ...nothing, outcome: "unknown", reason: unnamed };
   const decided = outcome === "held" ? plan.due : plan;
   const known = keys.state === "read";
-  if (decided.outcome === "adopt" && decided.because === "key" && !known)
+  if (decided.outcome === "recorded" && decided.because === "key" && !known)
     return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
   // Without the keys that the Wave that runs has, nobody knows what it would write.
   const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
@@ -60,10 +60,10 @@ export function explainedOutcome(
 
 /** The plan's own words are of a Wave that was there to see it; nobody but Wave knows that. */
 function reasonFor(decided: Decision, reason: string, workload: Workload): string {
-  if (decided.outcome === "adopt" && decided.because === "key")
+  if (decided.outcome === "recorded" && decided.because === "key")
     return `${reason}, unless one that runs still remembers it`;
   if (decided.outcome !== "roll") return reason;
-  return `its configuration is not what its hash was made from${hasGate(workload) ? "; its scheduler is restored" : ""}`;
+  return `its configuration is not what its hash was made from${hasSchedulingHold(workload) ? "; its scheduler is restored" : ""}`;
 }
 
 function withoutKey({ recordedHash = "" }: Workload, why: string): string {

@@ -1,18 +1,18 @@
 import { askersFor } from "../../domain/compatibility/directive-sources.ts";
 import { askedOf, askersOf } from "../../domain/compatibility/directives.ts";
-import type { Dialect } from "../../domain/compatibility/settings.ts";
+import type { Compatibility } from "../../domain/compatibility/settings.ts";
 import { describeObject } from "../../domain/config/messages.ts";
 import { readRecorded } from "../../domain/config/recorded.ts";
 import { type Counted, countedReferences } from "../../domain/config/tracked-references.ts";
 import { missingFrom } from "../../domain/config/view.ts";
 import { fieldOfKind } from "../../domain/model/kind-row.ts";
 import type { RolledBy } from "../../domain/model/rollout-strategy.ts";
-import { isGated } from "../../domain/model/scheduling-hold.ts";
+import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { type OptIn, podsCarryHash, type Workload, type WorkloadName } from "../../domain/model/workload.ts";
 import { collectReferences, referencesOf, sourceOf } from "../../domain/model/workload-references.ts";
 import type { Moment } from "../../domain/pacing/moment.ts";
 import type { Missing, RolloutPlan, Warning } from "../../domain/plan/plan.ts";
-import { describeExcess } from "../../domain/references/limits.ts";
+import { describeLimitExceeded } from "../../domain/references/limits.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
 import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
@@ -40,7 +40,7 @@ export interface Explanation extends ExplainedOutcome {
   /** What brings Pods with other configuration. */
   readonly rolledBy: RolledBy;
   /** The dialects that opt it in. */
-  readonly dialects: readonly Dialect[];
+  readonly compatibility: readonly Compatibility[];
   /** Where it stands, by what Wave would do and what became of its Pods. */
   readonly state: WorkloadState;
   /** Why it stands there, as one word; null where there is nothing to say. */
@@ -59,7 +59,7 @@ export interface Explanation extends ExplainedOutcome {
   /** Under which key the recorded hash is; null where there is none, or one of another algorithm. */
   readonly recordedUnder: HashForm;
   /** "closed" where the scheduling gate keeps its new Pods pending. */
-  readonly gate: "closed" | "open";
+  readonly schedulingHold: "closed" | "open";
   /** One for each place where it is written, also where the workload has not opted in; none of too many. */
   readonly references: readonly ExplainedReference[];
   /** Why none of them is listed, where they are more than a budget; else null. */
@@ -77,9 +77,9 @@ export function withAllReferences(
   { object, workload }: FoundWorkload,
   sources: Pick<KnownPolicy, "providerClasses">,
 ): Workload {
-  if (workload.excess !== undefined || workload.optIn.state === "in") return workload;
-  const { merged = [], excess } = referencesOf(object, undefined, sources);
-  return { ...workload, references: merged, excess };
+  if (workload.limitExceeded !== undefined || workload.optIn.state === "in") return workload;
+  const { merged = [], limitExceeded } = referencesOf(object, undefined, sources);
+  return { ...workload, references: merged, limitExceeded };
 }
 
 /** What an explanation is made from. */
@@ -95,7 +95,7 @@ export interface Asked {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Who else goes first, where others were read. */
-  readonly wave: Moment["wave"];
+  readonly batch: Moment["batch"];
   /** Who these are, and where, a line each. */
   readonly others: readonly string[];
   /** What else could not be read and may matter, a line each. */
@@ -111,7 +111,7 @@ export function explainWorkload({
   pods,
   kubernetes,
   now,
-  wave,
+  batch,
   others,
   gaps,
 }: Asked): Explanation {
@@ -123,11 +123,11 @@ export function explainWorkload({
   const unread = unreadObjects(reader, read).filter((object) => !leftOut.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
   const counted = countedReferences(readable, lookup, policyOf(policy));
-  const plan = planLive(found, read, policy, now, wave);
+  const plan = planLive(found, read, policy, now, batch);
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = sourceOf(object);
   const asked = askedOf(source, policy);
-  const written = reader.excess === undefined ? collectReferences(object, askersOf(source, policy), policy) : [];
+  const written = reader.limitExceeded === undefined ? collectReferences(object, askersOf(source, policy), policy) : [];
   const named = new Set(written.map(configKey));
   // What regular expressions match is written nowhere by its name.
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
@@ -153,7 +153,7 @@ export function explainWorkload({
     workload: { kind, namespace, name },
     rolledBy: workload.rolledBy,
     optIn: optIn.state === "out" && optIn.madeBy !== undefined ? "left alone" : optIn.state,
-    dialects: asked.filter((each) => each.optIn.state === "in").map(({ dialect }) => dialect),
+    compatibility: asked.filter((each) => each.optIn.state === "in").map(({ compatibility }) => compatibility),
     state,
     because: because || null,
     message: message || null,
@@ -164,17 +164,19 @@ export function explainWorkload({
     policy: decidedPolicy(workload, policy),
     recordedHash: recordedHash ?? null,
     recordedUnder: hashFormOf(recordedHash, keys),
-    gate: isGated(workload) ? "closed" : "open",
+    schedulingHold: isSchedulingHeld(workload) ? "closed" : "open",
     references: places.map((reference) => {
       const key = configKey(reference);
       const state = counted.refused.has(key) ? "refused" : leftOut.get(key);
       return {
         ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
-        askedBy: askersFor(reference, source, asked, policy.dialects),
+        askedBy: askersFor(reference, source, asked, policy.compatibility),
       };
     }),
     tooLarge:
-      reader.excess === undefined ? null : describeExcess(reader.excess, (one) => describeObject(one, namespace)),
+      reader.limitExceeded === undefined
+        ? null
+        : describeLimitExceeded(reader.limitExceeded, (one) => describeObject(one, namespace)),
     missing: missingFrom(counted.references, counted.lookup),
     unread,
     warnings: plan.warnings,
@@ -195,10 +197,10 @@ function podsOf(
   if (outcome === "unknown" || !("view" in decided) || !podsCarryHash(workload)) return undefined;
   const { view } = decided;
   const readsNothing = references.every(({ reads }) => reads === "existence");
-  const { recordedHash, baseline } = workload;
-  const keepsPods = plan.outcome === "unchanged" || plan.outcome === "adopt";
+  const { recordedHash, recordedConfig } = workload;
+  const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";
   const stands = (hash: string | undefined) =>
-    readRecorded({ recordedHash: hash, baseline }, view, policyOf(policy).hashKeys).tells === "same";
+    readRecorded({ recordedHash: hash, recordedConfig }, view, policyOf(policy).hashKeys).tells === "same";
   return countPods(pods.of(workload), (hash) => {
     return readsNothing || stands(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
   });

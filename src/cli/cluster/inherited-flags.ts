@@ -1,7 +1,7 @@
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { dialectFlags, dialectSettings } from "../flags/compatibility-flags.ts";
+import { compatibilityFlags, compatibilitySettings } from "../flags/compatibility-flags.ts";
 import type { Flag } from "../flags/flag-types.ts";
 import { kindFlags, wantedKinds } from "../flags/kind-flags.ts";
 import { pacingFlags, pacingSettings } from "../flags/pacing-flags.ts";
@@ -15,7 +15,7 @@ const group = "What the Wave that runs was told, where its Deployment does not s
 const told = <V>(flag: Flag<V>, help = flag.help): Flag<V> => ({ ...flag, group, help });
 
 /** The flags of `wave run` by which it decides: whoever wants to know what it decides gives them as it has them. */
-export const toldFlags = {
+export const inheritedFlags = {
   namespaces: told(
     runFlags.namespaces,
     "The namespaces that it watches: of others it rolls nothing and reads nothing.",
@@ -26,28 +26,28 @@ export const toldFlags = {
     runFlags["hash-key-secret"],
     "The Secret with the key of its hashes. Without it, or where you may not read it, it cannot be told what a hash under a key stands for.",
   ),
-  "scheduling-gate": told(
-    runFlags["scheduling-gate"],
+  "scheduling-hold": told(
+    runFlags["scheduling-hold"],
     "Whether Pods are kept pending while a ConfigMap or Secret that they require is missing.",
   ),
   "owner-references": told(runFlags["owner-references"], "Whether it keeps owner references and finalizers."),
   "migrate-legacy": told(runFlags["migrate-legacy"], "Whether it removes owner references and finalizers."),
-  dialects: told(dialectFlags.dialects, "Whose annotations it understands."),
-  "auto-reload-all": told(dialectFlags["auto-reload-all"]),
-  "reload-on-create": told(dialectFlags["reload-on-create"]),
-  "reload-on-delete": told(dialectFlags["reload-on-delete"]),
-  "namespaces-to-ignore": told(dialectFlags["namespaces-to-ignore"]),
-  "namespace-selector": told(dialectFlags["namespace-selector"]),
-  "resource-label-selector": told(dialectFlags["resource-label-selector"]),
-  "resources-to-ignore": told(dialectFlags["resources-to-ignore"]),
-  "enable-csi-integration": told(dialectFlags["enable-csi-integration"]),
+  compatibility: told(compatibilityFlags.compatibility, "Whose annotations it understands."),
+  "auto-reload-all": told(compatibilityFlags["auto-reload-all"]),
+  "reload-on-create": told(compatibilityFlags["reload-on-create"]),
+  "reload-on-delete": told(compatibilityFlags["reload-on-delete"]),
+  "namespaces-to-ignore": told(compatibilityFlags["namespaces-to-ignore"]),
+  "namespace-selector": told(compatibilityFlags["namespace-selector"]),
+  "resource-label-selector": told(compatibilityFlags["resource-label-selector"]),
+  "resources-to-ignore": told(compatibilityFlags["resources-to-ignore"]),
+  "enable-csi-integration": told(compatibilityFlags["enable-csi-integration"]),
   "workload-kinds": told(kindFlags["workload-kinds"], "The kinds that it rolls besides the built-in ones."),
   "is-Argo-Rollouts": told(kindFlags["is-Argo-Rollouts"]),
   "ignored-workload-types": told(kindFlags["ignored-workload-types"]),
   settle: told(pacingFlags.settle),
   "settle-max": told(pacingFlags["settle-max"]),
   "max-concurrent-rollouts": told(pacingFlags["max-concurrent-rollouts"]),
-  "first-wave": told(pacingFlags["first-wave"]),
+  "canary-size": told(pacingFlags["canary-size"]),
   soak: told(pacingFlags.soak),
   "halt-after-failures": told(pacingFlags["halt-after-failures"]),
   "rollout-timeout": told(pacingFlags["rollout-timeout"]),
@@ -66,14 +66,14 @@ export interface KnownPolicy extends Omit<Policy, "hashKeys" | "pacing"> {
 /** What it was told, with the keys of hashes as far as they can be read. */
 export async function readPolicy(
   client: Pick<ApiClient, "request">,
-  values: FlagValues<typeof toldFlags>,
+  values: FlagValues<typeof inheritedFlags>,
 ): Promise<KnownPolicy> {
   return {
     crossNamespace: values["cross-namespace"],
     firstSight: values["first-sight"],
     namespaces: values.namespaces,
-    schedulingGate: values["scheduling-gate"],
-    dialects: dialectSettings(values),
+    schedulingHold: values["scheduling-hold"],
+    compatibility: compatibilitySettings(values),
     providerClasses: values["enable-csi-integration"],
     ownership: ownershipOf(values),
     pacing: pacingSettings(values),

@@ -1,5 +1,5 @@
 import { readLegacy } from "../../cache/live/legacy-reads.ts";
-import { findingOf, isUntold, withFinding } from "../../domain/config/legacy/legacy-verification.ts";
+import { findingOf, needsLegacyVerification, withFinding } from "../../domain/config/legacy/legacy-verification.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
@@ -14,7 +14,7 @@ import { lookupIn } from "./live-plan.ts";
 export async function tellLegacyHash(client: Pick<ApiClient, "request">, asked: Asked): Promise<Asked> {
   const { found, read, gaps } = asked;
   const { workload } = found;
-  if (!isUntold(workload)) return asked;
+  if (!needsLegacyVerification(workload)) return asked;
   const policy = policyOf(asked.policy);
   const signal = new AbortController().signal;
   try {

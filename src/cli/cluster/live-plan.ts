@@ -37,7 +37,7 @@ export function planLive(
   read: ReadConfigs,
   policy: KnownPolicy,
   now: number,
-  wave: Moment["wave"],
+  batch: Moment["batch"],
   seen?: ConfigView,
 ): RolloutPlan {
   const { object, workload } = found;
@@ -46,7 +46,7 @@ export function planLive(
     changes: changesSince(found, read, now),
     written: undefined,
     standsSince: standsSince(object, workload),
-    wave: policy.pacing.maxConcurrent === 0 ? undefined : wave,
+    batch: policy.pacing.maxConcurrent === 0 ? undefined : batch,
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
   return planRollout(readable, lookupIn(read), policyOf(policy), seen, moment);

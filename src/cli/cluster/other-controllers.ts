@@ -1,5 +1,5 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { Dialect } from "../../domain/compatibility/settings.ts";
+import type { Compatibility } from "../../domain/compatibility/settings.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -10,7 +10,7 @@ import { type Unread, unreadFor, within } from "./reading.ts";
 export interface OtherController {
   readonly controller: string;
   /** Whose annotations it reads. */
-  readonly dialect: Dialect;
+  readonly compatibility: Compatibility;
   readonly namespace: string;
   readonly name: string;
   /** How many replicas it is to have. */
@@ -18,10 +18,10 @@ export interface OtherController {
 }
 
 /** By the last part of the name of its image. */
-const images: Readonly<Record<string, Pick<OtherController, "controller" | "dialect">>> = {
-  reloader: { controller: "Stakater's Reloader", dialect: "stakater" },
-  "pod-reloader": { controller: "SAP's pod-reloader", dialect: "sap" },
-  wave: { controller: "Wave", dialect: "wave" },
+const images: Readonly<Record<string, Pick<OtherController, "controller" | "compatibility">>> = {
+  reloader: { controller: "Stakater's Reloader", compatibility: "stakater" },
+  "pod-reloader": { controller: "SAP's pod-reloader", compatibility: "sap" },
+  wave: { controller: "Wave", compatibility: "wave" },
 };
 
 /**
@@ -49,7 +49,7 @@ export async function otherControllers(
   }
 }
 
-function controllerOf({ spec }: Deployment): Pick<OtherController, "controller" | "dialect"> | undefined {
+function controllerOf({ spec }: Deployment): Pick<OtherController, "controller" | "compatibility"> | undefined {
   for (const { image = "" } of spec?.template.spec?.containers ?? []) {
     const name = image.replace(/@.*$/, "").replace(/^.*\//, "").replace(/:.*$/, "");
     if (Object.hasOwn(images, name)) return images[name];

@@ -3,7 +3,7 @@ import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
 import { fieldsOf } from "../../domain/model/kinds/replica-counts.ts";
 import { type WorkloadName, type WorkloadRow, workloadKey } from "../../domain/model/workload.ts";
-import { borrowerHash, configHash } from "../../domain/references/annotations.ts";
+import { configHash, workloadRefHash } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -38,7 +38,7 @@ export async function readPods(
       (pod) => {
         const owner = ownerOf(pod, kinds);
         const { annotations } = pod.metadata;
-        const hash = annotations?.[borrowerHash] ?? annotations?.[configHash];
+        const hash = annotations?.[workloadRefHash] ?? annotations?.[configHash];
         return owner && isThere(pod) ? [workloadKey(owner), hash] : undefined;
       },
     );

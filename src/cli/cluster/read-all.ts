@@ -1,6 +1,6 @@
 import { objectsToRead } from "../../domain/config/cross-namespace.ts";
 import { workloadKey } from "../../domain/model/workload.ts";
-import { wavesNow } from "./batches-now.ts";
+import { batchesNow } from "./batches-now.ts";
 import { inLane } from "./bounded-reads.ts";
 import type { Cluster } from "./cluster-command.ts";
 import type { Asked } from "./explanation.ts";
@@ -32,7 +32,7 @@ export async function readAll(
   labelSelector: string | undefined,
   flags: KnownPolicy,
 ): Promise<ReadAll> {
-  const namespaces = await readNamespaces(client, namespace, flags.dialects);
+  const namespaces = await readNamespaces(client, namespace, flags.compatibility);
   const asking = { ...flags, ofNamespace: namespaces.of };
   const all = listWorkloads(client, { namespace }, asking);
   const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);
@@ -50,13 +50,13 @@ export async function readAll(
   const used = [...new Set(found.map(({ workload }) => workload.namespace))];
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods, refused] = await Promise.all([
-    readManyConfigs(client, objects, policy.dialects),
+    readManyConfigs(client, objects, policy.compatibility),
     inLane(used, async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const),
     readRefusedPods(client, found),
   ]);
   const podsOf = new Map<string, ReadPods>(pods);
   const now = Date.now();
-  const { holdOf } = wavesNow({ found, read, policy, now });
+  const { holdOf } = batchesNow({ found, read, policy, now });
   const keys = new Set(asksFor.found.map(({ workload }) => workloadKey(workload)));
   const asked = found.filter(({ workload }) => keys.has(workloadKey(workload)));
   const none: ReadPods = { state: "unread", why: "not asked for" };
@@ -69,7 +69,7 @@ export async function readAll(
       pods: podsOf.get(each.workload.namespace) ?? none,
       kubernetes: refused(each),
       now,
-      wave: holdOf,
+      batch: holdOf,
       others: [],
       gaps: [],
     }),

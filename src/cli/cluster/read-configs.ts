@@ -1,5 +1,5 @@
 import { configResources } from "../../cache/live/live-configs.ts";
-import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import { contentWrittenAt } from "../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../domain/references/references.ts";
@@ -41,9 +41,9 @@ export const fewObjects = 10;
 export async function readConfigs(
   client: Pick<ApiClient, "request">,
   objects: readonly StoredName[],
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
 ): Promise<ReadConfigs> {
-  const read = async (object: StoredName) => [configKey(object), await readOne(client, object, dialects)] as const;
+  const read = async (object: StoredName) => [configKey(object), await readOne(client, object, compatibility)] as const;
   return new Map(await Promise.all(objects.map(read)));
 }
 
@@ -51,14 +51,14 @@ export async function readConfigs(
 export async function readAllConfigs(
   client: ApiClient,
   objects: readonly ConfigName[],
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
 ): Promise<ReadConfigs> {
   const classes = Map.groupBy(
     objects.filter((object) => !isStored(object)),
     ({ namespace }) => namespace,
   );
   const read = await Promise.all([
-    readConfigs(client, objects.filter(isStored), dialects),
+    readConfigs(client, objects.filter(isStored), compatibility),
     ...classes.values().map((group) => readClasses(client, group)),
   ]);
   return new Map(read.flatMap((each) => [...each]));
@@ -68,13 +68,15 @@ export async function readAllConfigs(
 export async function readManyConfigs(
   client: ApiClient,
   objects: readonly ConfigName[],
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
 ): Promise<ReadConfigs> {
   const distinct = [...new Map(objects.map((object) => [configKey(object), object])).values()];
   const groups = [...Map.groupBy(distinct, ({ kind, namespace }) => `${kind}/${namespace}`).values()];
   const read = await inLane(groups, (group) => {
     const stored = group.filter(isStored);
-    return stored.length > fewObjects ? listGroup(client, stored, dialects) : readAllConfigs(client, group, dialects);
+    return stored.length > fewObjects
+      ? listGroup(client, stored, compatibility)
+      : readAllConfigs(client, group, compatibility);
   });
   return new Map(read.flatMap((each) => [...each]));
 }
@@ -83,13 +85,13 @@ export async function readManyConfigs(
 async function listGroup(
   client: ApiClient,
   group: readonly StoredName[],
-  dialects: DialectSettings | undefined,
+  compatibility: CompatibilitySettings | undefined,
 ): Promise<ReadConfigs> {
   const [{ kind, namespace } = { kind: "ConfigMap", namespace: "" } as const] = group;
   const wanted = new Set(group.map(({ name }) => name));
   const keep = (object: KubeObject & ConfigObject) =>
     wanted.has(object.metadata.name)
-      ? ([configKey({ kind, namespace, name: object.metadata.name }), present(kind, object, dialects)] as const)
+      ? ([configKey({ kind, namespace, name: object.metadata.name }), present(kind, object, compatibility)] as const)
       : undefined;
   try {
     const absent = group.map((object) => [configKey(object), { state: "absent" }] as const);
@@ -113,22 +115,26 @@ async function readClasses(client: ApiClient, classes: readonly ConfigName[]): P
 async function readOne(
   client: Pick<ApiClient, "request">,
   object: StoredName,
-  dialects: DialectSettings | undefined,
+  compatibility: CompatibilitySettings | undefined,
 ): Promise<ReadConfig> {
   // A pod spec may name what no object can be called, for example with dots and slashes that would change the path.
   if (!isDnsSubdomain(object.name)) return { state: "absent" };
   try {
     const path = resourcePath(configResources[object.kind], object);
     const found = await readIfThere<ConfigObject>(client, { path });
-    return found === undefined ? { state: "absent" } : present(object.kind, found, dialects);
+    return found === undefined ? { state: "absent" } : present(object.kind, found, compatibility);
   } catch (error) {
     return unreadBy(error);
   }
 }
 
-function present(kind: StoredName["kind"], object: ConfigObject, dialects: DialectSettings | undefined): ReadConfig {
+function present(
+  kind: StoredName["kind"],
+  object: ConfigObject,
+  compatibility: CompatibilitySettings | undefined,
+): ReadConfig {
   try {
-    const config = toConfig(kind, object, dialects);
+    const config = toConfig(kind, object, compatibility);
     return { state: "present", config, contentAt: contentWrittenAt(object.metadata ?? {}) };
   } catch (error) {
     return unreadBy(error);

@@ -57,8 +57,9 @@ async function namesOf(client: ApiClient, kind: ConfigKind, namespace: string): 
 
 /** A workload with references to what its regular expressions match, in their place; the same where it has none, or too many. */
 export function withMatches(workload: Workload, policy: Pick<Policy, "namesMatching">): Workload {
-  const { references, excess } = matchedReferences(workload, policy);
-  if (workload.foreign === undefined || references === workload.references || excess !== undefined) return workload;
+  const { references, limitExceeded } = matchedReferences(workload, policy);
+  if (workload.foreign === undefined || references === workload.references || limitExceeded !== undefined)
+    return workload;
   return { ...workload, references, foreign: { ...workload.foreign, patterns: [] } };
 }
 

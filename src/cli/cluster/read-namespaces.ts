@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
@@ -25,15 +25,15 @@ export interface ReadNamespaces {
 export async function readNamespaces(
   client: ApiClient,
   namespace: string | undefined,
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
   names: readonly string[] = [],
 ): Promise<ReadNamespaces> {
   try {
     const read = namespace === undefined ? await readAll(client) : await readOne(client, namespace);
-    return known(read, dialects);
+    return known(read, compatibility);
   } catch (error) {
     if (names.length === 0 || !isForbidden(error)) return { of: () => undefined, unread: errorText(error) };
-    const some = await readNamed(client, names, dialects);
+    const some = await readNamed(client, names, compatibility);
     return { ...some, othersUnread: errorText(error) };
   }
 }
@@ -41,18 +41,18 @@ export async function readNamespaces(
 async function readNamed(
   client: ApiClient,
   names: readonly string[],
-  dialects: DialectSettings | undefined,
+  compatibility: CompatibilitySettings | undefined,
 ): Promise<ReadNamespaces> {
   try {
     const read = await inLane(names, (name) => readOne(client, name));
-    return known(read.flat(), dialects);
+    return known(read.flat(), compatibility);
   } catch (error) {
     return { of: () => undefined, unread: errorText(error) };
   }
 }
 
-function known(read: readonly KubeObject[], dialects: DialectSettings | undefined): ReadNamespaces {
-  const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object, dialects)]));
+function known(read: readonly KubeObject[], compatibility: CompatibilitySettings | undefined): ReadNamespaces {
+  const byName = new Map(read.map((object) => [object.metadata.name, toNamespacePolicy(object, compatibility)]));
   return { of: (name) => byName.get(name), unread: undefined };
 }
 

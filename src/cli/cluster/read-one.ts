@@ -3,8 +3,8 @@ import { standardForm } from "../../domain/model/kind-row.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
-import { othersInWave } from "./batch-mates.ts";
-import { wavesNow } from "./batches-now.ts";
+import { batchMates } from "./batch-mates.ts";
+import { batchesNow } from "./batches-now.ts";
 import type { Cluster } from "./cluster-command.ts";
 import { type Asked, withAllReferences } from "./explanation.ts";
 import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
@@ -30,7 +30,7 @@ export async function readOne(
   const { client } = cluster;
   const [object, namespaces] = await Promise.all([
     readWorkload(cluster, argument, namespace),
-    readNamespaces(client, namespace, told.dialects),
+    readNamespaces(client, namespace, told.compatibility),
   ]);
   const asking = { ...told, ofNamespace: namespaces.of };
   const workload = toWorkload(argument.resource, object, asking);
@@ -38,7 +38,7 @@ export async function readOne(
   const policy = { ...asking, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
-    readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.dialects),
+    readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.compatibility),
     readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, told.kinds),
     readRefusedPods(client, [found]),
   ]);
@@ -50,16 +50,16 @@ export async function readOne(
     pods,
     kubernetes: refused(found),
     now: Date.now(),
-    wave: undefined,
+    batch: undefined,
     others: [],
     gaps: [...gapsOf(namespaces), ...failures],
   };
   const asked = await tellLegacyHash(client, stored);
-  return isInWave(asked) ? withOthers(cluster, asked) : asked;
+  return isInBatch(asked) ? withOthers(cluster, asked) : asked;
 }
 
 /** Whether nothing but other workloads can hold what is due: these are many, and not read without need. */
-function isInWave({ found, read, policy, now }: Asked): boolean {
+function isInBatch({ found, read, policy, now }: Asked): boolean {
   let asks = false;
   planLive(found, read, policy, now, () => {
     asks = true;
@@ -81,15 +81,15 @@ async function withOthers({ client }: Cluster, asked: Asked): Promise<Asked> {
     const policy = { ...asked.policy, namesMatching };
     const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
     const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
-    const read = await readManyConfigs(client, objects, policy.dialects);
-    const { holdOf, holderOf } = wavesNow({ found, read, policy, now });
+    const read = await readManyConfigs(client, objects, policy.compatibility);
+    const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
     let others: readonly string[] = [];
     planLive(asked.found, asked.read, asked.policy, now, (workload, changed) => {
       const group = holderOf(workload, changed);
-      others = group === undefined ? [] : othersInWave(group);
+      others = group === undefined ? [] : batchMates(group);
       return undefined;
     });
-    return { ...asked, wave: holdOf, others, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
+    return { ...asked, batch: holdOf, others, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
   } catch (error) {
     return { ...asked, gaps: [...asked.gaps, othersUnknown(errorText(error))] };
   }

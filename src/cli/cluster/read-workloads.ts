@@ -1,4 +1,4 @@
-import { withLentTemplate } from "../../cache/workloads/template-source-reads.ts";
+import { withBorrowedTemplate } from "../../cache/workloads/template-source-reads.ts";
 import type { Asking } from "../../domain/compatibility/directives.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
 import {
@@ -40,7 +40,7 @@ export async function readWorkload(
 ): Promise<WorkloadObject> {
   try {
     const path = resourcePath(resource, { namespace, name });
-    return await withLentTemplate(client, resource, await client.request<WorkloadObject>({ method: "GET", path }));
+    return await withBorrowedTemplate(client, resource, await client.request<WorkloadObject>({ method: "GET", path }));
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw nothingThere(kind, name, namespace, source);
@@ -63,8 +63,8 @@ export async function listWorkloads(
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
         const workload = workloadIfAny(row, object, asking);
         if (workload === undefined || workload.optIn.state === "out") return undefined;
-        if (workload.lender === undefined) return { object: standardForm(row, object), workload };
-        return withLentTemplate(client, row, object).then(
+        if (workload.templateSource === undefined) return { object: standardForm(row, object), workload };
+        return withBorrowedTemplate(client, row, object).then(
           (whole) => ({ object: standardForm(row, whole), workload: toWorkload(row, whole, asking) }),
           (error: unknown) => {
             unread.push(`${workloadKey(workload)}: ${errorText(error)}`);

@@ -47,7 +47,7 @@ describe("wave explain with hashes under a key", () => {
   ] as const)("tells what one under %s stands for", async (_, [current, previous], recordedUnder) => {
     await recordUnderKey();
     await storeKeys(current, previous);
-    expect(await explainJson(flag)).toMatchObject({ outcome: "unchanged", recordedUnder });
+    expect(await explainJson(flag)).toMatchObject({ outcome: "current", recordedUnder });
     await edit();
     const after = await explainJson(flag);
     expect(after).toMatchObject({ outcome: "roll", recordedUnder });
@@ -84,7 +84,7 @@ describe("wave explain with hashes under a key", () => {
   it("says what becomes of a hash whose key is no longer stored", async () => {
     await recordUnderKey();
     await storeKeys(3, 2);
-    expect(await explainJson(flag)).toMatchObject({ outcome: "adopt", recordedUnder: "unknown key" });
+    expect(await explainJson(flag)).toMatchObject({ outcome: "recorded", recordedUnder: "unknown key" });
     expect((await explain(flag)).out).toContain("takes its Pods to see the current configuration, and replaces none");
   });
 
@@ -94,9 +94,9 @@ describe("wave explain with hashes under a key", () => {
     await cluster.createWeb();
     const { currentHash: recordedHash } = await explainJson();
     await cluster.recordHash(recordedHash);
-    expect(await explainJson(flag)).toMatchObject({ outcome: "unchanged", recordedUnder: "no key", currentHash: null });
+    expect(await explainJson(flag)).toMatchObject({ outcome: "current", recordedUnder: "no key", currentHash: null });
     await storeKeys(1);
-    expect(await explainJson(flag)).toMatchObject({ outcome: "unchanged", recordedUnder: "no key" });
+    expect(await explainJson(flag)).toMatchObject({ outcome: "current", recordedUnder: "no key" });
     await edit();
     expect(await explainJson(flag)).toMatchObject({ outcome: "roll" });
   });

@@ -1,5 +1,5 @@
 import { fieldsOf, numberOf } from "../../domain/model/kinds/replica-counts.ts";
-import { hasGate, isGated } from "../../domain/model/scheduling-hold.ts";
+import { hasSchedulingHold, isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { quoted } from "../../domain/syntax/wording.ts";
 
@@ -8,11 +8,13 @@ import { quoted } from "../../domain/syntax/wording.ts";
  * wonders why no Pod was replaced looks for it.
  */
 export function workloadNotes(object: WorkloadObject, workload: Workload): readonly string[] {
-  return [...lenderNotes(workload), ...rolloutNotes(object), ...gateNotes(workload)];
+  return [...templateSourceNotes(workload), ...rolloutNotes(object), ...schedulingHoldNotes(workload)];
 }
 
-function lenderNotes({ lender }: Workload): readonly string[] {
-  return lender === undefined ? [] : [`its pod template is that of ${quoted(lender.kind)} ${quoted(lender.name)}`];
+function templateSourceNotes({ templateSource }: Workload): readonly string[] {
+  return templateSource === undefined
+    ? []
+    : [`its pod template is that of ${quoted(templateSource.kind)} ${quoted(templateSource.name)}`];
 }
 
 function rolloutNotes({ spec }: WorkloadObject): readonly string[] {
@@ -30,7 +32,9 @@ function rolloutNotes({ spec }: WorkloadObject): readonly string[] {
   return notes;
 }
 
-function gateNotes(workload: Workload): readonly string[] {
-  if (isGated(workload)) return ["the scheduling gate is closed: its new Pods stay pending"];
-  return hasGate(workload) ? ["the scheduling gate was opened by somebody else: its annotation is left over"] : [];
+function schedulingHoldNotes(workload: Workload): readonly string[] {
+  if (isSchedulingHeld(workload)) return ["the scheduling hold is closed: its new Pods stay pending"];
+  return hasSchedulingHold(workload)
+    ? ["the scheduling hold was opened by somebody else: its annotation is left over"]
+    : [];
 }

@@ -15,7 +15,7 @@ function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], po
   const written = { manager: "wave", operation: "Update", time: new Date(noon - 86_400_000).toISOString() };
   const object = workloadObject({ ...wanted, metadata: { managedFields: [written] } });
   return standingOf({
-    ...{ object, workload: toWorkload(row, object), outcome: "unchanged", reason: "", hold: undefined, podCount },
+    ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: undefined, podCount },
     ...{ unread: undefined, kubernetes: null, waitsSince: undefined, flags: defaultFlags, now: noon },
     pods: { state: "read", of: () => new Map() },
   });

@@ -60,13 +60,13 @@ export interface StandingFacts {
 export function standingOf(facts: StandingFacts): Standing {
   const { outcome, hold, reason, waitsSince } = facts;
   switch (outcome) {
-    case "unchanged":
+    case "current":
       return rolloutStanding(facts);
     case "held":
       return { state: "held", because: hold?.reason ?? "", message: hold?.message ?? reason, since: waitsSince };
     case "waiting":
       return { state: "waiting", because: "missing", message: reason, since: undefined };
-    case "overBudget":
+    case "overLimit":
       return { state: "tooLarge", because: "budget", message: reason, since: undefined };
     case "ignore":
       return {

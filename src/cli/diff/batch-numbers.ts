@@ -1,18 +1,18 @@
-import { type WaveGroup, type WaveMember, waveOf } from "../../domain/pacing/batches.ts";
+import { type BatchGroup, type BatchMember, batchOf } from "../../domain/pacing/batches.ts";
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 
 /** As many waves are counted; who would go later has no number. */
-const mostWaves = 200;
+const mostBatches = 200;
 
 /**
  * In which wave each of a group goes that is due, from 1, if every one before it is complete in its time; none for those that are
  * halted. Found by asking who may start, again and again.
  */
-export function waveNumbers(group: WaveGroup, flags: PacingFlags): ReadonlyMap<string, number> {
+export function batchNumbers(group: BatchGroup, flags: PacingFlags): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();
-  let members: readonly WaveMember[] = group.members;
-  for (let number = 1; number <= mostWaves; ) {
-    const { go } = waveOf({ ...group, members }, flags);
+  let members: readonly BatchMember[] = group.members;
+  for (let number = 1; number <= mostBatches; ) {
+    const { go } = batchOf({ ...group, members }, flags);
     const before = members;
     members = members.map((member) =>
       go.has(member.key) || isUnderWay(member) ? { ...member, stage: passed } : member,
@@ -26,6 +26,6 @@ export function waveNumbers(group: WaveGroup, flags: PacingFlags): ReadonlyMap<s
 
 const passed = { state: "passed" } as const;
 
-function isUnderWay({ stage }: WaveMember): boolean {
+function isUnderWay({ stage }: BatchMember): boolean {
   return stage.state === "underWay" || stage.state === "soaking";
 }

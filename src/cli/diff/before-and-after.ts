@@ -38,7 +38,7 @@ export interface BothStates {
  */
 export async function readBothStates(client: ApiClient, told: KnownPolicy, overlay: Overlay): Promise<BothStates> {
   const own = namespacesOf(overlay);
-  const namespaces = await readNamespaces(client, undefined, told.dialects, own);
+  const namespaces = await readNamespaces(client, undefined, told.compatibility, own);
   const ofNamespace = (name: string) => overlay.namespaces.get(name) ?? namespaces.of(name);
   const asking = { before: { ...told, ofNamespace: namespaces.of }, after: { ...told, ofNamespace } };
   const reaches = reachesOthers(overlay, told);
@@ -59,7 +59,7 @@ export async function readBothStates(client: ApiClient, told: KnownPolicy, overl
   const known = new Set(overlay.configs.map(({ key }) => key));
   const objects = beside.flatMap(workloadsOf).flatMap((workload) => objectsToRead(workload, policyOf(after)));
   const others = objects.filter((object) => !known.has(configKey(object)));
-  const read = await readManyConfigs(client, others, told.dialects);
+  const read = await readManyConfigs(client, others, told.compatibility);
   const withOverlay = (side: "before" | "after"): ReadConfigs =>
     new Map([...read, ...overlay.configs.map((each) => [each.key, each[side]] as const)]);
   return {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { StoredLender } from "../../cache/workloads/template-source-reads.ts";
+import type { StoredTemplateSource } from "../../cache/workloads/template-source-reads.ts";
 import { readWantedKind, rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
-import { lenderKey, type OverlaidLenders, withLentTemplates } from "./borrowed-templates.ts";
+import { type OverlaidTemplateSources, templateSourceKey, withBorrowedTemplates } from "./borrowed-templates.ts";
 
 const row = rowOf(readWantedKind("rollouts.argoproj.io") as WantedKind, {
   apiVersion: "argoproj.io/v1alpha1",
@@ -10,16 +10,23 @@ const row = rowOf(readWantedKind("rollouts.argoproj.io") as WantedKind, {
 });
 
 const deployment = (name: string, image: string) =>
-  ({ metadata: { name }, spec: { template: { spec: { containers: [{ name: "web", image }] } } } }) as StoredLender;
+  ({
+    metadata: { name },
+    spec: { template: { spec: { containers: [{ name: "web", image }] } } },
+  }) as StoredTemplateSource;
 
-const rollout = (lender: string) =>
+const rollout = (templateSource: string) =>
   ({
     metadata: { name: "web", namespace: "shop" },
-    spec: { workloadRef: { apiVersion: "apps/v1", kind: "Deployment", name: lender } },
+    spec: { workloadRef: { apiVersion: "apps/v1", kind: "Deployment", name: templateSource } },
   }) as unknown as WorkloadObject;
 
 /** The images of the templates, and which Deployments were read for them. */
-async function lent(before: WorkloadObject | undefined, after: WorkloadObject, lenders: OverlaidLenders = new Map()) {
+async function lent(
+  before: WorkloadObject | undefined,
+  after: WorkloadObject,
+  templateSources: OverlaidTemplateSources = new Map(),
+) {
   const read: string[] = [];
   const client = {
     request: async <T>({ path }: { readonly path: string }): Promise<T> => {
@@ -28,7 +35,7 @@ async function lent(before: WorkloadObject | undefined, after: WorkloadObject, l
       return deployment(name, `${name}:stored`) as T;
     },
   };
-  const sides = await withLentTemplates(client, row, { before, after }, lenders);
+  const sides = await withBorrowedTemplates(client, row, { before, after }, templateSources);
   const images = [sides.before, sides.after].map((side) => side?.spec?.template?.spec?.containers[0]?.image);
   return { images, read };
 }
@@ -40,11 +47,17 @@ it("a Deployment that lends its pod template before and after is read once", asy
 });
 
 it("one of the manifests is not read, and lends what they make of it", async () => {
-  const lenders = new Map([
-    [lenderKey("shop", "a"), { before: deployment("a", "a:1"), after: deployment("a", "a:2") }],
-    [lenderKey("shop", "new"), { before: undefined, after: deployment("new", "new:1") }],
+  const templateSources = new Map([
+    [templateSourceKey("shop", "a"), { before: deployment("a", "a:1"), after: deployment("a", "a:2") }],
+    [templateSourceKey("shop", "new"), { before: undefined, after: deployment("new", "new:1") }],
   ]);
-  expect(await lent(rollout("a"), rollout("a"), lenders)).toEqual({ images: ["a:1", "a:2"], read: [] });
-  expect(await lent(rollout("b"), rollout("new"), lenders)).toEqual({ images: ["b:stored", "new:1"], read: ["b"] });
-  expect(await lent(rollout("new"), rollout("new"), lenders)).toEqual({ images: [undefined, "new:1"], read: [] });
+  expect(await lent(rollout("a"), rollout("a"), templateSources)).toEqual({ images: ["a:1", "a:2"], read: [] });
+  expect(await lent(rollout("b"), rollout("new"), templateSources)).toEqual({
+    images: ["b:stored", "new:1"],
+    read: ["b"],
+  });
+  expect(await lent(rollout("new"), rollout("new"), templateSources)).toEqual({
+    images: [undefined, "new:1"],
+    read: [],
+  });
 });

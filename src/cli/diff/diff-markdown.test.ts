@@ -7,7 +7,7 @@ const workload = (name: string, keys: readonly string[]): WorkloadDifference => 
   namespace: "shop",
   name,
   effect: "roll",
-  wave: 1,
+  batch: 1,
   reason: "x".repeat(700),
   changes: [{ kind: "ConfigMap", namespace: "shop", name: "page", how: "changed", keys }],
   hold: null,

@@ -42,7 +42,7 @@ export function diffMarkdown(difference: Difference, rows = mostRows): string {
 function table(workloads: readonly WorkloadDifference[]): readonly string[] {
   const rows = workloads.map((each) => {
     const name = `${each.namespace} ${each.kind.toLowerCase()}/${each.name}`;
-    return `| ${each.wave ?? "–"} | ${inCell(name)} | ${each.effect} | ${inCell(reasonOf(each))} |`;
+    return `| ${each.batch ?? "–"} | ${inCell(name)} | ${each.effect} | ${inCell(reasonOf(each))} |`;
   });
   return ["| Wave | Workload | Effect | Why |", "|---:|---|---|---|", ...rows];
 }

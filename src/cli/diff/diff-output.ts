@@ -25,7 +25,7 @@ export async function renderDiff(difference: Difference, { output, paint }: Diff
 function table({ workloads }: Difference, paint: Paint): readonly string[] {
   const heading = ["WAVE", "NAMESPACE", "NAME", "EFFECT", "WHY"];
   const rows = workloads.map((each) => [
-    each.wave === null ? "-" : String(each.wave),
+    each.batch === null ? "-" : String(each.batch),
     each.namespace,
     `${each.kind.toLowerCase()}/${each.name}`,
     each.effect,

@@ -78,7 +78,7 @@ describe("wave diff", () => {
         kind: "Deployment",
         name: "web",
         effect: "roll",
-        wave: 1,
+        batch: 1,
         changes: [{ kind: "ConfigMap", name: "page", how: "changed", keys: ["key", "more"] }],
         hold: null,
       },
@@ -93,7 +93,7 @@ describe("wave diff", () => {
     await merge("deployments/d", { metadata: { annotations: { "wave.pusher.com/hold": "true" } } });
     const edit = [configMap("page", { key: "2" })];
     const told = async (...args: readonly string[]) =>
-      (await diff(edit, ...args)).map(({ name, effect, wave, hold }) => [name, effect, wave, hold?.reason]);
+      (await diff(edit, ...args)).map(({ name, effect, batch, hold }) => [name, effect, batch, hold?.reason]);
     expect(await told("--max-concurrent-rollouts=1")).toEqual([
       ["b", "roll", 1, undefined],
       ["a", "roll", 2, undefined],
@@ -104,7 +104,7 @@ describe("wave diff", () => {
     await merge("deployments/a", { spec: { paused: true } });
     expect((await diff(edit)).find(({ name }) => name === "a")).toMatchObject({
       effect: "roll",
-      wave: null,
+      batch: null,
       notes: ["it is paused: Kubernetes replaces its Pods when it is resumed"],
     });
   });
@@ -274,7 +274,7 @@ describe("wave diff", () => {
 
   it("knows what a regular expression names only when the manifests are applied", async () => {
     const { createConfigMap, createWorkload, explained, merge, diff } = await scene();
-    const flags = ["--dialects=stakater", "--reload-on-create"];
+    const flags = ["--compatibility=stakater", "--reload-on-create"];
     await createConfigMap("page-a", "1");
     const annotations = { [updateOnConfigChange]: undefined, "configmap.reloader.stakater.com/reload": "page-.*" };
     await createWorkload("deployments/web", { annotations, envFrom: [] });

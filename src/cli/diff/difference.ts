@@ -1,11 +1,11 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
-import { type Waves, wavesNow } from "../cluster/batches-now.ts";
+import { batchesNow, type Waves } from "../cluster/batches-now.ts";
 import { timeOf } from "../cluster/explained-outcome.ts";
 import { planLive } from "../cluster/live-plan.ts";
 import { workloadNotes } from "../cluster/workload-notes.ts";
-import { waveNumbers } from "./batch-numbers.ts";
+import { batchNumbers } from "./batch-numbers.ts";
 import type { BothStates } from "./before-and-after.ts";
 import { type Effect, replacing } from "./effects.ts";
 import { keyOf } from "./list-pairs.ts";
@@ -15,7 +15,7 @@ import { type Planned, plannedPair } from "./verdict.ts";
 export interface WorkloadDifference extends WorkloadName {
   readonly effect: Effect;
   /** In which wave of its namespace it is rolled, from 1; null where nothing is rolled, or it waits for nobody. */
-  readonly wave: number | null;
+  readonly batch: number | null;
   /** One line for a person. */
   readonly reason: string;
   /** What its Pods would see otherwise than now. */
@@ -37,29 +37,29 @@ export function differencesOf(states: BothStates, now: number): readonly Workloa
     .sort(inOrder);
 }
 
-type Paced = (planned: Planned) => Pick<WorkloadDifference, "wave" | "hold">;
+type Paced = (planned: Planned) => Pick<WorkloadDifference, "batch" | "hold">;
 
 /** When each is rolled, by `planRollout` and the waves of its namespace. */
 function pacing({ after: { read, policy } }: BothStates, planned: readonly Planned[], at: number): Paced {
   const found = new Map(planned.map((each) => [keyOf(each.pair), { ...each.pair.after, workload: each.after }]));
   const seen = new Map(planned.map((each) => [keyOf(each.pair), each.seen]));
   const seenBy = (workload: Workload) => seen.get(workloadKey(workload));
-  const waves = wavesNow({ found: [...found.values()], read, policy, now: at, seen: seenBy });
-  const numbers = numbersIn(waves, policy.pacing);
+  const batches = batchesNow({ found: [...found.values()], read, policy, now: at, seen: seenBy });
+  const numbers = numbersIn(batches, policy.pacing);
   return (each) => {
     const target = found.get(keyOf(each.pair));
-    if (target === undefined) return { wave: null, hold: null };
+    if (target === undefined) return { batch: null, hold: null };
     let changed: readonly ConfigName[] = [];
     const note = (_workload: Workload, objects: readonly ConfigName[]) => {
       changed = objects;
       return undefined;
     };
     const plan = planLive(target, read, policy, at, note, each.seen);
-    const held = plan.outcome === "held" ? plan.hold : haltOf(waves, target.workload, changed);
+    const held = plan.outcome === "held" ? plan.hold : haltOf(batches, target.workload, changed);
     if (held !== undefined)
-      return { wave: null, hold: { reason: held.reason, message: held.message, until: timeOf(held.until) } };
+      return { batch: null, hold: { reason: held.reason, message: held.message, until: timeOf(held.until) } };
     const own = changed.map((object) => numbers(object, target.workload));
-    return { wave: own.length === 0 ? null : Math.max(...own), hold: null };
+    return { batch: own.length === 0 ? null : Math.max(...own), hold: null };
   };
 }
 
@@ -69,11 +69,11 @@ function haltOf({ holdOf }: Waves, workload: Workload, changed: readonly ConfigN
   return hold?.reason === "halted" ? hold : undefined;
 }
 
-function numbersIn({ groupOf }: Waves, flags: Parameters<typeof waveNumbers>[1]) {
+function numbersIn({ groupOf }: Waves, flags: Parameters<typeof batchNumbers>[1]) {
   const known = new Map<string, ReadonlyMap<string, number>>();
   return (object: ConfigName, workload: Workload): number => {
     const key = `${workload.namespace} ${configKey(object)}`;
-    const numbers = known.get(key) ?? waveNumbers(groupOf(object, workload.namespace), flags);
+    const numbers = known.get(key) ?? batchNumbers(groupOf(object, workload.namespace), flags);
     known.set(key, numbers);
     return numbers.get(workloadKey(workload)) ?? 1;
   };
@@ -84,14 +84,14 @@ function differenceOf(planned: Planned, paced: Paced): WorkloadDifference | unde
   if (verdict === undefined) return undefined;
   const { kind, namespace, name } = pair.after.workload;
   const { effect, reason, changes } = verdict;
-  const { wave, hold } = effect === "roll" ? paced(planned) : { wave: null, hold: null };
+  const { batch, hold } = effect === "roll" ? paced(planned) : { batch: null, hold: null };
   const notes = replacing.has(effect) ? workloadNotes(pair.after.object, pair.after.workload) : [];
-  return { kind, namespace, name, effect: hold === null ? effect : "held", wave, reason, changes, hold, notes };
+  return { kind, namespace, name, effect: hold === null ? effect : "held", batch, reason, changes, hold, notes };
 }
 
 function inOrder(a: WorkloadDifference, b: WorkloadDifference): number {
-  const wave = (each: WorkloadDifference) => each.wave ?? Number.POSITIVE_INFINITY;
+  const batch = (each: WorkloadDifference) => each.batch ?? Number.POSITIVE_INFINITY;
   if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
-  if (wave(a) !== wave(b)) return wave(a) < wave(b) ? -1 : 1;
+  if (batch(a) !== batch(b)) return batch(a) < batch(b) ? -1 : 1;
   return `${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1;
 }

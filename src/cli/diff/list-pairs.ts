@@ -17,7 +17,7 @@ import { inLane } from "../cluster/bounded-reads.ts";
 import { listAll } from "../cluster/list-all.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { type Sides, withLentTemplates } from "./borrowed-templates.ts";
+import { type Sides, withBorrowedTemplates } from "./borrowed-templates.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
 
 /** A workload before and after; before it may not be there. */
@@ -75,7 +75,12 @@ export async function listPairs(
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
       if (wanted.has(key) || !asksForRolls(row, object, asking)) return undefined;
       try {
-        const sides = await withLentTemplates(client, row, { before: object, after: object }, overlay.lenders);
+        const sides = await withBorrowedTemplates(
+          client,
+          row,
+          { before: object, after: object },
+          overlay.templateSources,
+        );
         return listedPair(row, sides, asking, overlay);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

@@ -26,7 +26,7 @@ async function changesTemplate(row: WorkloadRow, kind: string, apiVersion: strin
   const manifests = await parseManifests([{ name: "web.json", text }]);
   const wanted = wantedOf(manifests, [row], { namespace: "shop", given: false });
   const client = { request: async () => structuredClone(object("nginx:1")) } as unknown as ApiClient;
-  const { workloads } = await overlaid(client, wanted, { dialects: undefined }, 0);
+  const { workloads } = await overlaid(client, wanted, { compatibility: undefined }, 0);
   return workloads.map((each) => each.changesTemplate);
 }
 

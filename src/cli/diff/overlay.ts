@@ -1,5 +1,5 @@
 import { configResources } from "../../cache/live/live-configs.ts";
-import type { StoredLender } from "../../cache/workloads/template-source-reads.ts";
+import type { StoredTemplateSource } from "../../cache/workloads/template-source-reads.ts";
 import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
@@ -14,7 +14,7 @@ import { inLane } from "../cluster/bounded-reads.ts";
 import type { KnownPolicy } from "../cluster/inherited-flags.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { lenderKey, type OverlaidLenders, withLentTemplates } from "./borrowed-templates.ts";
+import { type OverlaidTemplateSources, templateSourceKey, withBorrowedTemplates } from "./borrowed-templates.ts";
 import type { Named, Wanted } from "./desired-objects.ts";
 import { applied } from "./manifests/applied.ts";
 import type { JsonMap } from "./manifests/json.ts";
@@ -45,7 +45,7 @@ export interface Overlay {
   readonly configs: readonly OverlaidConfig[];
   readonly workloads: readonly OverlaidWorkload[];
   /** The Deployments among them, whose pod templates others may borrow. */
-  readonly lenders: OverlaidLenders;
+  readonly templateSources: OverlaidTemplateSources;
   /** What the Namespaces among them decide then, by their names. */
   readonly namespaces: ReadonlyMap<string, NamespacePolicy>;
   /** What could not be read and may matter, a line each. */
@@ -59,7 +59,7 @@ export interface Overlay {
 export async function overlaid(
   client: ApiClient,
   wanted: Wanted,
-  { dialects }: Pick<KnownPolicy, "dialects">,
+  { compatibility }: Pick<KnownPolicy, "compatibility">,
   now: number,
 ): Promise<Overlay> {
   const gaps: string[] = [];
@@ -67,13 +67,14 @@ export async function overlaid(
     client,
     wanted.namespaces,
     (manifest) => ({ resource: resources.namespaces, ...manifest }),
-    (manifest, stored) => [manifest.name, toNamespacePolicy(withManifest(stored, manifest, gaps), dialects)] as const,
+    (manifest, stored) =>
+      [manifest.name, toNamespacePolicy(withManifest(stored, manifest, gaps), compatibility)] as const,
   );
   const configs = await overStored(
     client,
     wanted.configs,
     ({ kind, manifest }) => ({ resource: configResources[kind], ...manifest }),
-    ({ kind, manifest }, stored) => overlaidConfig(kind, manifest, stored, dialects, now),
+    ({ kind, manifest }, stored) => overlaidConfig(kind, manifest, stored, compatibility, now),
   );
   const merged = await overStored(
     client,
@@ -81,19 +82,19 @@ export async function overlaid(
     ({ row, manifest }) => ({ resource: row, ...manifest }),
     ({ row, manifest }, stored) => ({ row, manifest, stored, merged: withManifest(stored, manifest, gaps) }),
   );
-  const lenders = lendersOf(merged);
-  const workloads = await inLane(merged, (each) => overlaidWorkload(client, each, lenders));
-  return { configs, workloads, lenders, namespaces: new Map(namespaces), gaps };
+  const templateSources = templateSourcesOf(merged);
+  const workloads = await inLane(merged, (each) => overlaidWorkload(client, each, templateSources));
+  return { configs, workloads, templateSources, namespaces: new Map(namespaces), gaps };
 }
 
 type Merged = Wanted["workloads"][number] & { readonly stored: Stored; readonly merged: JsonMap };
 
-function lendersOf(merged: readonly Merged[]): OverlaidLenders {
+function templateSourcesOf(merged: readonly Merged[]): OverlaidTemplateSources {
   const deployments = merged.filter(({ row }) => row.id === "Deployment");
   return new Map(
     deployments.map(({ manifest: { namespace, name }, stored, merged: after }) => [
-      lenderKey(namespace, name),
-      { before: objectOf(stored) as StoredLender | undefined, after: after as unknown as StoredLender },
+      templateSourceKey(namespace, name),
+      { before: objectOf(stored) as StoredTemplateSource | undefined, after: after as unknown as StoredTemplateSource },
     ]),
   );
 }
@@ -101,7 +102,7 @@ function lendersOf(merged: readonly Merged[]): OverlaidLenders {
 async function overlaidWorkload(
   client: ApiClient,
   { row, manifest, stored, merged }: Merged,
-  lenders: OverlaidLenders,
+  templateSources: OverlaidTemplateSources,
 ): Promise<OverlaidWorkload> {
   const inPlace = (object: WorkloadObject) => {
     try {
@@ -110,7 +111,7 @@ async function overlaidWorkload(
       throw new UsageError(`${manifest.place}: ${errorText(error)}`);
     }
   };
-  const whole = await withLentTemplates(client, row, { before: objectOf(stored), after: merged }, lenders);
+  const whole = await withBorrowedTemplates(client, row, { before: objectOf(stored), after: merged }, templateSources);
   const after = inPlace(whole.after);
   const before = whole.before && inPlace(whole.before);
   // A CronJob has no Pods of its own: its next run has the new template.
@@ -129,7 +130,7 @@ function overlaidConfig(
   kind: StoredKind,
   manifest: Named,
   stored: Stored,
-  dialects: KnownPolicy["dialects"],
+  compatibility: KnownPolicy["compatibility"],
   now: number,
 ): OverlaidConfig {
   const { namespace, name, place } = manifest;
@@ -137,8 +138,8 @@ function overlaidConfig(
   const key = configKey(object);
   if (stored.state === "forbidden" || stored.state === "unreadable")
     return { ...object, key, before: stored, after: stored, changes: true };
-  const before = stored.state === "present" ? toConfig(kind, stored.object, dialects) : undefined;
-  const made = digested(place, () => toConfig(kind, applied(objectOf(stored), manifest.object), dialects));
+  const before = stored.state === "present" ? toConfig(kind, stored.object, compatibility) : undefined;
+  const made = digested(place, () => toConfig(kind, applied(objectOf(stored), manifest.object), compatibility));
   const changes = before === undefined || !sameConfig(before, made);
   const after: Config = changes ? { ...made, changedAt: Math.floor(now / 1000) } : made;
   return {

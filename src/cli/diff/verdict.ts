@@ -1,8 +1,8 @@
 import { type Change, changesBetween } from "../../domain/config/changes.ts";
 import type { ConfigView } from "../../domain/config/hash.ts";
-import { isUntold } from "../../domain/config/legacy/legacy-verification.ts";
+import { needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
 import { describeChanges, describeMissing } from "../../domain/config/messages.ts";
-import { isGated } from "../../domain/model/scheduling-hold.ts";
+import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
@@ -40,7 +40,7 @@ export function plannedPair(pair: Pair, { before, after }: Pick<BothStates, "bef
   const supposed = pair.before && view && isUncertain(pair.before.workload, before) ? view : undefined;
   const old = pair.before && supposed ? planIn(before, currentWith(pair.before.workload, supposed)) : first;
   const workload = supposed ? currentWith(pair.after.workload, supposed) : pair.after.workload;
-  const seen = old?.outcome === "unchanged" ? view : undefined;
+  const seen = old?.outcome === "current" ? view : undefined;
   const plan = planIn(after, workload, seen);
   const next = viewOf(plan);
   const changes = view && next ? changesBetween(view, next) : [];
@@ -58,7 +58,7 @@ function viewOf(plan: DuePlan | undefined): ConfigView | undefined {
 
 /** The workload as if its hash had been made from what can be read. */
 function currentWith(workload: Workload, view: ConfigView): Workload {
-  return { ...workload, recordedHash: view.hash, baseline: undefined };
+  return { ...workload, recordedHash: view.hash, recordedConfig: undefined };
 }
 
 interface Facts {
@@ -78,7 +78,7 @@ function planIn({ read, policy }: State, workload: Workload, seen?: ConfigView):
 /** Whether nobody here can say what its recorded hash stands for. */
 function isUncertain(workload: Workload, { read, policy: { keys } }: State): boolean {
   const form = hashFormOf(workload.recordedHash, keys);
-  return isUntold(workload) || form === "unknown key" || unreadOf(workload, read).length > 0;
+  return needsLegacyVerification(workload) || form === "unknown key" || unreadOf(workload, read).length > 0;
 }
 
 function unreadOf({ references }: Workload, read: State["read"]) {
@@ -90,7 +90,7 @@ function verdictOf(facts: Facts): Verdict | undefined {
   const isIn = plan.outcome !== "ignore" && plan.outcome !== "cleanUp";
   if (old === undefined) return isIn ? createdVerdict(facts) : undefined;
   if (pair.changesTemplate) {
-    const besides = isIn && plan.outcome !== "unchanged" && isOther(facts) ? `; ${reasonOf(facts)}` : "";
+    const besides = isIn && plan.outcome !== "current" && isOther(facts) ? `; ${reasonOf(facts)}` : "";
     return { effect: "template", reason: `its pod template changes${besides}`, changes };
   }
   if (!isOther(facts)) return unreadVerdict(facts);
@@ -98,22 +98,22 @@ function verdictOf(facts: Facts): Verdict | undefined {
     case "ignore":
     case "cleanUp":
       return undefined;
-    case "unchanged":
+    case "current":
       return isDue(old) ? { effect: "spared", reason: plan.reason, changes } : undefined;
-    case "adopt":
+    case "recorded":
       return { effect: "note", reason: plan.reason, changes };
     case "waiting":
       return { effect: "waits", reason: plan.reason, changes };
-    case "overBudget":
+    case "overLimit":
       return { effect: "tooLarge", reason: plan.reason, changes };
-    case "baseline":
+    case "firstHash":
     case "roll":
       return unreadVerdict(facts, old.outcome === "waiting") ?? rolledVerdict(facts);
   }
 }
 
 function isDue({ outcome }: DuePlan): boolean {
-  return outcome === "roll" || outcome === "baseline";
+  return outcome === "roll" || outcome === "firstHash";
 }
 
 /** Whether anything that matters is otherwise after the manifests were applied. */
@@ -123,7 +123,7 @@ function isOther({ old, plan, changes }: Facts): boolean {
 
 function rolledVerdict(facts: Facts): Verdict {
   const { pair, changes } = facts;
-  const effect = isGated(pair.after.workload) ? "starts" : "roll";
+  const effect = isSchedulingHeld(pair.after.workload) ? "starts" : "roll";
   return { effect, reason: reasonOf(facts), changes };
 }
 
@@ -134,7 +134,7 @@ function reasonOf({ pair, old, plan, changes }: Facts): string {
 
 function createdVerdict({ plan }: Facts): Verdict {
   if (plan.outcome === "waiting") return { effect: "waits", reason: `it is created; ${plan.reason}`, changes: [] };
-  if (plan.outcome === "overBudget") return { effect: "tooLarge", reason: plan.reason, changes: [] };
+  if (plan.outcome === "overLimit") return { effect: "tooLarge", reason: plan.reason, changes: [] };
   return { effect: "new", reason: "it is created", changes: [] };
 }
 

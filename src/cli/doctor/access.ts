@@ -3,15 +3,15 @@ import { enumerated } from "../../domain/syntax/wording.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import { inLane } from "../cluster/bounded-reads.ts";
 import { reading, within } from "../cluster/reading.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
 import { readOne } from "./stored.ts";
 
 /** Whether whoever asks may read what workloads hang on: said first, because what they may not is unknown in the rest. */
-export async function access(patient: Patient): Promise<Examined> {
-  const { cluster, namespace, policy } = patient;
+export async function access(doctorContext: DoctorContext): Promise<Examined> {
+  const { cluster, namespace, policy } = doctorContext;
   const looked: readonly Resource[] = [...policy.kinds, resources.configMaps, resources.secrets, resources.pods];
-  const absent = namespace === undefined ? [] : await whetherThere(patient, namespace);
+  const absent = namespace === undefined ? [] : await whetherThere(doctorContext, namespace);
   const where = within(namespace);
   const answers = await reading("create selfsubjectaccessreviews", () =>
     inLane(looked, async ({ plural, apiVersion }) => {
@@ -37,9 +37,9 @@ export async function access(patient: Patient): Promise<Examined> {
   };
 }
 
-async function whetherThere(patient: Patient, namespace: string): Promise<readonly Found[]> {
+async function whetherThere(doctorContext: DoctorContext, namespace: string): Promise<readonly Found[]> {
   const place = { kind: "Namespace", namespace: null, name: namespace };
-  const there = await readOne(patient, resources.namespaces, place);
+  const there = await readOne(doctorContext, resources.namespaces, place);
   if ("unread" in there || there.read !== undefined) return [];
   return [problem(place, "it does not exist", `kubectl create namespace ${namespace}`)];
 }

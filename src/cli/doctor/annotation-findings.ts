@@ -1,6 +1,6 @@
 import { standardForm } from "../../domain/model/kind-row.ts";
 import { oldFinalizerWarning } from "../../domain/model/old-finalizer.ts";
-import { isGated } from "../../domain/model/scheduling-hold.ts";
+import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import {
   MalformedWorkload,
   toWorkload,
@@ -22,14 +22,14 @@ export interface Noted {
   /** What earlier controllers, or earlier versions, left. */
   readonly leftovers: readonly Found[];
   /** In whose dialects it asks for rolls besides Wave's own. */
-  readonly askOthers: readonly OtherDialect[];
+  readonly askOthers: readonly OtherCompatibility[];
 }
 
 /** What the names of the annotations of others contain. */
-const otherDialects = { sap: "pod-reloader.cs.sap.com/", stakater: "reloader.stakater.com/" } as const;
+const otherCompatibility = { sap: "pod-reloader.cs.sap.com/", stakater: "reloader.stakater.com/" } as const;
 
 /** One of them. */
-export type OtherDialect = keyof typeof otherDialects;
+export type OtherCompatibility = keyof typeof otherCompatibility;
 
 /** Of nearly every object. */
 const nothing: Noted = { mistakes: [], leftovers: [], askOthers: [] };
@@ -100,19 +100,19 @@ function mistakesOnWorkload(
 function leftOn(place: Place, workload: Workload, { ofNamespace, ownership }: Policy): readonly Found[] {
   const edit = `kubectl edit ${kubectlName(place)}`;
   const migrate = "run Wave with --migrate-legacy once: docs/owner-references.md";
-  const left = ofNamespace !== undefined && workload.optIn.state !== "in" && isGated(workload);
-  const what = "its Pods stay pending: a gate of Wave's is left on it, which Wave opens where it runs";
+  const left = ofNamespace !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload);
+  const what = "its Pods stay pending: a scheduling hold of Wave's is left on it, which Wave opens where it runs";
   return [
     ...(workload.oldFinalizer && ownership === undefined ? [warning(place, oldFinalizerWarning.message, migrate)] : []),
     ...(left ? [problem(place, what, edit)] : []),
   ];
 }
 
-function asksBeside({ optIn }: Workload, object: WorkloadObject): readonly OtherDialect[] {
-  if (optIn.state !== "in" || optIn.by === "dialect") return [];
+function asksBeside({ optIn }: Workload, object: WorkloadObject): readonly OtherCompatibility[] {
+  if (optIn.state !== "in" || optIn.by === "compatibility") return [];
   const { annotations, templateAnnotations } = sourceOf(object);
   const names = [...Object.keys(annotations), ...Object.keys(templateAnnotations)];
-  return (Object.keys(otherDialects) as OtherDialect[]).filter((dialect) =>
-    names.some((name) => name.includes(otherDialects[dialect])),
+  return (Object.keys(otherCompatibility) as OtherCompatibility[]).filter((compatibility) =>
+    names.some((name) => name.includes(otherCompatibility[compatibility])),
   );
 }

@@ -1,12 +1,12 @@
 import { counted } from "../../domain/syntax/wording.ts";
 import { configRows } from "../command/workload-argument.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 import { type Examined, notRead } from "./finding.ts";
 import type { UnreadResource } from "./written-annotations.ts";
 
 /** Whether what people wrote for Wave reaches it, and can be read. */
-export async function annotations(patient: Patient): Promise<Examined> {
-  const { mistakes, unread, count } = await patient.written();
+export async function annotations(doctorContext: DoctorContext): Promise<Examined> {
+  const { mistakes, unread, count } = await doctorContext.written();
   const unknown = unread.map((each) => notRead(null, `what is written on ${each.plural}`, each));
   return {
     found: [...mistakes, ...unknown],
@@ -15,8 +15,8 @@ export async function annotations(patient: Patient): Promise<Examined> {
 }
 
 /** Whether anything is left of earlier controllers that is in the way. */
-export async function leftovers(patient: Patient): Promise<Examined> {
-  const { leftovers: left, unread } = await patient.written();
+export async function leftovers(doctorContext: DoctorContext): Promise<Examined> {
+  const { leftovers: left, unread } = await doctorContext.written();
   const unknown = unread.filter(mayHaveLeftovers).map((each) => notRead(null, `what is left on ${each.plural}`, each));
   return { found: [...left, ...unknown], fine: "none" };
 }

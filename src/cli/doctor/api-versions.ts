@@ -3,7 +3,7 @@ import { inLane } from "../cluster/bounded-reads.ts";
 import { reading } from "../cluster/reading.ts";
 import { workloadRows } from "../command/workload-argument.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
-import { elects, type Patient, placeOf } from "./doctor-context.ts";
+import { type DoctorContext, elects, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, notRead, problem, unchecked, warning } from "./finding.ts";
 
 /** The oldest Kubernetes that Wave runs on, as the chart has it: 1 and this. */
@@ -14,7 +14,7 @@ interface GroupList {
 }
 
 /** Whether the API server is new enough, and serves the kinds that Wave needs as it is told. */
-export async function apiVersions({ cluster, serverVersion, serving }: Patient): Promise<Examined> {
+export async function apiVersions({ cluster, serverVersion, serving }: DoctorContext): Promise<Examined> {
   const found: Found[] = [];
   const minor = /^v1\.(\d+)/.exec(serverVersion ?? "")?.[1];
   if (serverVersion === undefined) found.push(unchecked(null, "the API server does not say its version"));

@@ -5,7 +5,7 @@ import type { MutatingWebhook } from "../../webhook/certificates/configuration.t
 import { type Certificate, readBundle } from "../../webhook/certificates/pem.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { age } from "../output/age.ts";
-import { type Patient, placeOf } from "./doctor-context.ts";
+import { type DoctorContext, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
 import { readOne } from "./stored.ts";
 
@@ -14,7 +14,7 @@ const soonMs = 7 * 86_400_000;
 
 /** Whether the API server trusts the certificate that Wave serves by, and for how long. */
 export async function certificates(
-  patient: Patient,
+  doctorContext: DoctorContext,
   wave: RunningWave,
   { clientConfig }: MutatingWebhook,
   where: Place,
@@ -26,14 +26,14 @@ export async function certificates(
   const secret = secretOf(wave);
   if (secret === undefined) {
     const found = unchecked(where, "whether its caBundle is that of what Wave serves: its certificate is in no Secret");
-    return { found: [found, ...expiry(trusted, where, patient.now, logs)], fine: until(trusted) };
+    return { found: [found, ...expiry(trusted, where, doctorContext.now, logs)], fine: until(trusted) };
   }
-  const stored = await readOne<Secret>(patient, resources.secrets, secret);
+  const stored = await readOne<Secret>(doctorContext, resources.secrets, secret);
   if ("unread" in stored)
     return {
       found: [
         notRead(secret, "whether the caBundle is that of it", stored),
-        ...expiry(trusted, where, patient.now, logs),
+        ...expiry(trusted, where, doctorContext.now, logs),
       ],
       fine: until(trusted),
     };
@@ -44,7 +44,7 @@ export async function certificates(
   const found = trusted.some((authority) => vouchesFor(authority, serving))
     ? []
     : [problem(where, `its caBundle does not trust the certificate of Secret ${secret.name}`, logs)];
-  return { found: [...found, ...expiry([serving], secret, patient.now, logs)], fine: until([serving]) };
+  return { found: [...found, ...expiry([serving], secret, doctorContext.now, logs)], fine: until([serving]) };
 }
 
 /** The Secret that has the certificate: the one of Wave's authority, or one that is mounted where files are read. */

@@ -3,9 +3,9 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { access } from "./access.ts";
 import { annotations, leftovers } from "./annotations.ts";
 import { apiVersions } from "./api-versions.ts";
-import type { Check, Patient } from "./doctor-context.ts";
+import type { Check, DoctorContext } from "./doctor-context.ts";
 import { type Examined, unchecked } from "./finding.ts";
-import { toldFlags } from "./flags-check.ts";
+import { inheritedFlags } from "./flags-check.ts";
 import { installation } from "./installation.ts";
 import { leadership } from "./leadership.ts";
 import { others } from "./others.ts";
@@ -18,7 +18,7 @@ export const checks = {
   api: { means: "the API server is new enough, and serves what Wave needs", examine: apiVersions },
   access: { means: "the namespace exists, and you may read what workloads hang on", examine: access },
   wave: { means: "Wave runs, once, with all of its replicas, and as this version", examine: installation },
-  flags: { means: "its flags are such as it takes, and what they name exists", examine: toldFlags },
+  flags: { means: "its flags are such as it takes, and what they name exists", examine: inheritedFlags },
   permissions: { means: "its account may do all that it needs with these flags", examine: permissions },
   leader: { means: "one replica leads, and others stand by", examine: leadership },
   webhook: { means: "the API server reaches the webhook, and trusts its certificate", examine: webhook },
@@ -35,15 +35,15 @@ export type CheckName = keyof typeof checks;
 const aboutWave: readonly CheckName[] = ["flags", "permissions", "leader", "webhook"];
 
 /** Examines everything, at once. What fails of one check is told as what could not be checked, and keeps no other. */
-export async function examineAll(patient: Patient): Promise<readonly (readonly [CheckName, Examined])[]> {
+export async function examineAll(doctorContext: DoctorContext): Promise<readonly (readonly [CheckName, Examined])[]> {
   const names = Object.keys(checks) as CheckName[];
-  const wanted = names.filter((name) => patient.serving.length > 0 || !aboutWave.includes(name));
-  return Promise.all(wanted.map(async (name) => [name, await examined(name, patient)] as const));
+  const wanted = names.filter((name) => doctorContext.serving.length > 0 || !aboutWave.includes(name));
+  return Promise.all(wanted.map(async (name) => [name, await examined(name, doctorContext)] as const));
 }
 
-async function examined(name: CheckName, patient: Patient): Promise<Examined> {
+async function examined(name: CheckName, doctorContext: DoctorContext): Promise<Examined> {
   try {
-    return await checks[name].examine(patient);
+    return await checks[name].examine(doctorContext);
   } catch (error) {
     if (!isAboutTheCluster(error)) throw error;
     return { found: [unchecked(null, errorText(error))], fine: "" };

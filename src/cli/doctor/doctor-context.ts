@@ -7,7 +7,7 @@ import type { Examined, Place } from "./finding.ts";
 import type { Written } from "./written-annotations.ts";
 
 /** What checks are made from: a cluster with its Waves, and what several checks look at, each read once. */
-export interface Patient {
+export interface DoctorContext {
   readonly cluster: Cluster;
   /** Whose workloads are looked at; undefined: those of all namespaces. */
   readonly namespace: string | undefined;
@@ -31,7 +31,7 @@ export interface Patient {
 export interface Check {
   /** What is looked at, for `--help` and docs/commands.md. */
   readonly means: string;
-  readonly examine: (patient: Patient) => Promise<Examined>;
+  readonly examine: (doctorContext: DoctorContext) => Promise<Examined>;
 }
 
 /** A Deployment of Wave, as a place. */

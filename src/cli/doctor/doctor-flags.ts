@@ -1,5 +1,5 @@
 import { connectionFlags } from "../cluster/cluster-command.ts";
-import { toldFlags } from "../cluster/inherited-flags.ts";
+import { inheritedFlags } from "../cluster/inherited-flags.ts";
 import { tableFlag } from "../flags/output-flag.ts";
 import { listFlags } from "../list/list-flags.ts";
 
@@ -10,5 +10,5 @@ export const doctorFlags = {
   output: tableFlag("A table and what was found, or for a program."),
 
   ...connectionFlags,
-  ...toldFlags,
+  ...inheritedFlags,
 };

@@ -88,17 +88,20 @@ describe("wave doctor", () => {
     expect(JSON.stringify(diagnosis)).not.toContain("hunter2");
   });
 
-  it("finds a gate that is left on a workload which opted out, and none that Wave still keeps", async () => {
+  it("finds a scheduling hold that is left on a workload which opted out, and none that Wave still keeps", async () => {
     const { merge, createWorkload, found, namespace } = await scene();
-    const gated = { "wave.pusher.com/scheduling-disabled": "", "wave.pusher.com/update-on-config-change": undefined };
+    const schedulingHeld = {
+      "wave.pusher.com/scheduling-disabled": "",
+      "wave.pusher.com/update-on-config-change": undefined,
+    };
     const container = { name: "web", image: "nginx", envFrom: [{ configMapRef: { name: "page" } }] };
     const template = {
       metadata: { labels: { app: "held" } },
       spec: { containers: [container], schedulerName: invalidScheduler },
     };
-    await createWorkload("deployments/held", { annotations: gated, spec: { template } });
+    await createWorkload("deployments/held", { annotations: schedulingHeld, spec: { template } });
     expect(await found("leftovers")).toEqual([
-      "problem: its Pods stay pending: a gate of Wave's is left on it, which Wave opens where it runs",
+      "problem: its Pods stay pending: a scheduling hold of Wave's is left on it, which Wave opens where it runs",
     ]);
     const path = `${sandbox.url}/api/v1/namespaces/${namespace}`;
     const annotations = { "wave.pusher.com/update-on-config-change": "true" };

@@ -12,7 +12,7 @@ import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
 import { examineAll } from "./checks.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 import { doctorFlags } from "./doctor-flags.ts";
 import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
 import { readWritten, type Written } from "./written-annotations.ts";
@@ -44,7 +44,7 @@ export const doctor = clusterCommand({
   },
 });
 
-async function patientIn(cluster: Cluster, called: Called<typeof doctorFlags>): Promise<Patient> {
+async function patientIn(cluster: Cluster, called: Called<typeof doctorFlags>): Promise<DoctorContext> {
   const { values } = called;
   const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
   const serverVersion = await versionOf(cluster);

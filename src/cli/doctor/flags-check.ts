@@ -5,18 +5,18 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { inLane } from "../cluster/bounded-reads.ts";
 import { unreadFor } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type Patient, placeOf } from "./doctor-context.ts";
+import { type DoctorContext, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, problem, unchecked, warning } from "./finding.ts";
 import { permissionToGet, readOne } from "./stored.ts";
 
 /** Whether the arguments of Wave are such as it takes, and name namespaces and a Secret that exist. */
-export async function toldFlags(patient: Patient): Promise<Examined> {
-  const { serving } = patient;
+export async function inheritedFlags(doctorContext: DoctorContext): Promise<Examined> {
+  const { serving } = doctorContext;
   const found = await Promise.all(
     serving.map(async (wave) => [
       ...mistakes(wave),
-      ...(await missingNamespaces(patient, wave)),
-      ...(await hashKey(patient, wave)),
+      ...(await missingNamespaces(doctorContext, wave)),
+      ...(await hashKey(doctorContext, wave)),
     ]),
   );
   const count = serving.reduce((sum, { flags }) => sum + flags.size, 0);
@@ -44,10 +44,10 @@ function mistakes(wave: RunningWave): readonly Found[] {
   ];
 }
 
-async function missingNamespaces(patient: Patient, wave: RunningWave): Promise<readonly Found[]> {
+async function missingNamespaces(doctorContext: DoctorContext, wave: RunningWave): Promise<readonly Found[]> {
   const served = wave.values.namespaces ?? [];
   const found = await inLane(served, async (name): Promise<readonly Found[]> => {
-    const there = await readOne(patient, resources.namespaces, { kind: "Namespace", namespace: null, name });
+    const there = await readOne(doctorContext, resources.namespaces, { kind: "Namespace", namespace: null, name });
     if ("unread" in there) return [notRead(placeOf(wave), `whether namespace ${name} exists`, there)];
     if (there.read !== undefined) return [];
     const what = `--namespaces names ${name}, which does not exist`;
@@ -56,7 +56,7 @@ async function missingNamespaces(patient: Patient, wave: RunningWave): Promise<r
   return found.flat();
 }
 
-async function hashKey({ cluster }: Patient, wave: RunningWave): Promise<readonly Found[]> {
+async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<readonly Found[]> {
   const name = wave.values["hash-key-secret"];
   if (name === undefined) return [];
   const place = { kind: "Secret", ...name };

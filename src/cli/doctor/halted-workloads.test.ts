@@ -16,7 +16,7 @@ describe("what is held", () => {
     expect(told("halted", 0)).toEqual([
       "problem: it is held → mend what changed, or what failed; only where both are right: wave resume deployment/web -n shop",
     ]);
-    expect(told("undone", 0)).toHaveLength(1);
+    expect(told("reverted", 0)).toHaveLength(1);
   });
 
   it("is told after a day where somebody asked for it and may have forgotten", () => {
@@ -28,7 +28,7 @@ describe("what is held", () => {
   it("is not told where it ends by itself in time, nor where nobody knows since when", () => {
     expect(told("window", 7 * day)).toEqual([]);
     expect(told("window", 9 * day)).toHaveLength(1);
-    expect(told("wave", 60_000)).toEqual([]);
+    expect(told("batch", 60_000)).toEqual([]);
     expect(told("hold", Number.NaN)).toEqual([]);
     expect(told("observed", 100 * day)).toEqual([]);
   });

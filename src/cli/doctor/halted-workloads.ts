@@ -26,7 +26,7 @@ const holdRows: Readonly<Record<HoldReason, HoldRow | undefined>> = {
     severity: problem,
     fix: (place) => `mend what changed, or what failed; only where both are right: wave resume ${nameForWave(place)}`,
   },
-  undone: { afterMs: 0, severity: problem, fix: explain },
+  reverted: { afterMs: 0, severity: problem, fix: explain },
   hold: { afterMs: day, severity: warning, fix: (place) => `wave release ${nameForWave(place)}` },
   approval: { afterMs: day, severity: warning, fix: (place) => `wave approve ${nameForWave(place)}` },
   // A week has each window once.
@@ -34,7 +34,7 @@ const holdRows: Readonly<Record<HoldReason, HoldRow | undefined>> = {
   interval: { afterMs: 8 * day, severity: warning, fix: explain },
   settling: { afterMs: day, severity: warning, fix: explain },
   progressing: { afterMs: hour, severity: warning, fix: (place) => `kubectl rollout status ${kubectlName(place)}` },
-  wave: { afterMs: 30 * minute, severity: warning, fix: explain },
+  batch: { afterMs: 30 * minute, severity: warning, fix: explain },
 };
 
 /** What is held for longer than it may be, or by what only a person ends. */

@@ -8,20 +8,20 @@ import { podSelector } from "../cluster/pods.ts";
 import { reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { version } from "../command/version.ts";
-import { type Patient, placeOf } from "./doctor-context.ts";
+import { type DoctorContext, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, problem, warning } from "./finding.ts";
 
 /** Whether Wave runs for what is looked at, once, with all of its replicas, and as the version of this command. */
-export async function installation(patient: Patient): Promise<Examined> {
-  const { waves, serving } = patient;
+export async function installation(doctorContext: DoctorContext): Promise<Examined> {
+  const { waves, serving } = doctorContext;
   if ("unread" in waves)
     return {
       found: [notRead(null, "which Wave runs, with which flags, permissions, leader and webhook", waves)],
       fine: "",
     };
   const [first] = serving;
-  if (first === undefined) return { found: [whyNone(waves, patient.namespace)], fine: "" };
-  const states = await Promise.all(serving.map((wave) => replicasOf(patient, wave)));
+  if (first === undefined) return { found: [whyNone(waves, doctorContext.namespace)], fine: "" };
+  const states = await Promise.all(serving.map((wave) => replicasOf(doctorContext, wave)));
   const found = [...overlaps(serving), ...serving.flatMap(otherVersion), ...states.flatMap((state) => state.found)];
   return { found, fine: states.map(({ fine }) => fine).join(", ") };
 }
@@ -62,7 +62,7 @@ function otherVersion(wave: RunningWave): readonly Found[] {
   return [warning(placeOf(wave), what, `use the command of Wave ${running}`)];
 }
 
-async function replicasOf({ cluster }: Patient, wave: RunningWave): Promise<Examined> {
+async function replicasOf({ cluster }: DoctorContext, wave: RunningWave): Promise<Examined> {
   const place = placeOf(wave);
   const { replicas = 1, selector } = wave.object.spec ?? {};
   const { readyReplicas: ready = 0 } = wave.object.status ?? {};

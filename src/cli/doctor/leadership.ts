@@ -3,17 +3,17 @@ import { resources } from "../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../manager/leader-election/lease.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { elects, type Patient, placeOf } from "./doctor-context.ts";
+import { type DoctorContext, elects, placeOf } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, warning } from "./finding.ts";
 import { readOne } from "./stored.ts";
 
 /** Whether one replica leads, and others stand by. */
-export async function leadership(patient: Patient): Promise<Examined> {
-  const each = await Promise.all(patient.serving.map((wave) => leaderOf(patient, wave)));
+export async function leadership(doctorContext: DoctorContext): Promise<Examined> {
+  const each = await Promise.all(doctorContext.serving.map((wave) => leaderOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
-async function leaderOf(patient: Patient, wave: RunningWave): Promise<Examined> {
+async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promise<Examined> {
   const { replicas = 1 } = wave.object.spec ?? {};
   const place = placeOf(wave);
   if (!elects(wave)) {
@@ -24,10 +24,10 @@ async function leaderOf(patient: Patient, wave: RunningWave): Promise<Examined> 
   const namespace = wave.values["leader-election-namespace"] ?? wave.namespace;
   const name = wave.values["leader-election-id"];
   const where: Place = { kind: "Lease", namespace, name };
-  const lease = await readOne<Lease>(patient, resources.leases, where);
+  const lease = await readOne<Lease>(doctorContext, resources.leases, where);
   if ("unread" in lease) return { found: [notRead(where, "who leads", lease)], fine: "" };
   const holder = holderOf(lease.read);
-  const found = await whyNobody(patient, where, wave, lease.read);
+  const found = await whyNobody(doctorContext, where, wave, lease.read);
   return {
     found: found === undefined ? standbys(wave) : [found],
     fine: `${holder.replace(/_.*/, "")} leads, ${replicas - 1} by its side`,
@@ -35,7 +35,7 @@ async function leaderOf(patient: Patient, wave: RunningWave): Promise<Examined> 
 }
 
 async function whyNobody(
-  patient: Patient,
+  doctorContext: DoctorContext,
   where: Place,
   wave: RunningWave,
   lease: Lease | undefined,
@@ -44,11 +44,11 @@ async function whyNobody(
   if (lease === undefined) return problem(where, "nobody leads: the Lease does not exist", fix);
   if (holderOf(lease) === "") return problem(where, "nobody leads: the Lease has no holder", fix);
   const { leaseDurationSeconds = defaultElectionTimings.leaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
-  const since = patient.now - Date.parse(renewTime);
+  const since = doctorContext.now - Date.parse(renewTime);
   if (Math.abs(since) < leaseDurationSeconds * 1_000) return undefined;
   // The clock of this machine may be another, and tells nobody alone: who leads renews every few seconds.
   await sleep(systemClock, looksApartMs(wave));
-  const later = await readOne<Lease>(patient, resources.leases, where);
+  const later = await readOne<Lease>(doctorContext, resources.leases, where);
   if ("read" in later && later.read?.metadata?.resourceVersion !== lease.metadata?.resourceVersion) return undefined;
   return problem(where, `nobody leads: ${holderOf(lease)} does not renew the Lease`, fix);
 }

@@ -1,42 +1,42 @@
 import { counted } from "../../domain/syntax/wording.ts";
 import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, warning } from "./finding.ts";
 
 /** Whether another controller rolls the same workloads: both would, for one change. */
-export async function others(patient: Patient): Promise<Examined> {
-  const controllers = await otherControllers(patient.cluster.client, undefined);
+export async function others(doctorContext: DoctorContext): Promise<Examined> {
+  const controllers = await otherControllers(doctorContext.cluster.client, undefined);
   if ("unread" in controllers)
     return {
       found: [notRead(null, "whether another controller runs", controllers)],
       fine: "",
     };
-  const { askOthers } = await patient.written();
-  const own = "unread" in patient.waves ? [] : patient.waves;
+  const { askOthers } = await doctorContext.written();
+  const own = "unread" in doctorContext.waves ? [] : doctorContext.waves;
   const running = controllers.filter(
     ({ namespace, name, replicas }) =>
       replicas > 0 && !own.some((wave) => wave.namespace === namespace && wave.name === name),
   );
   return {
-    found: running.flatMap((controller) => about(controller, patient, askOthers)),
+    found: running.flatMap((controller) => about(controller, doctorContext, askOthers)),
     fine: "no other controller rolls what Wave rolls",
   };
 }
 
 function about(
-  { controller, dialect, namespace, name }: OtherController,
-  { policy, serving }: Patient,
-  askOthers: Awaited<ReturnType<Patient["written"]>>["askOthers"],
+  { controller, compatibility, namespace, name }: OtherController,
+  { policy, serving }: DoctorContext,
+  askOthers: Awaited<ReturnType<DoctorContext["written"]>>["askOthers"],
 ): readonly Found[] {
   const place: Place = { kind: "Deployment", namespace, name };
   const fix = `kubectl scale ${kubectlName(place)} --replicas=0`;
-  if (dialect === "wave") {
+  if (compatibility === "wave") {
     if (serving.length === 0) return [];
     return [problem(place, `it is another Wave, and rolls by the same annotations`, fix)];
   }
-  if (policy.dialects?.understood.includes(dialect))
-    return [problem(place, `${controller} runs, and Wave rolls by the same annotations: --dialects`, fix)];
-  const both = askOthers.get(dialect) ?? 0;
+  if (policy.compatibility?.understood.includes(compatibility))
+    return [problem(place, `${controller} runs, and Wave rolls by the same annotations: --compatibility`, fix)];
+  const both = askOthers.get(compatibility) ?? 0;
   if (both === 0) return [];
   return [
     warning(

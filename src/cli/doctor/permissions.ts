@@ -4,7 +4,7 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { inLane } from "../cluster/bounded-reads.ts";
 import { reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type Patient, placeOf, reinstall } from "./doctor-context.ts";
+import { type DoctorContext, placeOf, reinstall } from "./doctor-context.ts";
 import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
 import { type Need, neededBy } from "./needed-permissions.ts";
 
@@ -12,8 +12,8 @@ import { type Need, neededBy } from "./needed-permissions.ts";
 const mostNamespaces = 50;
 
 /** Whether Wave's own account may do all that it needs as it is told. */
-export async function permissions(patient: Patient): Promise<Examined> {
-  const each = await Promise.all(patient.serving.map((wave) => permissionsOf(patient, wave)));
+export async function permissions(doctorContext: DoctorContext): Promise<Examined> {
+  const each = await Promise.all(doctorContext.serving.map((wave) => permissionsOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
@@ -25,7 +25,7 @@ interface Asked {
   readonly namespace: string | undefined;
 }
 
-async function permissionsOf({ cluster }: Patient, wave: RunningWave): Promise<Examined> {
+async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Promise<Examined> {
   const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
   const served = wave.values.namespaces;
   const looked = served?.slice(0, mostNamespaces);
@@ -59,7 +59,7 @@ function questionsOf(need: Need, served: readonly string[] | undefined, looked =
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/ */
 async function isAllowed(
-  client: Patient["cluster"]["client"],
+  client: DoctorContext["cluster"]["client"],
   accountNamespace: string,
   account: string,
   { need, verb, namespace }: Asked,

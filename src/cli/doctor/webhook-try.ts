@@ -5,7 +5,7 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type Patient, placeOf } from "./doctor-context.ts";
+import { type DoctorContext, placeOf } from "./doctor-context.ts";
 import { type Found, kubectlName, type Place, problem, unchecked } from "./finding.ts";
 
 /**
@@ -13,7 +13,7 @@ import { type Found, kubectlName, type Place, problem, unchecked } from "./findi
  * back with a hash where Wave was asked. Nothing is stored.
  */
 export async function tryOut(
-  { cluster, namespace }: Patient,
+  { cluster, namespace }: DoctorContext,
   wave: RunningWave,
   { failurePolicy, namespaceSelector, objectSelector }: MutatingWebhook,
   where: Place,

@@ -8,7 +8,7 @@ import { listAll } from "../cluster/list-all.ts";
 import { type Read, reading } from "../cluster/reading.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { certificates } from "./certificates.ts";
-import { type Patient, placeOf, reinstall } from "./doctor-context.ts";
+import { type DoctorContext, placeOf, reinstall } from "./doctor-context.ts";
 import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
 import { readOne } from "./stored.ts";
 import { tryOut } from "./webhook-try.ts";
@@ -19,15 +19,15 @@ export interface StoredConfiguration extends KubeObject {
 }
 
 /** Whether the API server asks Wave about workloads where it is to, gets an answer, and trusts it. */
-export async function webhook(patient: Patient): Promise<Examined> {
-  const each = await Promise.all(patient.serving.map((wave) => webhookOf(patient, wave)));
+export async function webhook(doctorContext: DoctorContext): Promise<Examined> {
+  const each = await Promise.all(doctorContext.serving.map((wave) => webhookOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
-async function webhookOf(patient: Patient, wave: RunningWave): Promise<Examined> {
+async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promise<Examined> {
   const service = wave.values["webhook-service-name"];
   const where: Place = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
-  const stored = await readOne<StoredConfiguration>(patient, resources.mutatingWebhookConfigurations, where);
+  const stored = await readOne<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
   if (!wave.values["enable-webhooks"])
     return { found: leftOver(stored, where), fine: "off: the controller alone writes hashes" };
   if (wave.values["webhook-url"] !== undefined)
@@ -50,12 +50,14 @@ async function webhookOf(patient: Patient, wave: RunningWave): Promise<Examined>
     return { found: [problem(where, what, reinstall(wave))], fine: "" };
   }
   const [reached, trusted] = await Promise.all([
-    endpointsOf(patient, { kind: "Service", namespace: wave.namespace, name: service }, wave),
-    certificates(patient, wave, first, where),
+    endpointsOf(doctorContext, { kind: "Service", namespace: wave.namespace, name: service }, wave),
+    certificates(doctorContext, wave, first, where),
   ]);
   const before = [...registered(first, where, wave), ...reached, ...trusted.found];
   // What is found to be broken needs no try, which would wait for it.
-  const tried = before.some(({ severity }) => severity === "problem") ? [] : await tryOut(patient, wave, first, where);
+  const tried = before.some(({ severity }) => severity === "problem")
+    ? []
+    : await tryOut(doctorContext, wave, first, where);
   return { found: [...before, ...tried], fine: `${service} answers, ${trusted.fine}` };
 }
 
@@ -94,8 +96,8 @@ function registered(
   ];
 }
 
-async function endpointsOf(patient: Patient, where: Place, wave: RunningWave): Promise<readonly Found[]> {
-  const service = await readOne<KubeObject & Service>(patient, resources.services, where);
+async function endpointsOf(doctorContext: DoctorContext, where: Place, wave: RunningWave): Promise<readonly Found[]> {
+  const service = await readOne<KubeObject & Service>(doctorContext, resources.services, where);
   if ("unread" in service) return [notRead(where, "whether it exists", service)];
   if (service.read === undefined)
     return [problem(where, "it does not exist: the webhook is not reached", reinstall(wave))];
@@ -103,7 +105,7 @@ async function endpointsOf(patient: Patient, where: Place, wave: RunningWave): P
   if (service.read.spec?.type === "ExternalName") return [];
   const scope = { namespace: wave.namespace, labelSelector: `kubernetes.io/service-name=${where.name}` };
   const slices = await reading(`list endpointslices in ${wave.namespace}`, () =>
-    listAll<KubeObject & EndpointSlice, number>(patient.cluster.client, resources.endpointSlices, scope, ready),
+    listAll<KubeObject & EndpointSlice, number>(doctorContext.cluster.client, resources.endpointSlices, scope, ready),
   );
   if ("unread" in slices) return [notRead(where, "whether it has ready endpoints", slices)];
   if (slices.read.some((count) => count > 0)) return [];

@@ -2,7 +2,7 @@ import { counted } from "../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
 import { withReason } from "../cluster/kubernetes-reason.ts";
 import { age } from "../output/age.ts";
-import type { Patient } from "./doctor-context.ts";
+import type { DoctorContext } from "./doctor-context.ts";
 import {
   type Examined,
   type Found,
@@ -23,8 +23,8 @@ const minute = 60_000;
 const dueForMs = 5 * minute;
 
 /** Whether those that opted in run with their current configuration, or come to it by themselves. */
-export async function workloads(patient: Patient): Promise<Examined> {
-  const all = await patient.workloads();
+export async function workloads(doctorContext: DoctorContext): Promise<Examined> {
+  const all = await doctorContext.workloads();
   if ("unread" in all) return { found: [notRead(null, "where workloads stand", all)], fine: "" };
   const { asked, failures, gaps } = all.read;
   const found: Found[] = [...failures, ...gaps].map((line) => unchecked(null, line));
@@ -36,7 +36,7 @@ export async function workloads(patient: Patient): Promise<Examined> {
     if (explanation.state === "unknown") unknown += 1;
     else {
       const list = explanation.state === "held" ? held : found;
-      list.push(...foundOf(explanation, patient));
+      list.push(...foundOf(explanation, doctorContext));
     }
   }
   if (unknown > 0)
@@ -52,7 +52,7 @@ export async function workloads(patient: Patient): Promise<Examined> {
   };
 }
 
-function foundOf(explanation: Explanation, { now }: Patient): readonly Found[] {
+function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Found[] {
   const { state, workload, message, reason, kubernetes, since } = explanation;
   const place: Place = workload;
   const told = withReason(message ?? reason, kubernetes);

@@ -9,7 +9,7 @@ import { type ListScope, listAll } from "../cluster/list-all.ts";
 import { readNamespaces } from "../cluster/read-namespaces.ts";
 import { reading, type Unread, within } from "../cluster/reading.ts";
 import { configRows } from "../command/workload-argument.ts";
-import { type Noted, notedOn, notedOnWorkload, type OtherDialect } from "./annotation-findings.ts";
+import { type Noted, notedOn, notedOnWorkload, type OtherCompatibility } from "./annotation-findings.ts";
 import type { Found } from "./finding.ts";
 
 /** What is written on all workloads, Namespaces, ConfigMaps and Secrets, as far as anything is to be said about it. */
@@ -19,7 +19,7 @@ export interface Written {
   /** The resources that could not be looked at. */
   readonly unread: readonly UnreadResource[];
   /** How many workloads that ask Wave in its own dialect ask others, too. */
-  readonly askOthers: ReadonlyMap<OtherDialect, number>;
+  readonly askOthers: ReadonlyMap<OtherCompatibility, number>;
   /** How many objects were looked at. */
   readonly count: number;
 }
@@ -35,7 +35,7 @@ export async function readWritten(
   namespace: string | undefined,
   known: KnownPolicy,
 ): Promise<Written> {
-  const { of: ofNamespace, unread } = await readNamespaces(client, namespace, known.dialects);
+  const { of: ofNamespace, unread } = await readNamespaces(client, namespace, known.compatibility);
   const policy = { ...policyOf(known), ofNamespace: unread === undefined ? ofNamespace : undefined };
   const all = async <T extends KubeObject>(resource: Resource, scope: ListScope, note: (object: T) => Noted) => {
     const permission = `list ${resource.plural} ${within(scope.namespace)}`;
@@ -60,13 +60,13 @@ export async function readWritten(
   const noted = looks.flatMap(({ read }) => ("read" in read ? read.read : []));
   const asked = Map.groupBy(
     noted.flatMap(({ askOthers }) => askOthers),
-    (dialect) => dialect,
+    (compatibility) => compatibility,
   );
   return {
     mistakes: noted.flatMap(({ mistakes }) => mistakes),
     leftovers: noted.flatMap(({ leftovers }) => leftovers),
     unread: looks.flatMap(({ plural, read }) => ("unread" in read ? [{ plural, ...read }] : [])),
-    askOthers: new Map([...asked].map(([dialect, { length }]) => [dialect, length])),
+    askOthers: new Map([...asked].map(([compatibility, { length }]) => [compatibility, length])),
     count: noted.length,
   };
 }

@@ -4,7 +4,7 @@ import { commandScene } from "../../../test/support/cli/commands.ts";
 
 const sandbox = await startSandbox({ controllers: false });
 afterAll(() => sandbox.close());
-const namespace = "dialects";
+const namespace = "compatibility";
 const scene = commandScene(sandbox, namespace);
 
 it("tells what a regular expression names, as it is stored now, and what SAP's annotation names", async () => {
@@ -17,7 +17,7 @@ it("tells what a regular expression names, as it is stored now, and what SAP's a
       "pod-reloader.cs.sap.com/configmaps": "none",
     },
   });
-  const { optIn, references } = await scene.explained("deployments/web", "--dialects=wave,sap,stakater");
+  const { optIn, references } = await scene.explained("deployments/web", "--compatibility=wave,sap,stakater");
   expect(optIn).toBe("in");
   expect(references.map(({ name, state, path }) => ({ name, state, path }))).toEqual([
     { name: "none", state: "absent", path: "metadata.annotations[pod-reloader.cs.sap.com/configmaps]" },

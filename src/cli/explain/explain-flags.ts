@@ -1,5 +1,5 @@
 import { connectionFlags } from "../cluster/cluster-command.ts";
-import { toldFlags } from "../cluster/inherited-flags.ts";
+import { inheritedFlags } from "../cluster/inherited-flags.ts";
 import { choice } from "../flags/flag-types.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { programForms } from "../output/program-text.ts";
@@ -16,5 +16,5 @@ export const explainFlags = {
   }),
 
   ...connectionFlags,
-  ...toldFlags,
+  ...inheritedFlags,
 };

@@ -29,7 +29,7 @@ describe("wave explain of what is held", () => {
     const { outcome, due, hold, state, because, policy, currentHash } = await explained("deployments/web");
     expect({ outcome, due, state, because }).toEqual({
       outcome: "held",
-      due: "baseline",
+      due: "firstHash",
       state: "held",
       because: "approval",
     });
@@ -75,7 +75,7 @@ describe("wave explain of what is held", () => {
   it("says that a rollout is stuck, and never that it is up to date", async () => {
     const { text, explained, roll, merge } = await scene();
     await roll("deployments/web");
-    expect(await explained("deployments/web")).toMatchObject({ outcome: "unchanged", state: "rolling" });
+    expect(await explained("deployments/web")).toMatchObject({ outcome: "current", state: "rolling" });
     const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }];
     await merge("deployments/web/status", { status: { observedGeneration: 1_000, conditions } });
     expect(await explained("deployments/web")).toMatchObject({ state: "failed", because: "deadline" });

@@ -26,7 +26,7 @@ function explained(kind: string, recorded: string | undefined, status: object = 
     read: new Map([["ConfigMap/default/page", { state: "present", config: configMap("page", { a: "1" }) }]]),
     policy: { ...defaultPolicy, pacing: unpaced, keys: { state: "not asked for", why: "" }, kinds: [row] },
     pods: { state: "read", of: () => new Map() },
-    ...{ now: 0, wave: undefined, kubernetes: null, others: [], unnamed: undefined, gaps: [] },
+    ...{ now: 0, batch: undefined, kubernetes: null, others: [], unnamed: undefined, gaps: [] },
   });
   return { ...explanation, text: renderExplanation(explanation) };
 }

@@ -85,17 +85,20 @@ describe("wave explain", () => {
     const { outcome, references, missing } = await explainJson();
     const states = new Set(references.map(({ name, state }: Record<string, string>) => `${name} ${state}`));
     expect({ outcome, missing, states: [...states].sort() }).toEqual({
-      outcome: "unchanged",
+      outcome: "current",
       missing: [],
       states: ["db excluded", "page ignored"],
     });
   });
 
-  it("plans as a Wave does that has no scheduling gates, where it is told so", async () => {
-    const gate = { "wave.pusher.com/scheduling-disabled": "", [updateOnConfigChange]: "true" };
-    await cluster.createWeb(gate, {}, { schedulerName: "wave.pusher.com/invalid" });
-    expect(await explainJson()).toMatchObject({ outcome: "waiting", gate: "closed" });
-    expect(await explainJson("--scheduling-gate=false")).toMatchObject({ outcome: "cleanUp", gate: "closed" });
+  it("plans as a Wave does that has no scheduling holds, where it is told so", async () => {
+    const schedulingHold = { "wave.pusher.com/scheduling-disabled": "", [updateOnConfigChange]: "true" };
+    await cluster.createWeb(schedulingHold, {}, { schedulerName: "wave.pusher.com/invalid" });
+    expect(await explainJson()).toMatchObject({ outcome: "waiting", schedulingHold: "closed" });
+    expect(await explainJson("--scheduling-hold=false")).toMatchObject({
+      outcome: "cleanUp",
+      schedulingHold: "closed",
+    });
   });
 
   it("reads all objects at the same time", async () => {

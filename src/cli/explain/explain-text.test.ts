@@ -20,20 +20,20 @@ import { renderExplanation } from "./explain-text.ts";
 
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
 
-function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingGate = true) {
+function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingHold = true) {
   return explainWorkload({
     found: { object: workloadObject(wanted), workload: workload(wanted) },
     read: new Map(Object.entries(read)),
     policy: {
       ...defaultPolicy,
-      schedulingGate,
+      schedulingHold,
       pacing: unpaced,
       keys: { state: "not asked for", why: "" },
       kinds: builtInKinds,
     },
     pods: { state: "read", of: () => new Map() },
     now: 0,
-    wave: undefined,
+    batch: undefined,
     kubernetes: null,
     others: [],
     unnamed: undefined,
@@ -49,7 +49,7 @@ function explainedForeign(wanted: Wanted) {
     policy: { ...everybody, pacing: unpaced, keys: { state: "not asked for", why: "" }, kinds: builtInKinds },
     pods: { state: "read", of: () => new Map() },
     now: 0,
-    wave: undefined,
+    batch: undefined,
     kubernetes: null,
     others: [],
     unnamed: undefined,
@@ -80,7 +80,7 @@ it("is in lines of the terminal's width, each below its own, but for tables and 
   ]);
 });
 
-const gated: Wanted = {
+const schedulingHeld: Wanted = {
   annotations: { "wave.pusher.com/scheduling-disabled": "" },
   pod: {
     schedulerName: invalidScheduler,
@@ -89,8 +89,8 @@ const gated: Wanted = {
 };
 
 describe("the text of an explanation", () => {
-  it("tells by which annotation of which dialect each reference counts, where one is not Wave's", () => {
-    const { pod } = gated;
+  it("tells by which annotation of which compatibility each reference counts, where one is not Wave's", () => {
+    const { pod } = schedulingHeld;
     const containers = pod?.containers ?? [];
     const annotations = {
       "reloader.stakater.com/search": "true",
@@ -99,42 +99,44 @@ describe("the text of an explanation", () => {
       "pod-reloader.cs.sap.com/secrets": "db",
     };
     const explanation = explainedForeign({ pod: { containers }, annotations });
-    expect(explanation.dialects).toEqual(["sap", "stakater"]);
+    expect(explanation.compatibility).toEqual(["sap", "stakater"]);
     expect(explanation.references.map(({ name, askedBy }) => ({ name, askedBy }))).toEqual([
-      { name: "page", askedBy: [{ dialect: "stakater", by: "reloader.stakater.com/search" }] },
-      { name: "db", askedBy: [{ dialect: "sap", by: "pod-reloader.cs.sap.com/secrets" }] },
-      { name: "db", askedBy: [{ dialect: "stakater", by: "secret.reloader.stakater.com/reload" }] },
+      { name: "page", askedBy: [{ compatibility: "stakater", by: "reloader.stakater.com/search" }] },
+      { name: "db", askedBy: [{ compatibility: "sap", by: "pod-reloader.cs.sap.com/secrets" }] },
+      { name: "db", askedBy: [{ compatibility: "stakater", by: "secret.reloader.stakater.com/reload" }] },
     ]);
     expect(renderExplanation(explanation)).toMatch(/ASKED BY .*\n.*stakater \(reloader\.stakater\.com\/search\)/);
     const own = explained({ pod: { containers } });
-    expect(own.references[0]?.askedBy).toEqual([{ dialect: "wave", by: "wave.pusher.com/update-on-config-change" }]);
+    expect(own.references[0]?.askedBy).toEqual([
+      { compatibility: "wave", by: "wave.pusher.com/update-on-config-change" },
+    ]);
     expect(renderExplanation(own)).not.toContain("ASKED BY");
   });
 
   it("tells of a flag by which a reference counts, and of none where it does not", () => {
-    const { pod } = gated;
+    const { pod } = schedulingHeld;
     const wanted = { pod: { containers: pod?.containers ?? [] } };
-    expect(explainedForeign(wanted)).toMatchObject({ dialects: [], references: [{ askedBy: [] }] });
-    const flagged = { ...everybody, dialects: settingsWith({ autoReloadAll: true }) };
+    expect(explainedForeign(wanted)).toMatchObject({ compatibility: [], references: [{ askedBy: [] }] });
+    const flagged = { ...everybody, compatibility: settingsWith({ autoReloadAll: true }) };
     const source = sourceOf(objectOf(wanted));
     const [reference] = workloadOf(wanted, flagged).references;
     if (reference === undefined) throw new Error("refers to nothing");
-    expect(askersFor(reference, source, askedOf(source, flagged), flagged.dialects)).toEqual([
-      { dialect: "stakater", by: "--auto-reload-all" },
+    expect(askersFor(reference, source, askedOf(source, flagged), flagged.compatibility)).toEqual([
+      { compatibility: "stakater", by: "--auto-reload-all" },
     ]);
   });
 
-  it("tells of a gate that stays closed while something is missing", () => {
-    const text = rendered(gated, { "ConfigMap/default/page": { state: "absent" } });
+  it("tells of a scheduling hold that stays closed while something is missing", () => {
+    const text = rendered(schedulingHeld, { "ConfigMap/default/page": { state: "absent" } });
     expect(text).toContain("\nNow          Wave waits: its new Pods stay pending until nothing is missing\n");
-    expect(text).toContain("\nNote\n  the scheduling gate is closed: its new Pods stay pending\n");
+    expect(text).toContain("\nNote\n  the scheduling hold is closed: its new Pods stay pending\n");
   });
 
-  it("tells that a gate is opened, once nothing is missing or gates are off", () => {
-    expect(rendered(gated, { "ConfigMap/default/page": page })).toContain(
+  it("tells that a scheduling hold is opened, once nothing is missing or scheduling holds are off", () => {
+    expect(rendered(schedulingHeld, { "ConfigMap/default/page": page })).toContain(
       "\nNow          Wave records the hash of its configuration and lets its Pods be scheduled\n",
     );
-    expect(rendered(gated, { "ConfigMap/default/page": { state: "absent" } }, false)).toContain(
+    expect(rendered(schedulingHeld, { "ConfigMap/default/page": { state: "absent" } }, false)).toContain(
       "\nNow          Wave lets its Pods be scheduled again, and rolls out nothing\n",
     );
   });

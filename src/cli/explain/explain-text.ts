@@ -80,7 +80,7 @@ function summary(explanation: Explanation): readonly Line[] {
   for (const [index, { name, value, by }] of explanation.policy.entries())
     rows.push([index === 0 ? "Policy" : "", `${name}: ${shortened(value)} (${policySources[by]})`]);
   const copied: [string, string][] = optIn === "out" ? [["To opt in", optInCommand(explanation)]] : [];
-  if (outcome === "roll" || outcome === "baseline" || outcome === "adopt")
+  if (outcome === "roll" || outcome === "firstHash" || outcome === "recorded")
     rows.push(["If it stays", "Wave does not run or may not write it: see its log and the Events of this workload"]);
   return [
     ...rows.map(([label, text]) => line(label.padEnd(labelWidth), text, labelWidth)),
@@ -103,28 +103,28 @@ function podsRow({ pods, because, message }: Explanation): readonly [string, str
   return because === "pods" && message !== null ? [["Pods", message]] : [];
 }
 
-function headline({ outcome, gate, state, message, hold, due, rolledBy }: Explanation): string {
+function headline({ outcome, schedulingHold, state, message, hold, due, rolledBy }: Explanation): string {
   switch (outcome) {
     case "ignore":
       return "Wave leaves it alone";
-    case "unchanged":
+    case "current":
       return unchangedHeadline(state, message);
-    case "baseline":
-      return gate === "closed"
+    case "firstHash":
+      return schedulingHold === "closed"
         ? "Wave records the hash of its configuration and lets its Pods be scheduled"
         : `Wave records the hash of its configuration, ${rolledByWords[rolledBy].first}`;
-    case "adopt":
+    case "recorded":
       return "Wave takes its Pods to see the current configuration, and replaces none";
     case "roll":
       return `Wave rolls it out: ${rolledByWords[rolledBy].roll}`;
     case "waiting":
-      return gate === "closed"
+      return schedulingHold === "closed"
         ? "Wave waits: its new Pods stay pending until nothing is missing"
         : "Wave waits: it keeps the Pods that it has until nothing is missing";
-    case "overBudget":
+    case "overLimit":
       return "Wave leaves it alone: it is too large, and keeps what it has";
     case "held":
-      return `Wave holds back ${due === "baseline" ? "its first hash" : "its rollout"}: ${hold?.reason}`;
+      return `Wave holds back ${due === "firstHash" ? "its first hash" : "its rollout"}: ${hold?.reason}`;
     case "cleanUp":
       return "Wave lets its Pods be scheduled again, and rolls out nothing";
     case "unknown":
@@ -135,7 +135,7 @@ function headline({ outcome, gate, state, message, hold, due, rolledBy }: Explan
 /** What a roll does, and what the first hash. */
 const rolledByWords: Readonly<Record<Explanation["rolledBy"], { readonly roll: string; readonly first: string }>> = {
   template: { roll: "its Pods are replaced", first: "which replaces its Pods once" },
-  lender: { roll: "its Pods are replaced, by the pod template that it borrows", first: "and replaces no Pod" },
+  templateSource: { roll: "its Pods are replaced, by the pod template that it borrows", first: "and replaces no Pod" },
   restart: { roll: "its Pods are restarted", first: "and restarts no Pod" },
   run: { roll: "it is run once, beside its schedule", first: "and runs nothing" },
   replacement: { roll: "it is made again, with the same name", first: "and makes nothing" },

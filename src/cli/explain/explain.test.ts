@@ -44,19 +44,19 @@ describe("wave explain", () => {
       name: "page",
       path: "spec.template.spec.volumes[0].configMap",
     };
-    const askedBy = [{ dialect: "wave", by: "wave.pusher.com/update-on-config-change" }];
+    const askedBy = [{ compatibility: "wave", by: "wave.pusher.com/update-on-config-change" }];
     expect(await explainJson()).toEqual({
       version: 1,
       workload: { kind: "Deployment", namespace: "default", name: "web" },
       optIn: "in",
       rolledBy: "template",
-      dialects: ["wave"],
+      compatibility: ["wave"],
       state: "due",
-      because: "baseline",
+      because: "firstHash",
       message: "no hash is recorded yet",
       kubernetes: null,
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-      outcome: "baseline",
+      outcome: "firstHash",
       due: null,
       hold: null,
       pods: { total: 0, current: 0 },
@@ -65,7 +65,7 @@ describe("wave explain", () => {
       recordedHash: null,
       recordedUnder: null,
       currentHash: expect.stringMatching(/^v2:[0-9a-f]{64}$/),
-      gate: "open",
+      schedulingHold: "open",
       references: [
         {
           kind: "Secret",
@@ -106,7 +106,7 @@ describe("wave explain", () => {
     await cluster.recordHash(currentHash);
     expect((await explain()).out).toContain("\nNow          Wave does nothing: it is up to date\n");
     await cluster.call("PATCH", inDefault("configmaps/page"), { data: { unread: "2" } });
-    expect(await explainJson()).toMatchObject({ outcome: "unchanged", currentHash, recordedHash: currentHash });
+    expect(await explainJson()).toMatchObject({ outcome: "current", currentHash, recordedHash: currentHash });
     await cluster.call("PATCH", inDefault("configmaps/page"), { data: { "index.html": "bye" } });
     expect((await explain()).out).toContain(
       "\nNow          Wave rolls it out: its Pods are replaced\nWhy          its configuration is not what its hash was made from\n",

@@ -7,14 +7,14 @@ const shownKeys = 4;
 
 /** What a workload refers to as a table, or why there is none: lines as long as they are. */
 export function referenceLines({ workload, outcome, references, tooLarge }: Explanation): readonly string[] {
-  if (tooLarge !== null && outcome === "overBudget") return ["It is too large to be listed."];
+  if (tooLarge !== null && outcome === "overLimit") return ["It is too large to be listed."];
   if (tooLarge !== null) return [`It is too large to be listed: ${tooLarge}.`];
   return references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, workload.namespace);
 }
 
 function table(references: readonly ExplainedReference[], namespace: string): readonly string[] {
   // Where nobody else is understood it is Wave's, and needs no words.
-  const others = references.some(({ askedBy }) => askedBy.some(({ dialect }) => dialect !== "wave"));
+  const others = references.some(({ askedBy }) => askedBy.some(({ compatibility }) => compatibility !== "wave"));
   const rows = references.map((reference) => [
     `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
     stateOf(reference),
@@ -31,7 +31,7 @@ function table(references: readonly ExplainedReference[], namespace: string): re
 }
 
 function askersIn({ askedBy }: ExplainedReference): string {
-  return askedBy.map(({ dialect, by }) => `${dialect} (${by})`).join(", ") || "-";
+  return askedBy.map(({ compatibility, by }) => `${compatibility} (${by})`).join(", ") || "-";
 }
 
 function stateOf({ state, absentKeys }: ExplainedReference): string {

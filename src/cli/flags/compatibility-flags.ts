@@ -1,4 +1,4 @@
-import { type DialectSettings, dialects, type Filters } from "../../domain/compatibility/settings.ts";
+import { type CompatibilitySettings, compatibility, type Filters } from "../../domain/compatibility/settings.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import { type LabelSelector, parseLabelSelector } from "../../domain/syntax/label-selector.ts";
 import { bool, type Flag, namespaces, words } from "./flag-types.ts";
@@ -17,10 +17,10 @@ export const meaningless = {
 type Meaningless = keyof typeof meaningless;
 
 /** The flags that say whose annotations are understood, and those of Stakater's Reloader that mean something here, one row a flag. */
-export const dialectFlags = {
-  dialects: words({
+export const compatibilityFlags = {
+  compatibility: words({
     group,
-    of: dialects,
+    of: compatibility,
     shownDefault: "wave",
     help: "Whose annotations are understood: Wave's own, SAP pod-reloader's, Stakater Reloader's. Not while that one still runs: both would roll.",
   }),
@@ -56,17 +56,17 @@ export const dialectFlags = {
   "enable-csi-integration": bool({
     group,
     default: false,
-    help: "As in Reloader, and for every dialect: what SecretProviderClasses fetch counts, as the Secrets Store CSI driver tells of it.",
+    help: "As in Reloader, and for every compatibility mode: what SecretProviderClasses fetch counts, as the Secrets Store CSI driver tells of it.",
   }),
   "enable-ha": bool({ group, default: false, help: "As in Reloader: the same as --leader-election." }),
   ...withoutMeaning(),
 };
 
 /** What they were given; undefined where Wave's own annotations alone are understood and nothing is left out. */
-export function dialectSettings(
+export function compatibilitySettings(
   values: Pick<
-    FlagValues<typeof dialectFlags>,
-    | "dialects"
+    FlagValues<typeof compatibilityFlags>,
+    | "compatibility"
     | "auto-reload-all"
     | "reload-on-create"
     | "reload-on-delete"
@@ -75,15 +75,15 @@ export function dialectSettings(
     | "resource-label-selector"
     | "resources-to-ignore"
   >,
-): DialectSettings | undefined {
-  const understood = values.dialects ?? ["wave"];
+): CompatibilitySettings | undefined {
+  const understood = values.compatibility ?? ["wave"];
   const filters = filtersOf({
     ignoredNamespaces: values["namespaces-to-ignore"] ?? [],
     namespaces: values["namespace-selector"],
     configs: values["resource-label-selector"],
     ignoredKinds: values["resources-to-ignore"] ?? [],
   });
-  if (filters === undefined && understood.every((dialect) => dialect === "wave")) return undefined;
+  if (filters === undefined && understood.every((compatibility) => compatibility === "wave")) return undefined;
   return {
     understood,
     autoReloadAll: values["auto-reload-all"],

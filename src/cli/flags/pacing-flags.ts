@@ -30,7 +30,7 @@ export const pacingFlags = {
     zero: "no waves: all at once",
     help: "Workloads of one namespace that one changed object may roll at once; the others wait until these are complete. 0: no waves.",
   }),
-  "first-wave": count({
+  "canary-size": count({
     group,
     default: 1,
     help: "Workloads of one namespace that a changed object rolls before all others.",
@@ -76,7 +76,7 @@ export function pacingSettings(values: FlagValues<typeof pacingFlags>): PacingFl
     settleMs: settle,
     settleMaxMs: settleMax,
     maxConcurrent: values["max-concurrent-rollouts"],
-    firstWave: values["first-wave"],
+    canarySize: values["canary-size"],
     soakMs: values.soak,
     haltAfterFailures: values["halt-after-failures"],
     rolloutTimeoutMs: values["rollout-timeout"],

@@ -1,7 +1,7 @@
 import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { defaultElectionTimings } from "../../manager/leader-election/lease.ts";
 import { logFormats, logLevels } from "../../telemetry/logging/log.ts";
-import { dialectFlags } from "./compatibility-flags.ts";
+import { compatibilityFlags } from "./compatibility-flags.ts";
 import {
   bindAddress,
   bool,
@@ -47,15 +47,15 @@ export const runFlags = {
   }),
   "first-sight": choice({
     group: rollouts,
-    of: ["roll", "baseline"],
+    of: ["roll", "record"],
     default: undefined,
-    shownDefault: "roll, or baseline where Reloader's annotations ask for it",
+    shownDefault: "roll, or record if Reloader's annotations ask for it",
     help: "What becomes of a running workload that has no hash yet: its Pods are replaced once, or what is there is taken for what they see.",
   }),
   "update-rate": rate({
     group: rollouts,
     default: 10,
-    help: "Workloads rolled a second once the burst is used up, in turns between namespaces. unlimited: no limit.",
+    help: "Workloads rolled a second once the burst is used up, in permits between namespaces. unlimited: no limit.",
   }),
   "update-burst": count({ group: rollouts, default: 100, help: "Workloads rolled at once before the rate holds." }),
   "hash-key-secret": namespacedName({
@@ -83,7 +83,7 @@ export const runFlags = {
   }),
 
   ...pacingFlags,
-  ...dialectFlags,
+  ...compatibilityFlags,
   ...kindFlagsOfReloader,
 
   "metrics-bind-address": bindAddress({
@@ -150,7 +150,7 @@ export const runFlags = {
     group: admission,
     help: "For running outside the cluster: the API server calls this URL, and Wave registers the webhooks itself.",
   }),
-  "scheduling-gate": bool({
+  "scheduling-hold": bool({
     group: admission,
     default: true,
     help: "Keep Pods pending while a ConfigMap or Secret that they require is missing. false: also lets those go that wait.",

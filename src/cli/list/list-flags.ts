@@ -1,5 +1,5 @@
 import { connectionFlags } from "../cluster/cluster-command.ts";
-import { toldFlags } from "../cluster/inherited-flags.ts";
+import { inheritedFlags } from "../cluster/inherited-flags.ts";
 import { workloadStateNames } from "../cluster/workload-state.ts";
 import { choice, text, words } from "../flags/flag-types.ts";
 import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
@@ -27,5 +27,5 @@ export const listFlags = {
   }),
 
   ...connectionFlags,
-  ...toldFlags,
+  ...inheritedFlags,
 };

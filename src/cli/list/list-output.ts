@@ -12,7 +12,7 @@ export type ListedWorkload = ReturnType<typeof listed>;
 /** The fields of a list, each as in an {@link Explanation}. */
 export function listed({
   workload,
-  dialects,
+  compatibility,
   state,
   because,
   message,
@@ -25,7 +25,7 @@ export function listed({
 }: Explanation) {
   return {
     ...workload,
-    dialects,
+    compatibility,
     state,
     because,
     message,
@@ -70,7 +70,7 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
     ago(each.since),
     ...(wide
       ? [
-          each.dialects.join(",") || "-",
+          each.compatibility.join(",") || "-",
           each.until ?? "-",
           shortHash(each.currentHash),
           withReason(each.message ?? "", each.kubernetes) || "-",

@@ -56,7 +56,7 @@ describe("wave list", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(cells(out)).toEqual([
       ["NAME", "STATE", "REASON", "PODS"],
-      ["daemonset/due", "due", "baseline", "0/1"],
+      ["daemonset/due", "due", "firstHash", "0/1"],
       ["deployment/current", "current", "-", "2/2"],
       ["deployment/held", "held", "hold", "0/2"],
       ["deployment/unclear", "ignored", "unclear", "-"],
@@ -114,7 +114,7 @@ describe("wave list", () => {
     await createConfigMap("page", "1");
     for (const name of ["c", "a", "b"]) await createWorkload(`deployments/${name}`, { labels: { app: name } });
     await createWorkload("deployments/canary", { annotations: { "wave.pusher.com/priority": "1" } });
-    await createWorkload("deployments/alone", { annotations: { "wave.pusher.com/waves": "off" } });
+    await createWorkload("deployments/alone", { annotations: { "wave.pusher.com/batches": "off" } });
     const states = (each: readonly ListedWorkload[]) =>
       each.map(({ name, state, because }) => `${name} ${state} ${because}`);
     // As long as their first Pods are being made, nobody waits.
@@ -128,7 +128,7 @@ describe("wave list", () => {
       ]),
     );
     expect(states(await listed("-l", "app=a"))).toEqual(["a held wave"]);
-    expect(states(await listed("--first-wave=2"))).toContain("a due baseline");
+    expect(states(await listed("--canary-size=2"))).toContain("a due baseline");
     expect(states(await listed("--max-concurrent-rollouts=0"))).not.toContain("a held wave");
   });
 

@@ -1,5 +1,5 @@
 import { connectionFlags } from "../cluster/cluster-command.ts";
-import { toldFlags } from "../cluster/inherited-flags.ts";
+import { inheritedFlags } from "../cluster/inherited-flags.ts";
 import { bool } from "../flags/flag-types.ts";
 import { tableFlag } from "../flags/output-flag.ts";
 import { listFlags } from "../list/list-flags.ts";
@@ -16,5 +16,5 @@ export const migrateFlags = {
   output: tableFlag("A table, or for a program."),
 
   ...connectionFlags,
-  ...toldFlags,
+  ...inheritedFlags,
 };

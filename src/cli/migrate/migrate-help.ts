@@ -10,10 +10,13 @@ export function migrateHelp(): string {
       usage: "wave migrate --dry-run [flags]",
       summary:
         "Tells what Wave would do with each workload if it took over now from Wave in Go, SAP's pod-reloader or Stakater's " +
-        "Reloader, whose annotations it understands here unless --dialects says otherwise. It writes nothing.",
+        "Reloader, whose annotations it understands here unless --compatibility says otherwise. It writes nothing.",
       examples: [
         ["wave migrate --dry-run -A", "the whole cluster"],
-        ["wave migrate --dry-run -A --dialects=wave,stakater -o json", "for a program, as that Wave would be told"],
+        [
+          "wave migrate --dry-run -A --compatibility=wave,stakater -o json",
+          "for a program, as that Wave would be told",
+        ],
       ],
       words: { heading: "What becomes of a workload", meanings: effects },
       exits: {

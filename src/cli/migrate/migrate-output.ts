@@ -21,10 +21,10 @@ export async function renderMigration(migration: Migration, output: "table" | Pr
 function table({ workloads }: Migration): readonly string[] {
   if (workloads.length === 0) return ["No workload that asks for rolls was found."];
   const heading = ["NAMESPACE", "NAME", "ASKS AS", "EFFECT", "WHY"];
-  const rows = workloads.map(({ namespace, kind, name, dialects, effect, reason }) => [
+  const rows = workloads.map(({ namespace, kind, name, compatibility, effect, reason }) => [
     namespace,
     `${kind.toLowerCase()}/${name}`,
-    dialects.join(",") || "-",
+    compatibility.join(",") || "-",
     effect,
     reason,
   ]);

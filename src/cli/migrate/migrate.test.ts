@@ -40,12 +40,12 @@ describe("wave migrate --dry-run", () => {
     const { code, out } = await migrate("-o", "json");
     expect(code).toBe(1);
     expect(JSON.parse(out).workloads).toMatchObject([
-      { name: "current", dialects: ["wave"], effect: "none" },
-      { name: "stale", dialects: ["wave"], effect: "roll" },
+      { name: "current", compatibility: ["wave"], effect: "none" },
+      { name: "stale", compatibility: ["wave"], effect: "roll" },
     ]);
   });
 
-  it("understands all dialects unless it is told which, and names the controllers that run", async () => {
+  it("understands all annotations unless it is told which, and names the controllers that run", async () => {
     const { createWorkload, migrate, namespace } = await scene();
     await createWorkload("deployments/sap", {
       annotations: {
@@ -63,15 +63,15 @@ describe("wave migrate --dry-run", () => {
     });
     const { out } = await migrate("-o", "json");
     const { workloads, controllers } = JSON.parse(out);
-    expect(workloads).toMatchObject([{ name: "sap", dialects: ["sap"], effect: "roll" }]);
+    expect(workloads).toMatchObject([{ name: "sap", compatibility: ["sap"], effect: "roll" }]);
     expect(controllers).toContainEqual({
       controller: "Stakater's Reloader",
-      dialect: "stakater",
+      compatibility: "stakater",
       namespace,
       name: "tool",
       replicas: 2,
     });
-    expect(JSON.parse((await migrate("--dialects=wave", "-o", "json")).out).workloads).toEqual([]);
+    expect(JSON.parse((await migrate("--compatibility=wave", "-o", "json")).out).workloads).toEqual([]);
   });
 
   it("ends with 3 where it may not look for other controllers, or for what a regular expression names", async () => {

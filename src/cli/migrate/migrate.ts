@@ -1,4 +1,4 @@
-import { dialects } from "../../domain/compatibility/settings.ts";
+import { compatibility } from "../../domain/compatibility/settings.ts";
 import { quoted } from "../../domain/syntax/wording.ts";
 import { clusterCommand } from "../cluster/cluster-command.ts";
 import { readPolicy } from "../cluster/inherited-flags.ts";
@@ -27,7 +27,7 @@ export const migrate = clusterCommand({
     return async (cluster) => {
       const { client } = cluster;
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
-      const policy = await readPolicy(client, { ...values, dialects: values.dialects ?? dialects });
+      const policy = await readPolicy(client, { ...values, compatibility: values.compatibility ?? compatibility });
       const [{ asked, failures, gaps }, others] = await Promise.all([
         readAll(cluster, namespace, undefined, policy),
         otherControllers(client, undefined),

@@ -24,7 +24,7 @@ export interface Verdict {
   readonly namespace: string;
   readonly name: string;
   /** In whose annotations it asks for rolls. */
-  readonly dialects: readonly string[];
+  readonly compatibility: readonly string[];
   readonly effect: Effect;
   /** One line for a person. */
   readonly reason: string;
@@ -46,19 +46,19 @@ export function verdictOn({ found, unnamed, read, policy, gaps }: Asked): Verdic
       ? { effect: effectOf(plan), reason: plan.reason }
       : { effect: "unknown" as const, reason: unknown };
   const leftovers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer.startsWith("wave.pusher.com/"));
-  return { kind, namespace, name, dialects: workload.foreign?.dialects ?? ["wave"], ...told, leftovers };
+  return { kind, namespace, name, compatibility: workload.foreign?.compatibility ?? ["wave"], ...told, leftovers };
 }
 
 function effectOf({ outcome }: DuePlan): Effect {
   switch (outcome) {
     case "ignore":
-    case "unchanged":
-    case "overBudget":
+    case "current":
+    case "overLimit":
     case "cleanUp":
       return "none";
-    case "adopt":
+    case "recorded":
       return "note";
-    case "baseline":
+    case "firstHash":
     case "roll":
       return "roll";
     case "waiting":

@@ -19,7 +19,7 @@ export function runHelp(): string {
         ],
       ],
       notes: [
-        "Durations are as in Go: 300ms, 1.5s, 5m, 1h30m. A flag that is on or off takes its value after an equals sign: --scheduling-gate=false.",
+        "Durations are as in Go: 300ms, 1.5s, 5m, 1h30m. A flag that is on or off takes its value after an equals sign: --scheduling-hold=false.",
       ],
       exits: {
         0: "after SIGTERM or SIGINT; a second signal ends it at once",

@@ -31,13 +31,13 @@ describe("the settings of wave run", () => {
       healthProbeBindAddress: ":8081",
       logFormat: undefined,
       logLevel: "info",
-      schedulingGate: true,
+      schedulingHold: true,
       providerClasses: false,
       pacing: {
         settleMs: 1_000,
         settleMaxMs: 10_000,
         maxConcurrent: 50,
-        firstWave: 1,
+        canarySize: 1,
         soakMs: 10_000,
         haltAfterFailures: 3,
         rolloutTimeoutMs: 600_000,
@@ -53,13 +53,13 @@ describe("the settings of wave run", () => {
   });
 
   it("of another controller are taken as it has them, and those that have no effect here say so", () => {
-    const args = "--dialects=stakater --auto-reload-all=true --reload-on-create=true --enable-ha=true".split(" ");
+    const args = "--compatibility=stakater --auto-reload-all=true --reload-on-create=true --enable-ha=true".split(" ");
     const taken = settings([...args, "--reload-strategy=annotations", "--enable-pprof"], {
       KUBERNETES_NAMESPACE: "shop",
       POD_NAMESPACE: "tools",
     });
     expect(taken).toMatchObject({
-      dialects: { understood: ["stakater"], autoReloadAll: true, reloadOnCreate: true, reloadOnDelete: false },
+      compatibility: { understood: ["stakater"], autoReloadAll: true, reloadOnCreate: true, reloadOnDelete: false },
       namespaces: ["shop"],
       leaderElection: { namespace: "tools" },
       withoutEffect: [
@@ -83,8 +83,8 @@ describe("the settings of wave run", () => {
     ]);
   });
 
-  it("of another controller that leave something out hold in every dialect", () => {
-    expect(settings(["--namespaces-to-ignore=b,a", "--resources-to-ignore=configMaps"]).dialects).toMatchObject({
+  it("of another controller that leave something out hold in every compatibility mode", () => {
+    expect(settings(["--namespaces-to-ignore=b,a", "--resources-to-ignore=configMaps"]).compatibility).toMatchObject({
       understood: ["wave"],
       filters: {
         ignoredNamespaces: ["a", "b"],
@@ -94,11 +94,11 @@ describe("the settings of wave run", () => {
       },
     });
     const labels = ["--namespace-selector=team:a", "--resource-label-selector=reload:*"];
-    expect(settings(labels).dialects?.filters).toMatchObject({
+    expect(settings(labels).compatibility?.filters).toMatchObject({
       namespaces: [{ key: "team", operator: "in", values: ["a"] }],
       configs: [{ key: "reload", operator: "exists" }],
     });
-    expect(settings([]).dialects).toBeUndefined();
+    expect(settings([]).compatibility).toBeUndefined();
   });
 
   it.each([
@@ -121,8 +121,8 @@ describe("the settings of wave run", () => {
     { args: ["--metrics-bind-address=0"], part: { metricsBindAddress: undefined } },
     { args: ["--health-probe-bind-address", "[::1]:80"], part: { healthProbeBindAddress: "[::1]:80" } },
     { args: ["--log-format=text", "--log-level=debug"], part: { logFormat: "text", logLevel: "debug" } },
-    { args: ["--scheduling-gate=f"], part: { schedulingGate: false } },
-    { args: ["--scheduling-gate"], part: { schedulingGate: true } },
+    { args: ["--scheduling-hold=f"], part: { schedulingHold: false } },
+    { args: ["--scheduling-hold"], part: { schedulingHold: true } },
     {
       args: ["--settle=0", "--settle-max=0", "--max-concurrent-rollouts=0", "--halt-after-failures=0", "--observe"],
       part: {
@@ -130,7 +130,7 @@ describe("the settings of wave run", () => {
           settleMs: 0,
           settleMaxMs: 0,
           maxConcurrent: 0,
-          firstWave: 1,
+          canarySize: 1,
           soakMs: 10_000,
           haltAfterFailures: 0,
           rolloutTimeoutMs: 600_000,
@@ -232,7 +232,7 @@ describe("a mistake in the settings", () => {
       says: '--update-rate: "0" is not a number above 0, such as 10 or 0.5; write "unlimited" for no limit; to stop Wave, scale it to 0 replicas',
     },
     { args: ["--update-burst=0"], says: '--update-burst: "0" is not a whole number from 1 to 999999999' },
-    { args: ["--first-wave=0"], says: '--first-wave: "0" is not a whole number from 1 to 999999999' },
+    { args: ["--canary-size=0"], says: '--canary-size: "0" is not a whole number from 1 to 999999999' },
     { args: ["--settle=-1s"], says: '--settle: "-1s" is not a duration from 1ms to 596h' },
     {
       args: ["--window=Mon-Fri 22:00-04:00 Europe/Berln"],
@@ -243,7 +243,7 @@ describe("a mistake in the settings", () => {
       args: ["--max-concurrent-rollouts=all"],
       says: '"all" is not a whole number from 1 to 999999999, or 0 for no waves: all at once',
     },
-    { args: ["--scheduling-gate=yes"], says: '--scheduling-gate: "yes" is not true or false' },
+    { args: ["--scheduling-hold=yes"], says: '--scheduling-hold: "yes" is not true or false' },
     { args: ["--log-level=trace"], says: '--log-level: "trace" is not one of debug, info, warn, error' },
     { args: ["--namespaces=Web"], says: '--namespaces: "Web" is not a comma-separated list of names of namespaces' },
     { args: ["--namespaces="], says: '--namespaces: "" is not a comma-separated list' },

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { quoted } from "../../domain/syntax/wording.ts";
 import { mistakeInTimings } from "../../manager/leader-election/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
-import { dialectSettings, withoutEffect } from "../flags/compatibility-flags.ts";
+import { compatibilitySettings, withoutEffect } from "../flags/compatibility-flags.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { pacingSettings } from "../flags/pacing-flags.ts";
 import { type Environment, type FlagValues, type Given, parseFlags } from "../flags/parse-flags.ts";
@@ -39,14 +39,14 @@ export function readRunRequest(
   refuseWithoutEffect(values, given);
   refuseSharedAddresses(values);
   const podNamespace = env.POD_NAMESPACE || readNamespace(namespaceFile);
-  const dialects = dialectSettings(values);
+  const compatibility = compatibilitySettings(values);
   return {
     asks: "run",
     settings: {
       kubeconfig: values.kubeconfig,
       context: values.context,
-      namespaces: values.namespaces ?? namespacesOfReloader(dialects, env),
-      dialects,
+      namespaces: values.namespaces ?? namespacesOfReloader(compatibility, env),
+      compatibility,
       workloadKinds: wantedKinds(values),
       ownership: ownershipOf(values),
       crossNamespace: values["cross-namespace"],
@@ -59,7 +59,7 @@ export function readRunRequest(
       logFormat: values["log-format"],
       logLevel: values["log-level"],
       notify: values.notify,
-      schedulingGate: values["scheduling-gate"],
+      schedulingHold: values["scheduling-hold"],
       hashKeySecret: values["hash-key-secret"],
       providerClasses: values["enable-csi-integration"],
       pacing: pacingSettings(values),
@@ -76,10 +76,10 @@ type Values = FlagValues<typeof runFlags>;
 
 /** A Deployment of Reloader that watches one namespace says so by a variable. */
 function namespacesOfReloader(
-  dialects: Settings["dialects"],
+  compatibility: Settings["compatibility"],
   { KUBERNETES_NAMESPACE: namespace = "" }: Environment,
 ): readonly string[] | undefined {
-  if (namespace === "" || !dialects?.understood.includes("stakater")) return undefined;
+  if (namespace === "" || !compatibility?.understood.includes("stakater")) return undefined;
   return runFlags.namespaces.parse(namespace) ?? refuseNamespace(namespace);
 }
 

@@ -1,5 +1,5 @@
 import { connectionFlags } from "../cluster/cluster-command.ts";
-import { toldFlags } from "../cluster/inherited-flags.ts";
+import { inheritedFlags } from "../cluster/inherited-flags.ts";
 import { duration } from "../flags/flag-types.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 
@@ -15,5 +15,5 @@ export const waitFlags = {
   }),
 
   ...connectionFlags,
-  ...toldFlags,
+  ...inheritedFlags,
 };

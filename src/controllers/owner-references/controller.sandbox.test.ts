@@ -43,7 +43,7 @@ async function scene({ ownership = "keep", fail, before, ...options }: Wanted = 
       return answer;
     },
   };
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true, ownership } as const;
+  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true, ownership } as const;
   const cluster = new TestCluster(sandbox.url, { policy, ...options, client });
   const abort = new AbortController();
   let done: Promise<void> = Promise.resolve();
@@ -354,7 +354,7 @@ it.each([403, 422])(
 it("takes nothing but the finalizer off where the Namespace is being deleted: Wave's roles may be gone in a moment", async () => {
   let ends = false;
   const ofNamespace = () => ({ ...decidesNothing, ...(ends && { ends: true as const }) });
-  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true } as const;
+  const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
   const { configMaps, create, start, owners, finalizers, showAll, cluster, looks } = await scene({
     policy: { ...policy, ownership: "keep", ofNamespace },
   });

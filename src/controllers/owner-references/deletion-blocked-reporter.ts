@@ -16,7 +16,7 @@ export interface WhoWaitsOptions {
  * Tells the owners of workloads that are being deleted why that does not end: nobody looks for it on an object that Wave may not
  * write. Each try is counted on the Event that is there.
  */
-export class WhoWaits {
+export class DeletionBlockedReporter {
   readonly #options: WhoWaitsOptions;
   /** What is being told of: the same Event must not be recorded twice at once. */
   readonly #telling = new Set<string>();

@@ -12,7 +12,7 @@ import type { Leadership } from "../../runtime/leadership.ts";
 import { resync } from "../../runtime/resync.ts";
 import { WorkQueue } from "../../runtime/work-queue.ts";
 import { listCarriers } from "./carriers.ts";
-import { WhoWaits, type WhoWaitsOptions } from "./deletion-blocked-reporter.ts";
+import { DeletionBlockedReporter, type WhoWaitsOptions } from "./deletion-blocked-reporter.ts";
 import { Looks } from "./sweeps.ts";
 import { PacedWrites, type PacedWritesOptions } from "./write-queue.ts";
 import { writeFinalizer, writeOwners } from "./writes.ts";
@@ -48,12 +48,12 @@ export class OwnershipTerm {
   readonly #queue: WorkQueue;
   readonly #writes: PacedWrites;
   readonly #looks = new Looks();
-  readonly #whoWaits: WhoWaits;
+  readonly #whoWaits: DeletionBlockedReporter;
 
   constructor(options: OwnershipTermOptions) {
     const { clock } = options;
     this.#options = options;
-    this.#whoWaits = new WhoWaits(options);
+    this.#whoWaits = new DeletionBlockedReporter(options);
     this.#queue = new WorkQueue({ clock, flowOf: namespaceOf, mostOfFlow: workersOfNamespace });
     this.#writes = new PacedWrites(options, {
       onTurn: (key) => this.#queue.add(key, { urgency: "next" }),

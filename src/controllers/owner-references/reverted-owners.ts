@@ -25,7 +25,7 @@ interface Record {
  * Who undoes what Wave writes, such as an operator that knows only its own owner references: what is to be written once
  * more waits longer and longer, so that two who disagree do not write as fast as they can. Times are in ms.
  */
-export class Undone {
+export class Reverted {
   /** By key, those that were written longest ago first. */
   readonly #records = new Map<string, Record>();
 

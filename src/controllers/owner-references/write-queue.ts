@@ -4,14 +4,14 @@ import { backoffMs } from "../../runtime/backoff.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import type { TokenBucket } from "../../runtime/token-bucket.ts";
-import { Turns } from "../../runtime/write-permits.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
 import type { ownershipMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
 import { failureOf } from "./retry.ts";
-import { Undone } from "./reverted-owners.ts";
+import { Reverted } from "./reverted-owners.ts";
 import type { Written } from "./writes.ts";
 
 /** What {@link PacedWrites} work with. */
@@ -47,8 +47,8 @@ export interface PacedWrite {
 export class PacedWrites {
   readonly #options: PacedWritesOptions;
   readonly #again: (key: string, delayMs: number) => void;
-  readonly #turns: Turns;
-  readonly #undone = new Undone();
+  readonly #permits: WritePermits;
+  readonly #reverted = new Reverted();
   /** How often each key has failed in a row, and before when the API server does not want to be asked again, whoever asks. */
   readonly #failures = new Map<string, { readonly count: number; readonly notBefore: number }>();
 
@@ -60,7 +60,7 @@ export class PacedWrites {
     const { clock, tokens } = options;
     this.#options = options;
     this.#again = again;
-    this.#turns = new Turns({ clock, tokens, flowOf: namespaceOf, onGiven: onTurn });
+    this.#permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGiven: onTurn });
   }
 
   /** False where it is not its time yet: then its key is run again. Rejects with what the write rejects with: tell `failed`. */
@@ -68,20 +68,20 @@ export class PacedWrites {
     const { leadership, log, writes, clock } = this.#options;
     const now = clock.monotonic();
     const { notBefore = now } = this.#failures.get(key) ?? {};
-    const delayMs = Math.max(notBefore - now, this.#undone.waitMs(key, changes(), now, priority === "high"));
+    const delayMs = Math.max(notBefore - now, this.#reverted.waitMs(key, changes(), now, priority === "high"));
     if (delayMs > 0) {
-      this.#turns.drop(key);
+      this.#permits.drop(key);
       this.#again(key, delayMs);
       return false;
     }
-    if (leadership.abort.aborted || !leadership.valid() || !this.#turns.take(key, priority)) return false;
+    if (leadership.abort.aborted || !leadership.valid() || !this.#permits.take(key, priority)) return false;
     if ((await send()) === "nothing") {
-      this.#turns.giveBack();
+      this.#permits.giveBack();
       return true;
     }
     writes.inc({ result: "written" });
     log.info("owner references written", { object: key });
-    if (this.#undone.wrote(key, changes(), clock.monotonic())) {
+    if (this.#reverted.wrote(key, changes(), clock.monotonic())) {
       log.warn("somebody undoes what is written of owner references, writing it again less and less often", {
         object: key,
       });
@@ -92,13 +92,13 @@ export class PacedWrites {
   /** A run of a key ended, with a write or without. */
   done(key: string): void {
     this.#failures.delete(key);
-    this.#turns.drop(key);
+    this.#permits.drop(key);
   }
 
   /** A run of a key failed: it is run again. True where that may go on for ever, because the API server refuses it. */
   failed(key: string, error: unknown): boolean {
     const { leadership, random, log, writes, clock } = this.#options;
-    this.#turns.drop(key);
+    this.#permits.drop(key);
     if (leadership.stop.aborted || leadership.abort.aborted) return false;
     const { result, maxMs, retryAfterMs } = failureOf(error);
     const failures = this.#failures.get(key)?.count ?? 0;
@@ -113,6 +113,6 @@ export class PacedWrites {
 
   /** Nothing is written any more. */
   close(): void {
-    this.#turns.close();
+    this.#permits.close();
   }
 }

@@ -12,10 +12,10 @@ import type { Leadership } from "../../runtime/leadership.ts";
 import { WorkQueue } from "../../runtime/work-queue.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { createHeldPodOwners, type HeldPodOwners, type Verdict } from "./pod-owners.ts";
+import { createPodOwners, type PodOwners, type Verdict } from "./pod-owners.ts";
 
 /** What looking for held Pods needs. */
-export interface HeldPodsOptions {
+export interface PendingPodsOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly policy: Policy;
@@ -37,11 +37,11 @@ const everywhere = "";
  * One term's looking for Pods that an opened scheduling gate still holds: a queue of namespaces, a page of Pods of one at a time, and
  * what is found to be replaceable is deleted.
  */
-export class HeldPodsLook {
-  readonly #options: HeldPodsOptions;
+export class PendingPodsSweep {
+  readonly #options: PendingPodsOptions;
   readonly #leadership: Leadership;
   readonly #queue: WorkQueue;
-  readonly #owners: HeldPodOwners;
+  readonly #owners: PodOwners;
   /** Where the next page begins, and whether one before it left something to do, of namespaces that have more of them. */
   readonly #begun = new Map<string, { readonly next: string; readonly left: boolean }>();
   /** Namespaces in which a gate opened since their first page was read. */
@@ -51,12 +51,12 @@ export class HeldPodsLook {
   /** Namespaces that the look everywhere has found so far: one with thousands of Pods is asked for once. */
   readonly #found = new Set<string>();
 
-  constructor(options: HeldPodsOptions, leadership: Leadership) {
+  constructor(options: PendingPodsOptions, leadership: Leadership) {
     const { clock } = options;
     this.#options = options;
     this.#leadership = leadership;
     this.#queue = new WorkQueue({ clock, flowOf: (namespace) => namespace });
-    this.#owners = createHeldPodOwners(options, leadership.abort);
+    this.#owners = createPodOwners(options, leadership.abort);
   }
 
   ask(namespace: string): void {
@@ -157,7 +157,7 @@ export class HeldPodsLook {
     }
     if (replaced.length > 0) {
       const fields = { namespace, pods: replaced.length, first: replaced[0] };
-      this.#options.log.info("replaced Pods that were held by an opened scheduling gate", fields);
+      this.#options.log.info("replaced Pods that were held by an opened scheduling hold", fields);
     }
     if (failure !== undefined && !this.#over) this.#warn(namespace, failure.error);
     return left;
@@ -177,7 +177,7 @@ export class HeldPodsLook {
   }
 
   #warn(namespace: string, error: unknown): void {
-    this.#options.log.warn("cannot replace Pods that are held by opened scheduling gates; trying again", {
+    this.#options.log.warn("cannot replace Pods that are held by opened scheduling holds; trying again", {
       namespace: namespace === everywhere ? undefined : namespace,
       error: errorText(error),
     });

@@ -8,10 +8,10 @@ import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
-import { createHeldPods } from "./pending-pods.ts";
+import { createPendingPods } from "./pending-pods.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
-const gate = "wave.pusher.com/invalid";
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
+const schedulingHold = "wave.pusher.com/invalid";
 
 function statefulSet(
   schedulerName: string,
@@ -76,7 +76,7 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
   };
   const clock = new FakeClock();
   const caches = { workload: () => state.cached, kinds: () => builtInKinds };
-  const held = createHeldPods({
+  const held = createPendingPods({
     client,
     caches,
     policy: { ...policy, namespaces: ["shop"] },
@@ -94,22 +94,27 @@ function start(pods: ReturnType<typeof pod>[], owner: ReturnType<typeof stateful
 }
 
 const slim = (schedulerName: string): Workload => toWorkload(kinds.StatefulSet, statefulSet(schedulerName));
-const opened = { key: "StatefulSet/shop/db", before: slim(gate), after: slim("default-scheduler"), initial: false };
+const opened = {
+  key: "StatefulSet/shop/db",
+  before: slim(schedulingHold),
+  after: slim("default-scheduler"),
+  initial: false,
+};
 
-describe("Pods that an opened gate still holds", () => {
+describe("Pods that an opened scheduling hold still holds", () => {
   it("are deleted when a term begins, exactly as they were seen", async () => {
     const { asked, deleted, clock, end } = start([pod("db-0")], statefulSet("default-scheduler"));
     await clock.advance(0);
     expect(deleted).toMatchObject([
       { path: "/api/v1/namespaces/shop/pods/db-0", body: { preconditions: { uid: "uid-db-0", resourceVersion: "7" } } },
     ]);
-    expect(asked[0]?.query).toMatchObject({ fieldSelector: `spec.schedulerName=${gate},spec.nodeName=` });
+    expect(asked[0]?.query).toMatchObject({ fieldSelector: `spec.schedulerName=${schedulingHold},spec.nodeName=` });
     expect(asked[0]?.accept).toMatch("as=PartialObjectMetadataList");
     await end();
   });
 
-  it("are deleted when a gate opens, as soon as the StatefulSet's controller has seen it and not before", async () => {
-    const { state, deleted, held, asked, clock, end } = start([], statefulSet(gate));
+  it("are deleted when a scheduling hold opens, as soon as the StatefulSet's controller has seen it and not before", async () => {
+    const { state, deleted, held, asked, clock, end } = start([], statefulSet(schedulingHold));
     await clock.advance(60_000);
     expect(asked).toHaveLength(1);
     Object.assign(state, { pods: [pod("db-0")], owner: statefulSet("default-scheduler", { observed: 1 }) });
@@ -122,8 +127,8 @@ describe("Pods that an opened gate still holds", () => {
     await end();
   });
 
-  it("are deleted when a list ends that may have left out that a gate was opened", async () => {
-    const { state, deleted, held, asked, clock, end } = start([], statefulSet(gate));
+  it("are deleted when a list ends that may have left out that a scheduling hold was opened", async () => {
+    const { state, deleted, held, asked, clock, end } = start([], statefulSet(schedulingHold));
     await clock.advance(60_000);
     Object.assign(state, { pods: [pod("db-0")], owner: statefulSet("default-scheduler") });
     held.onListed("Deployment", "shop");
@@ -136,7 +141,7 @@ describe("Pods that an opened gate still holds", () => {
   });
 
   it.each([
-    ["whose gate is closed", [pod("db-0")], statefulSet(gate)],
+    ["whose scheduling hold is closed", [pod("db-0")], statefulSet(schedulingHold)],
     ["whose workload is only observed", [pod("db-0")], statefulSet("default-scheduler", { mode: "observe" })],
     ["whose workload is gone", [pod("db-0")], undefined],
     ["whose workload is another of that name", [pod("db-0")], statefulSet("default-scheduler", { uid: "other" })],
@@ -161,7 +166,7 @@ describe("Pods that an opened gate still holds", () => {
     await end();
   });
 
-  it("are looked for only when a gate opens, not at other changes", async () => {
+  it("are looked for only when a scheduling hold opens, not at other changes", async () => {
     const { asked, held, clock, end } = start([], undefined);
     await clock.advance(0);
     held.onWorkloadChange({ ...opened, after: opened.before });
@@ -173,7 +178,7 @@ describe("Pods that an opened gate still holds", () => {
     await end();
   });
 
-  it("are looked for where a gate may have been closed and opened between two states that were seen", async () => {
+  it("are looked for where a scheduling hold may have been closed and opened between two states that were seen", async () => {
     const { asked, held, clock, end } = start([], undefined);
     await clock.advance(0);
     held.onWorkloadChange({ ...opened, before: undefined });
@@ -217,7 +222,7 @@ describe("Pods that an opened gate still holds", () => {
     await end();
   });
 
-  it("are looked for when a workload that has opted out, and so is in no cache any more, has its gate opened", async () => {
+  it("are looked for when a workload that has opted out, and so is in no cache any more, has its scheduling hold opened", async () => {
     const { state, deleted, held, clock, end } = start([], statefulSet("default-scheduler"));
     await clock.advance(0);
     state.pods = [pod("db-0")];
@@ -227,10 +232,10 @@ describe("Pods that an opened gate still holds", () => {
     await end();
   });
 
-  it("cost no request each while the cache knows that their gate is closed, or of no such workload", async () => {
+  it("cost no request each while the cache knows that their scheduling hold is closed, or of no such workload", async () => {
     const { state, asked, deleted, held, clock, end } = start([], undefined);
     await clock.advance(0);
-    Object.assign(state, { pods: [pod("db-0"), pod("db-1")], cached: slim(gate) });
+    Object.assign(state, { pods: [pod("db-0"), pod("db-1")], cached: slim(schedulingHold) });
     held.onWorkloadChange(opened);
     await clock.advance(60_000);
     state.cached = { ...slim("default-scheduler"), uid: "another" };
@@ -278,9 +283,9 @@ function manyNamespaces(pods: ReturnType<typeof owned>[], refuseDelete: (path: s
   };
   const clock = new FakeClock();
   const caches = { workload: () => undefined, kinds: () => builtInKinds };
-  const heldPods = createHeldPods({ client, caches, policy, clock, log: silentLogger, random: () => 1 });
+  const pendingPods = createPendingPods({ client, caches, policy, clock, log: silentLogger, random: () => 1 });
   const stop = new AbortController();
-  const done = heldPods.run(soleLeadership(stop.signal));
+  const done = pendingPods.run(soleLeadership(stop.signal));
   const end = () => {
     stop.abort();
     return done;

@@ -1,8 +1,8 @@
 import type { StoreChange } from "../../cache/store/store.ts";
-import { isGated } from "../../domain/model/scheduling-hold.ts";
+import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
-import { HeldPodsLook, type HeldPodsOptions } from "./pending-pods-sweep.ts";
+import { type PendingPodsOptions, PendingPodsSweep } from "./pending-pods-sweep.ts";
 
 /**
  * Replaces Pods that a scheduling gate still holds after it was opened, by deleting them: they have never been on a
@@ -14,7 +14,7 @@ import { HeldPodsLook, type HeldPodsOptions } from "./pending-pods-sweep.ts";
  * Anybody who may create Pods makes as many of these as they like, so a namespace is looked at by itself, a page at a
  * time, and then it is another's turn; what fails there is tried again there, and holds up nobody else.
  */
-export interface HeldPods {
+export interface PendingPods {
   /** To be told of every change of a workload: an opened gate asks for a look at its namespace. */
   onWorkloadChange(change: StoreChange<Workload>): void;
   /** To be told of every namespace whose Namespace says something else: its workloads may be observed no longer. */
@@ -26,8 +26,8 @@ export interface HeldPods {
 }
 
 /** Nothing happens before `run`. */
-export function createHeldPods(options: HeldPodsOptions): HeldPods {
-  let look: HeldPodsLook | undefined;
+export function createPendingPods(options: PendingPodsOptions): PendingPods {
+  let look: PendingPodsSweep | undefined;
   return {
     onWorkloadChange({ before, after }) {
       const { row, namespace } = after ?? before ?? {};
@@ -42,7 +42,7 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
       if (options.caches.kinds().some(({ id, leavesHeldPods }) => id === kind && leavesHeldPods)) look?.ask(namespace);
     },
     async run(leadership) {
-      look = new HeldPodsLook(options, leadership);
+      look = new PendingPodsSweep(options, leadership);
       await look.run();
       look = undefined;
     },
@@ -55,8 +55,8 @@ export function createHeldPods(options: HeldPodsOptions): HeldPods {
  */
 function mayHaveOpened(before: Workload | undefined, after: Workload | undefined): boolean {
   // One that has opted out is in no cache once its gate is open.
-  if (after === undefined) return before !== undefined && isGated(before);
-  if (isGated(after)) return false;
+  if (after === undefined) return before !== undefined && isSchedulingHeld(before);
+  if (isSchedulingHeld(after)) return false;
   const seen = before?.uid === after.uid ? before : undefined;
-  return (seen !== undefined && isGated(seen)) || after.generation - (seen?.generation ?? 0) > 1;
+  return (seen !== undefined && isSchedulingHeld(seen)) || after.generation - (seen?.generation ?? 0) > 1;
 }

@@ -2,7 +2,7 @@ import type { DaemonSet, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
 import type { Caches } from "../../cache/caches.ts";
 import { workloadPath } from "../../cache/workloads/workload-resource.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
-import { invalidScheduler, isGated } from "../../domain/model/scheduling-hold.ts";
+import { invalidScheduler, isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { workloadKey } from "../../domain/model/workload.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { policyAnnotationsOf } from "../../domain/policy/policy-annotations.ts";
@@ -22,14 +22,14 @@ import { readIfThere } from "../../kube/reads/read-if-there.ts";
 export type Verdict = "replaceable" | "not yet" | "held";
 
 /** What {@link createHeldPodOwners} needs. */
-export interface HeldPodOwnersOptions {
+export interface PodOwnersOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly policy: Policy;
 }
 
 /** Judges Pods by the workloads that own them. */
-export interface HeldPodOwners {
+export interface PodOwners {
   /** A judge for the Pods of one page: reads each owner at most once, and keeps nothing for longer. */
   ofOnePage(): (pod: KubeObject) => Promise<Verdict>;
 }
@@ -37,10 +37,7 @@ export interface HeldPodOwners {
 type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
 
 /** Reads owners only where the cache does not tell already that their gate is closed. */
-export function createHeldPodOwners(
-  { client, caches, policy }: HeldPodOwnersOptions,
-  signal: AbortSignal,
-): HeldPodOwners {
+export function createPodOwners({ client, caches, policy }: PodOwnersOptions, signal: AbortSignal): PodOwners {
   const read = (owner: Parameters<typeof workloadPath>[0]): Promise<Owner | undefined> =>
     readIfThere<Owner>(client, { path: workloadPath(owner), signal });
 
@@ -60,7 +57,7 @@ export function createHeldPodOwners(
         const key = workloadKey({ kind: row.id, namespace, name });
         const cached = caches.workload(key);
         // Where the cache is behind, it is about to hear that the gate opened, and then this is asked again.
-        if (cached !== undefined && (cached.uid !== reference.uid || isGated(cached))) return "held";
+        if (cached !== undefined && (cached.uid !== reference.uid || isSchedulingHeld(cached))) return "held";
         const reading = owners.get(key) ?? read({ row, namespace, name });
         owners.set(key, reading);
         const owner = await reading;

@@ -3,15 +3,20 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { workload } from "../../../test/support/fake-cluster.ts";
 import { leadingCluster, plainPolicy } from "../../../test/support/leading-cluster.ts";
-import { dialects as everyDialect } from "../../domain/compatibility/settings.ts";
+import { compatibility as everyCompatibility } from "../../domain/compatibility/settings.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 
-const dialects = { understood: everyDialect, autoReloadAll: false, reloadOnCreate: true, reloadOnDelete: true };
+const compatibility = {
+  understood: everyCompatibility,
+  autoReloadAll: false,
+  reloadOnCreate: true,
+  reloadOnDelete: true,
+};
 
 /** A controller that leads and understands all dialects, and workloads that it has seen, by their names and annotations. */
 async function scene(workloads: Readonly<Record<string, Readonly<Record<string, string>>>>) {
   const names = Object.keys(workloads);
-  const cluster = await leadingCluster(startSandbox, { ...plainPolicy, dialects }, async (cluster) => {
+  const cluster = await leadingCluster(startSandbox, { ...plainPolicy, compatibility }, async (cluster) => {
     for (const name of ["web", "app-1"]) await cluster.create("ConfigMap", { metadata: { name }, data: { a: "1" } });
     const pod = { containers: [{ name: "main", image: "nginx" }] };
     for (const [name, annotations] of Object.entries(workloads)) {
@@ -47,7 +52,7 @@ async function scene(workloads: Readonly<Record<string, Readonly<Record<string, 
   return { rolled, change, annotationsOf };
 }
 
-describe("a controller that understands all dialects", () => {
+describe("a controller that understands all compatibility", () => {
   it("rolls those for whom a change counts, and keeps SAP's hash where SAP has it", async () => {
     const { rolled, change, annotationsOf } = await scene({
       sap: { "pod-reloader.cs.sap.com/configmaps": "web" },

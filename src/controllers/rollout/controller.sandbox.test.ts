@@ -186,7 +186,7 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged", "ConfigChanged", "ConfigChanged"]);
   });
 
-  it("plans again at once on what it reads when the workload turns out to be newer, and overwrites nothing", async () => {
+  it("plans again at once on what it reads when the workload permits out to be newer, and overwrites nothing", async () => {
     const { cluster, patches, patched, reasons } = await steady();
     await cluster.edit("Deployment", "web", { spec: { replicas: 5 } });
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -211,14 +211,17 @@ describe("the controller", () => {
     expect(reasons()).toEqual([]);
   });
 
-  it("lifts the gate of a workload that its namespace has no room for: nobody would see what it waits for come", async () => {
+  it("lifts the scheduling hold of a workload that its namespace has no room for: nobody would see what it waits for come", async () => {
     const { cluster, patched, lead } = await scene();
     const names = (i: number) => Array.from({ length: 990 }, (_, j) => `m-${i}-${j}`).join(",");
     for (let i = 0; i < 33; i++) {
       await cluster.create("Deployment", workload(`w${i}`, {}, { "wave.pusher.com/extra-configmaps": names(i) }));
     }
-    const gate = { "wave.pusher.com/scheduling-disabled": "mine", "wave.pusher.com/extra-configmaps": names(99) };
-    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, gate));
+    const schedulingHold = {
+      "wave.pusher.com/scheduling-disabled": "mine",
+      "wave.pusher.com/extra-configmaps": names(99),
+    };
+    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, schedulingHold));
     await cluster.list();
     lead();
     await patched(1);
@@ -226,7 +229,7 @@ describe("the controller", () => {
     expect(held).toMatchObject({ spec: { template: { spec: { schedulerName: "mine" } } } });
   });
 
-  it("forgets a workload that turns out to be gone", async () => {
+  it("forgets a workload that permits out to be gone", async () => {
     const { cluster, patches, patched, reasons, settled } = await steady();
     await cluster.remove("Deployment", "web");
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
@@ -337,11 +340,14 @@ describe("the controller", () => {
     expect(reasons()).toEqual(["ConfigHashAdded", "ConfigChanged"]);
   });
 
-  it("tells of a gate that it lifted although no answer came, and the workload, which opted out, left the caches", async () => {
+  it("tells of a scheduling hold that it lifted although no answer came, and the workload, which opted out, left the caches", async () => {
     const { wrap, lose } = forgetful();
     const { cluster, patched, reasons, lead, settled } = await scene({ wrap });
-    const gate = { "wave.pusher.com/scheduling-disabled": "mine", "wave.pusher.com/update-on-config-change": "false" };
-    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, gate));
+    const schedulingHold = {
+      "wave.pusher.com/scheduling-disabled": "mine",
+      "wave.pusher.com/update-on-config-change": "false",
+    };
+    await cluster.create("StatefulSet", workload("held", { schedulerName: "wave.pusher.com/invalid" }, schedulingHold));
     await cluster.list();
     lose();
     lead();
@@ -407,14 +413,14 @@ describe("the controller", () => {
     expect(cluster.events).toHaveLength(3);
   });
 
-  it("says of a workload whose Pods a gate holds what they wait for, and lifts the gate", async () => {
+  it("says of a workload whose Pods a scheduling hold holds what they wait for, and lifts the scheduling hold", async () => {
     const { cluster, patched, lead } = await scene();
-    const gated = workload(
+    const schedulingHeld = workload(
       "web",
       { schedulerName: "wave.pusher.com/invalid" },
       { "wave.pusher.com/scheduling-disabled": "mine" },
     );
-    await cluster.create("Deployment", gated);
+    await cluster.create("Deployment", schedulingHeld);
     await cluster.list();
     lead();
     await eventually(() => expect(cluster.events).toHaveLength(1));
@@ -585,11 +591,11 @@ describe("the controller", () => {
     await cluster.show("ConfigMap", "web");
     await patched(2);
     const shown = cluster.metrics.render();
-    expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="baseline"} 1\n');
+    expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="firstHash"} 1\n');
     expect(shown).toContain('wave_outcomes_total{kind="Deployment",outcome="roll"} 1\n');
     expect(shown).toContain('wave_outcomes_total{kind="DaemonSet",outcome="refused"} 0\n');
     expect(shown).toContain('wave_rollout_duration_seconds_count{kind="Deployment"} 1\n');
-    expect(shown).toContain('wave_workloads{state="unchanged"} 1\n');
+    expect(shown).toContain('wave_workloads{state="current"} 1\n');
     expect(shown).toContain('wave_workloads{state="waiting"} 0\n');
     expect(shown).toContain("wave_queue_depth 0\n");
   });

@@ -12,7 +12,7 @@ import { TokenBucket } from "../../runtime/token-bucket.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createOwnership } from "../owner-references/controller.ts";
-import { createHeldPods } from "../pending-pods/pending-pods.ts";
+import { createPendingPods } from "../pending-pods/pending-pods.ts";
 import { createLiveReads } from "./freshness/live-reads.ts";
 import { rolloutMetrics } from "./report/rollout-metrics.ts";
 import { Term } from "./workers.ts";
@@ -82,7 +82,7 @@ export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40, random = Math.random } = options;
   // Not of a term: what was written in the one before counts.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
-  const heldPods = createHeldPods({ client, caches, policy, clock, log, random });
+  const pendingPods = createPendingPods({ client, caches, policy, clock, log, random });
   const ownership = createOwnership({ ...options, random });
   let term: Term | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
@@ -100,7 +100,7 @@ export function createController(options: ControllerOptions): Controller {
     const live = createLiveReads({ client, policy, cached: caches.lookup, signal: leadership.abort });
     term = new Term({ ...options, leadership, live, tokens, metrics, workers, random });
     try {
-      const beside = [options.webhooks && heldPods.run({ ...leadership, stop }), ownership?.run(leadership)];
+      const beside = [options.webhooks && pendingPods.run({ ...leadership, stop }), ownership?.run(leadership)];
       await Promise.all([term.run(), ...beside]);
     } finally {
       term = undefined;
@@ -110,7 +110,7 @@ export function createController(options: ControllerOptions): Controller {
   return {
     onWorkloadChange: (change) => {
       term?.changed(change.key, priorityOf(change));
-      heldPods.onWorkloadChange(change);
+      pendingPods.onWorkloadChange(change);
       ownership?.onWorkloadChange(change);
     },
     onConfigChange: (change) => {
@@ -121,10 +121,10 @@ export function createController(options: ControllerOptions): Controller {
     onPolicyChange: () => term?.planAll(),
     onNamespaceChange: (namespace) => {
       term?.planAll(namespace);
-      heldPods.onNamespaceChange(namespace);
+      pendingPods.onNamespaceChange(namespace);
       ownership?.onNamespaceChange(namespace);
     },
-    onListed: heldPods.onListed,
+    onListed: pendingPods.onListed,
     run,
   };
 }

@@ -10,7 +10,7 @@ import type { ControllerOptions } from "./controller.ts";
 const settlesForASecond: Policy = {
   crossNamespace: "granted",
   namespaces: undefined,
-  schedulingGate: true,
+  schedulingHold: true,
   pacing: { ...unpaced, settleMs: 1_000, settleMaxMs: 10_000 },
 };
 
@@ -23,10 +23,10 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
   const client: ApiClient = {
     ...byHand,
     request: async <T>(request: Parameters<ApiClient["request"]>[0]) => {
-      const isWaves = request.contentType === "application/json-patch+json";
-      if (isWaves) onPatch(request.path);
+      const isBatches = request.contentType === "application/json-patch+json";
+      if (isBatches) onPatch(request.path);
       const answer = await byHand.request<T>(request);
-      if (isWaves) patched.push(request.path);
+      if (isBatches) patched.push(request.path);
       return answer;
     },
   };
@@ -72,7 +72,7 @@ async function scene(many: number, options: Partial<ControllerOptions>) {
 const isQuiet = (path: string) => path.includes("/namespaces/quiet/");
 
 describe("between tenants", () => {
-  it("turns to write go round: one whose workloads flap costs another one turn", async () => {
+  it("permits to write go round: one whose workloads flap costs another one turn", async () => {
     const { cluster, patched, edit, settled } = await scene(30, { updateRate: 10, updateBurst: 1 });
     await edit("loud", "2");
     await edit("quiet", "2");
@@ -102,18 +102,18 @@ describe("between tenants", () => {
     await written(1);
     await edit("quiet", "2");
     await settled();
-    expect(metric("wave_queue_turns")).toBe(20);
+    expect(metric("wave_write_permits_waiting")).toBe(20);
     await edit("loud", "1");
     await settled();
     // The one that was written with the bad edit has something to write again.
-    expect(metric("wave_queue_turns")).toBe(2);
+    expect(metric("wave_write_permits_waiting")).toBe(2);
     await cluster.clock.advance(2_000);
     await written(3);
     await settled();
-    expect([patched.filter(isQuiet).length, patched.length, metric("wave_queue_turns")]).toEqual([1, 3, 0]);
+    expect([patched.filter(isQuiet).length, patched.length, metric("wave_write_permits_waiting")]).toEqual([1, 3, 0]);
   });
 
-  it("turns to be planned go round: a thousand workloads that are to be planned cost another a handful of plans", async () => {
+  it("permits to be planned go round: a thousand workloads that are to be planned cost another a handful of plans", async () => {
     const { cluster, edit, metric, whenPatched, written } = await scene(1, { workers: 4, policy: settlesForASecond });
     const left: number[] = [];
     whenPatched(() => left.push(metric("wave_queue_depth")));

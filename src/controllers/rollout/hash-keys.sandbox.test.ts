@@ -9,7 +9,7 @@ import type { HashKeys } from "../../domain/policy/hash-key.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 
 const configHash = "wave.pusher.com/config-hash";
-const configBaseline = "wave.pusher.com/config-baseline";
+const recordedConfig = "wave.pusher.com/recorded-config";
 
 /** A controller that leads, one workload of each kind, and keys that the test changes. */
 async function scene(first: HashKeys, read?: () => Promise<void>) {
@@ -39,7 +39,7 @@ async function scene(first: HashKeys, read?: () => Promise<void>) {
   };
   const hashes = async () =>
     (await objects()).map(({ spec }) => spec?.template?.metadata?.annotations?.[configHash] ?? "none");
-  const baselines = async () => (await objects()).map(({ metadata }) => metadata.annotations?.[configBaseline]);
+  const recordedConfigs = async () => (await objects()).map(({ metadata }) => metadata.annotations?.[recordedConfig]);
   await eventually(async () => expect((await hashes()).every((hash) => hash.startsWith("v2-"))).toBe(true));
   const show = async () => {
     for (const kind of ["ConfigMap", "Deployment", "StatefulSet"] as const) await cluster.show(kind, "web");
@@ -48,7 +48,7 @@ async function scene(first: HashKeys, read?: () => Promise<void>) {
   return {
     cluster,
     hashes,
-    baselines,
+    recordedConfigs,
     show,
     objects,
     /** What another policy lets the controller do. */
@@ -82,21 +82,21 @@ describe("the controller, when keys change", () => {
   });
 
   it("notes baselines for a key that is lost, says so once, and makes no new Pods", async () => {
-    const { cluster, hashes, baselines, objects, change, show, patches } = await scene(testKeys(1));
+    const { cluster, hashes, recordedConfigs, objects, change, show, patches } = await scene(testKeys(1));
     const [before, specs] = [await hashes(), (await objects()).map(({ spec }) => spec)];
     change(testKeys(3));
-    await eventually(async () => expect(await baselines()).not.toContain(undefined));
+    await eventually(async () => expect(await recordedConfigs()).not.toContain(undefined));
     await show();
     change(testKeys(3));
     await show();
     expect((await objects()).map(({ spec }) => spec)).toEqual(specs);
-    expect(await baselines()).toEqual(before.map((hash) => expect.stringContaining(`${hash} v2-`)));
+    expect(await recordedConfigs()).toEqual(before.map((hash) => expect.stringContaining(`${hash} v2-`)));
     expect(patches()).toBe(4);
-    const told = cluster.events.filter(({ reason }) => reason === "ConfigBaseline");
+    const told = cluster.events.filter(({ reason }) => reason === "ConfigRecorded");
     expect(told.map(({ regarding }) => regarding.kind).sort()).toEqual(["Deployment", "StatefulSet"]);
     await cluster.edit("ConfigMap", "web", { data: { a: "2" } });
     await cluster.show("ConfigMap", "web");
-    await eventually(async () => expect(await baselines()).toEqual([undefined, undefined]));
+    await eventually(async () => expect(await recordedConfigs()).toEqual([undefined, undefined]));
     expect((await hashes()).some((hash) => before.includes(hash))).toBe(false);
     expect(patches()).toBe(6);
   });
@@ -111,14 +111,14 @@ describe("the controller, when keys change", () => {
     replica.change(testKeys(9));
     await eventually(() => expect(reads).toBeGreaterThan(0));
     await replica.show();
-    expect(await replica.baselines()).toEqual([undefined, undefined]);
+    expect(await replica.recordedConfigs()).toEqual([undefined, undefined]);
     expect(replica.patches()).toBe(2);
   });
 
   it("calls no key unknown while it cannot ask", async () => {
     let reads = 0;
     let fails = true;
-    const { cluster, baselines, change, show, patches } = await scene(testKeys(1), async () => {
+    const { cluster, recordedConfigs, change, show, patches } = await scene(testKeys(1), async () => {
       reads++;
       if (fails) throw new Error("cannot read the key of hashes: 503");
     });
@@ -129,6 +129,6 @@ describe("the controller, when keys change", () => {
     expect(JSON.stringify(cluster.logged)).toContain("cannot read the key of hashes: 503");
     fails = false;
     await cluster.clock.advance(60_000);
-    await eventually(async () => expect(await baselines()).not.toContain(undefined));
+    await eventually(async () => expect(await recordedConfigs()).not.toContain(undefined));
   });
 });

@@ -9,7 +9,7 @@ import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { resources } from "../../kube/api/resources.ts";
 
 const { configMaps, deployments } = resources;
-const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true } as const;
+const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
 
 /** What Wave in Go records for a workload that reads all of ConfigMap `web` and nothing else. */
 function recordedInGo(data: Record<string, string>): string {
@@ -98,7 +98,7 @@ describe("a hash that Wave in Go recorded", () => {
   it("is found to stand for what is there before anything holds the workload, and waits like any other where it does not", async () => {
     const pacing = { ...unpaced, window: "Mon 00:00-00:01" };
     for (const [recorded, state] of [
-      [{ a: "1" }, 'state="unchanged"} 1'],
+      [{ a: "1" }, 'state="current"} 1'],
       [{ a: "0" }, 'wave_held_workloads{reason="window"} 1'],
     ] as const) {
       const { start, patches } = await leftBehind({ recorded });

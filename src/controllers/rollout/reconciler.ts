@@ -1,5 +1,5 @@
 import type { Caches } from "../../cache/caches.ts";
-import { isTold, isUntold, withFinding } from "../../domain/config/legacy/legacy-verification.ts";
+import { isTold, needsLegacyVerification, withFinding } from "../../domain/config/legacy/legacy-verification.ts";
 import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
 import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
 import type { Moment } from "../../domain/pacing/moment.ts";
@@ -34,7 +34,7 @@ export interface Run {
   /** Gives back a turn that was taken: there is nothing to write after all. */
   readonly giveBackTurn: () => void;
   /** Whether it may go before others that the same changes concern; undefined where waves are off. */
-  readonly wave: Moment["wave"];
+  readonly batch: Moment["batch"];
 }
 
 /** How often a workload that changed meanwhile is read and planned again at once, before it has to wait. */
@@ -56,14 +56,14 @@ export async function reconcile(run: Run, options: ReconcileOptions): Promise<Ou
 }
 
 async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<Outcome> {
-  const { key, record, takeTurn, giveBackTurn, wave } = run;
+  const { key, record, takeTurn, giveBackTurn, batch } = run;
   const { caches, policy, clock, views } = options;
   const cached = caches.workload(key);
   if (cached === undefined) return leftCaches(record, options);
   let workload = newestOf(record, cached, clock.monotonic());
   const moment = (of: Workload) => {
     noteProgress(record, of, clock.monotonic());
-    return momentOf(record, of, clock, wave);
+    return momentOf(record, of, clock, batch);
   };
   const planCached = (of: Workload): RolloutPlan => {
     const plan = planRollout(withFinding(of, record.legacy), caches.lookup, policy, record.view, moment(of));
@@ -127,7 +127,7 @@ async function reconcileWorkload(run: Run, options: ReconcileOptions): Promise<O
 /** Whether it is to be found out before anything else what the hash stands for that another controller recorded. */
 function isUntoldOf({ legacy }: WorkloadRecord, workload: Workload, plan: RolloutPlan): boolean {
   const due = plan.outcome === "held" ? plan.due : plan;
-  return due.outcome === "baseline" && isUntold(workload) && !isTold(workload, legacy);
+  return due.outcome === "firstHash" && needsLegacyVerification(workload) && !isTold(workload, legacy);
 }
 
 /**

@@ -3,7 +3,7 @@ import { workload } from "../../../test/support/fake-cluster.ts";
 import { kinds } from "../../domain/model/built-in-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { newRecord } from "./record/workload-record.ts";
-import { plannedAgainMs } from "./requeue.ts";
+import { requeueAfterMs } from "./requeue.ts";
 
 const { metadata, spec } = workload("web");
 const web = toWorkload(kinds.Deployment, { metadata: { ...metadata, namespace: "default", uid: "1" }, spec });
@@ -14,7 +14,7 @@ describe("the wait after what is refused", () => {
     const record = newRecord();
     const waits: number[] = [];
     for (let now = 0, tries = 0; tries < 13; tries++) {
-      const ms = plannedAgainMs(record, refused, now, () => 1) ?? expect.unreachable();
+      const ms = requeueAfterMs(record, refused, now, () => 1) ?? expect.unreachable();
       waits.push(ms);
       now += ms;
     }
@@ -24,9 +24,9 @@ describe("the wait after what is refused", () => {
 
   it("grows no longer by tries that somebody else asks for sooner", () => {
     const record = newRecord();
-    plannedAgainMs(record, refused, 0, () => 1);
-    plannedAgainMs(record, refused, 200, () => 1);
-    for (let now = 201; now < 500; now++) expect(plannedAgainMs(record, refused, now, () => 1)).toBe(400);
-    expect(plannedAgainMs(record, refused, 900, () => 1)).toBe(800);
+    requeueAfterMs(record, refused, 0, () => 1);
+    requeueAfterMs(record, refused, 200, () => 1);
+    for (let now = 201; now < 500; now++) expect(requeueAfterMs(record, refused, now, () => 1)).toBe(400);
+    expect(requeueAfterMs(record, refused, 900, () => 1)).toBe(800);
   });
 });

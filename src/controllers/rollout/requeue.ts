@@ -23,7 +23,7 @@ const triesToAgree = 14;
  * threw); undefined where somebody will ask. Counts failures in the record, but not tries that somebody asked for
  * sooner: whoever edits while a write is refused does not make it wait longer once it is allowed.
  */
-export function plannedAgainMs(
+export function requeueAfterMs(
   record: WorkloadRecord,
   outcome: Outcome | "bug",
   now: number,

@@ -33,7 +33,7 @@ it("a term that plans everything lets others have their turn in between", async 
   await cluster.list();
   const stop = new AbortController();
   const done = cluster.controller.run(soleLeadership(stop.signal));
-  const planned = () => Number(/wave_workloads\{state="unchanged"\} (\d+)/.exec(cluster.metrics.render())?.[1]);
+  const planned = () => Number(/wave_workloads\{state="current"\} (\d+)/.exec(cluster.metrics.render())?.[1]);
   const steps: number[] = [];
   for (let before = 0; before < count; before = planned()) {
     await setImmediate();

@@ -13,9 +13,9 @@ import type { Leadership } from "../../runtime/leadership.ts";
 import { resync } from "../../runtime/resync.ts";
 import type { TokenBucket } from "../../runtime/token-bucket.ts";
 import { WorkQueue } from "../../runtime/work-queue.ts";
-import { Turns } from "../../runtime/write-permits.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { type WaveLine, waveLine } from "./batches/batch-queue.ts";
+import { type BatchQueue, batchQueue } from "./batches/batch-queue.ts";
 import { tellOfHalt } from "./batches/halted-objects.ts";
 import type { LiveReads } from "./freshness/live-reads.ts";
 import { type ReconcileOptions, reconcile } from "./reconciler.ts";
@@ -25,10 +25,10 @@ import { RememberedViews } from "./record/remembered-views.ts";
 import type { WorkloadRecord } from "./record/workload-record.ts";
 import { WorkloadRecords } from "./record/workload-records.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
-import { Announcer } from "./report/event-reporter.ts";
+import { EventReporter } from "./report/event-reporter.ts";
 import { OutcomeReport } from "./report/outcome-report.ts";
 import type { Observed, RolloutMetrics } from "./report/rollout-metrics.ts";
-import { plannedAgainMs } from "./requeue.ts";
+import { requeueAfterMs } from "./requeue.ts";
 
 /** What a {@link Term} works with. */
 export interface TermOptions {
@@ -62,9 +62,9 @@ export class Term {
   readonly #options: TermOptions;
   readonly #records = new WorkloadRecords();
   readonly #queue: WorkQueue;
-  readonly #turns: Turns;
+  readonly #permits: WritePermits;
   /** Undefined where waves are off. */
-  readonly #waves: WaveLine | undefined;
+  readonly #batches: BatchQueue | undefined;
   readonly #outbox: EventOutbox;
   readonly #views: RememberedViews;
   readonly #reconciling: ReconcileOptions;
@@ -74,7 +74,7 @@ export class Term {
     const { clock, random, recorder, leadership, tokens, metrics, log, workers } = options;
     this.#options = options;
     this.#queue = new WorkQueue({ clock, flowOf: namespaceOf, mostOfFlow: Math.ceil(workers * mostOfNamespace) });
-    this.#turns = new Turns({
+    this.#permits = new WritePermits({
       clock,
       tokens,
       flowOf: namespaceOf,
@@ -88,14 +88,14 @@ export class Term {
     });
     this.#views = new RememberedViews(() => this.#records.all(), metrics.countDroppedView);
     const post = (event: ObjectEvent) => this.#outbox.post(event);
-    this.#waves = waveLine(options, {
+    this.#batches = batchQueue(options, {
       record: (key) => this.#records.get(key),
       onChange: (key, urgency) => this.#queue.add(key, { urgency }),
       onHalted: (change) => void tellOfHalt(change, { ...options, signal: leadership.abort, post }),
     });
     this.#reconciling = { ...options, views: this.#views };
-    const announcer = new Announcer({ post, clock, random });
-    this.#report = new OutcomeReport({ announcer, metrics, clock, log });
+    const eventReporter = new EventReporter({ post, clock, random });
+    this.#report = new OutcomeReport({ eventReporter, metrics, clock, log });
   }
 
   /** What the metrics show. */
@@ -103,10 +103,10 @@ export class Term {
     return {
       depth: this.#queue.depth,
       delayed: this.#queue.delayed,
-      waitingForTurn: this.#turns.waiting,
+      waitingForPermit: this.#permits.waiting,
       waitingEvents: this.#outbox.waiting,
       viewEntries: this.#views.entries,
-      haltedChanges: this.#waves?.halted ?? 0,
+      haltedChanges: this.#batches?.halted ?? 0,
       workloads: this.#records.all(),
     };
   }
@@ -120,7 +120,7 @@ export class Term {
   /** Asks for those to be planned who read an object that has just changed. */
   configChanged(change: StoreChange<Config>, priority: Priority): void {
     const { caches, clock } = this.#options;
-    this.#waves?.configChanged(change);
+    this.#batches?.configChanged(change);
     const now = clock.monotonic();
     const isEdit = change.before !== undefined && change.after !== undefined;
     for (const key of caches.workloadsReading(change.key)) {
@@ -151,8 +151,8 @@ export class Term {
     const over = AbortSignal.any([leadership.stop, leadership.abort]);
     const close = () => {
       this.#queue.close();
-      this.#turns.close();
-      this.#waves?.close();
+      this.#permits.close();
+      this.#batches?.close();
     };
     over.addEventListener("abort", close, { once: true });
     if (over.aborted) close();
@@ -185,13 +185,13 @@ export class Term {
     const { seenAt, asked, changes } = record;
     record.seenAt = undefined;
     const turn = {
-      takeTurn: () => this.#turns.take(key, priority),
-      giveBackTurn: () => this.#turns.giveBack(),
+      takeTurn: () => this.#permits.take(key, priority),
+      giveBackTurn: () => this.#permits.giveBack(),
     };
-    const wave = this.#waves?.planned(key);
+    const batch = this.#batches?.planned(key);
     let outcome: Outcome | "bug" = "bug";
     try {
-      outcome = await reconcile({ key, record, wave: wave?.holdOf, ...turn }, this.#reconciling);
+      outcome = await reconcile({ key, record, batch: batch?.holdOf, ...turn }, this.#reconciling);
       notePlanned(record, outcome, changes, this.#options.clock);
       this.#report.ended(record, outcome, seenAt);
     } catch (error) {
@@ -201,7 +201,7 @@ export class Term {
     record.planned = asked;
     // A change that was seen meanwhile asked for nothing if the workload was settling then.
     if (record.changes !== undefined && record.changes !== changes) this.#queue.add(key, { urgency: priority });
-    wave?.ended(outcome);
+    batch?.ended(outcome);
     this.#conclude(key, record, outcome, seenAt);
   }
 
@@ -209,7 +209,7 @@ export class Term {
   #conclude(key: string, record: WorkloadRecord, outcome: Outcome | "bug", seenAt: number | undefined): void {
     const { clock, random } = this.#options;
     const type = outcome === "bug" ? outcome : outcome.type;
-    if (type !== "paced") this.#turns.drop(key);
+    if (type !== "paced") this.#permits.drop(key);
     if (type === "gone") {
       this.#views.forget(record);
       this.#records.delete(key);
@@ -217,7 +217,7 @@ export class Term {
     }
     const isDone = (type === "settled" || type === "written") && record.hold?.reason !== "settling";
     if (!isDone) record.seenAt = seenAt ?? record.seenAt;
-    const delayMs = plannedAgainMs(record, outcome, clock.monotonic(), random);
+    const delayMs = requeueAfterMs(record, outcome, clock.monotonic(), random);
     if (delayMs !== undefined) this.#queue.add(key, { urgency: priorityOf(record), delayMs });
   }
 }

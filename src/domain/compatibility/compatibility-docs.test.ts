@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { DialectRow } from "./directive.ts";
+import type { CompatibilityRow } from "./directive.ts";
 import { sapRows } from "./sap.ts";
 import { stakaterRows } from "./stakater.ts";
 
 const page = readFileSync(new URL("../../../docs/dialects.md", import.meta.url), "utf8");
 const called = { workload: "workload", template: "pod template", config: "ConfigMap, Secret" } as const;
 
-function lineOf({ name, on, values, means, unlike = "" }: DialectRow): string {
+function lineOf({ name, on, values, means, unlike = "" }: CompatibilityRow): string {
   const cells = [`\`${name}\``, on.map((place) => called[place]).join(", "), values, means, unlike];
   // In a table a bar separates cells.
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`.replaceAll("  |", " |");

@@ -10,18 +10,20 @@ import { patchFor } from "../patch/workload-patch.ts";
 import { type DuePlan, planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { extraConfigMaps, extraSecrets, updateOnConfigChange } from "../references/annotations.ts";
-import type { Dialect } from "./settings.ts";
+import type { Compatibility } from "./settings.ts";
 
 const kinds = ["Deployment", "StatefulSet", "DaemonSet"] as const;
 const names = ["a", "b", "c"] as const;
 const policy: Policy = {
   ...everybody,
-  dialects: settingsWith({ reloadOnCreate: true, reloadOnDelete: true }),
+  compatibility: settingsWith({ reloadOnCreate: true, reloadOnDelete: true }),
   firstSight: "roll",
 };
 
 /** What asks in a dialect for whole objects of these names. */
-const asking: Readonly<Record<Dialect, (configMaps: string, secrets: string) => Readonly<Record<string, string>>>> = {
+const asking: Readonly<
+  Record<Compatibility, (configMaps: string, secrets: string) => Readonly<Record<string, string>>>
+> = {
   wave: (configMaps, secrets) => ({
     [updateOnConfigChange]: "true",
     [extraConfigMaps]: configMaps,
@@ -64,7 +66,7 @@ const value = fc.constantFrom("1", "2");
 /** What every object has at one time: all are there, since Wave waits for what is missing and others do not. */
 const state = fc.record({ a: value, b: value, c: value });
 
-it("dialects that ask for the same references decide the same", () => {
+it("compatibility that ask for the same references decide the same", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...kinds),
@@ -73,7 +75,7 @@ it("dialects that ask for the same references decide the same", () => {
       fc.array(state, { minLength: 1 }),
       (kind, maps, secrets, states) => {
         const [wave, ...others] = (["wave", "sap", "stakater"] as const).map(
-          (dialect) => new Rolled(kind, asking[dialect](maps.join(","), secrets.join(","))),
+          (compatibility) => new Rolled(kind, asking[compatibility](maps.join(","), secrets.join(","))),
         );
         for (const each of states) {
           const configs = names.flatMap((name) => [

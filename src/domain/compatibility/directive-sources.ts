@@ -1,11 +1,11 @@
 import { updateOnConfigChange } from "../references/annotations.ts";
 import type { Reference } from "../references/references.ts";
-import type { Asked, Dialect, DialectSettings, DialectSource } from "./directive.ts";
+import type { Asked, Compatibility, CompatibilitySettings, CompatibilitySource } from "./directive.ts";
 import { stakaterSays } from "./stakater-directives.ts";
 
 /** Who asks that a workload is rolled for what it refers to. */
 export interface Asker {
-  readonly dialect: Dialect;
+  readonly compatibility: Compatibility;
   /** The annotation that says so, or with two dashes the flag. */
   readonly by: string;
 }
@@ -13,21 +13,22 @@ export interface Asker {
 /** Which dialects lead to a reference, and by what; `asked` is what those that are understood ask for. */
 export function askersFor(
   reference: Reference,
-  source: DialectSource,
+  source: CompatibilitySource,
   asked: readonly Asked[],
-  settings: DialectSettings | undefined,
+  settings: CompatibilitySettings | undefined,
 ): readonly Asker[] {
   const optedIn = asked.filter(({ optIn }) => optIn.state === "in");
   const annotation = /annotations\[(.*)\]$/.exec(reference.path)?.[1];
   if (annotation !== undefined) {
     const names = ({ named, patterns }: Asked) => [...named, ...patterns].some(({ path }) => path === reference.path);
-    return optedIn.filter(names).map(({ dialect }) => ({ dialect, by: annotation }));
+    return optedIn.filter(names).map(({ compatibility }) => ({ compatibility, by: annotation }));
   }
   const { kind, name } = reference;
   return optedIn
     .filter(({ fromPodSpec, excluded }) => fromPodSpec[kind] !== "none" && !excluded[kind].includes(name))
-    .map(({ dialect }) => {
-      const said = dialect === "stakater" && settings ? stakaterSays(source, kind, settings) : updateOnConfigChange;
-      return { dialect, by: said };
+    .map(({ compatibility }) => {
+      const said =
+        compatibility === "stakater" && settings ? stakaterSays(source, kind, settings) : updateOnConfigChange;
+      return { compatibility, by: said };
     });
 }

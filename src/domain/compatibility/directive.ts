@@ -1,12 +1,12 @@
 import type { ConfigKind, Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import type { OptIn } from "./opt-in.ts";
-import type { Dialect, Pattern } from "./settings.ts";
+import type { Compatibility, Pattern } from "./settings.ts";
 
-export { type Dialect, type DialectSettings, dialects, type Pattern } from "./settings.ts";
+export { type Compatibility, type CompatibilitySettings, compatibility, type Pattern } from "./settings.ts";
 
 /** One annotation of a dialect: docs/dialects.md has these rows; a test compares. */
-export interface DialectRow {
+export interface CompatibilityRow {
   readonly name: string;
   /** Where it counts; "template" is the pod template of a workload, "config" a ConfigMap or Secret. */
   readonly on: readonly ("workload" | "template" | "config")[];
@@ -23,7 +23,7 @@ export type NamesOfKind = Readonly<Record<ConfigKind, readonly string[]>>;
 
 /** What the annotations of one dialect ask for. */
 export interface Asked {
-  readonly dialect: Dialect;
+  readonly compatibility: Compatibility;
   readonly optIn: OptIn;
   /** Of which kinds the objects count that the pod spec refers to; "marked": those whose owner marked them for it. */
   readonly fromPodSpec: Readonly<Record<ConfigKind, "all" | "marked" | "none">>;
@@ -41,7 +41,7 @@ export interface Asked {
 export const excludesNothing: NamesOfKind = { ConfigMap: [], Secret: [], SecretProviderClass: [] };
 
 /** The annotations that a dialect reads, of one workload. */
-export interface DialectSource {
+export interface CompatibilitySource {
   readonly namespace: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly templateAnnotations: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export interface DialectSource {
 
 /** The answers of a dialect that is not Wave's: shared, as thousands of workloads have them. */
 export const optIns = {
-  in: { state: "in", by: "dialect" },
+  in: { state: "in", by: "compatibility" },
   out: { state: "out" },
 } as const satisfies Readonly<Record<string, OptIn>>;
 

@@ -4,10 +4,10 @@ import type { Warning } from "../references/warning.ts";
 import { quoted } from "../syntax/wording.ts";
 import {
   type Asked,
-  type Dialect,
-  type DialectSettings,
-  type DialectSource,
-  dialects,
+  type Compatibility,
+  type CompatibilitySettings,
+  type CompatibilitySource,
+  compatibility,
   excludesNothing,
 } from "./directive.ts";
 import { type OfNamespace, type OptIn, readOptIn } from "./opt-in.ts";
@@ -20,32 +20,33 @@ export interface Asking {
   /** What a Namespace decides, by its name. */
   readonly ofNamespace?: OfNamespace;
   /** Undefined: Wave's own annotations alone are understood. */
-  readonly dialects?: DialectSettings | undefined;
+  readonly compatibility?: CompatibilitySettings | undefined;
   /** Whether volumes of SecretProviderClasses are references, in every dialect. Default: no. */
   readonly providerClasses?: boolean | undefined;
 }
 
 /** What the annotations of a workload ask for, in each dialect that is understood. */
-export function askedOf(source: DialectSource, asking: Asking): readonly Asked[] {
-  const settings = asking.dialects;
+export function askedOf(source: CompatibilitySource, asking: Asking): readonly Asked[] {
+  const settings = asking.compatibility;
   if (settings === undefined) return [askedByWave(source, asking)];
-  const understood = dialects.filter((dialect) => settings.understood.includes(dialect));
-  return understood.map((dialect) => askedBy[dialect](source, asking, settings));
+  const understood = compatibility.filter((compatibility) => settings.understood.includes(compatibility));
+  return understood.map((compatibility) => askedBy[compatibility](source, asking, settings));
 }
 
-const askedBy: Readonly<Record<Dialect, (source: DialectSource, asking: Asking, settings: DialectSettings) => Asked>> =
-  {
-    wave: askedByWave,
-    sap: askedBySap,
-    stakater: askedByStakater,
-  };
+const askedBy: Readonly<
+  Record<Compatibility, (source: CompatibilitySource, asking: Asking, settings: CompatibilitySettings) => Asked>
+> = {
+  wave: askedByWave,
+  sap: askedBySap,
+  stakater: askedByStakater,
+};
 
 /** Everything that its Pods read, and what it names besides, is required. */
-function askedByWave({ namespace, annotations }: DialectSource, { ofNamespace }: Asking): Asked {
+function askedByWave({ namespace, annotations }: CompatibilitySource, { ofNamespace }: Asking): Asked {
   const optIn = readOptIn(annotations, namespace, ofNamespace);
   const { references, mistakes } = extraReferences(optIn.state === "in" ? annotations : {}, namespace);
   return {
-    dialect: "wave",
+    compatibility: "wave",
     optIn,
     fromPodSpec: { ConfigMap: "all", Secret: "all", SecretProviderClass: "all" },
     named: references,
@@ -60,8 +61,8 @@ function askedByWave({ namespace, annotations }: DialectSource, { ofNamespace }:
  * What the dialects ask for that opt it in; undefined where none does, and where Wave's own annotations alone are
  * understood.
  */
-export function askersOf(source: DialectSource, asking: Asking): readonly Asked[] | undefined {
-  if (asking.dialects === undefined) return undefined;
+export function askersOf(source: CompatibilitySource, asking: Asking): readonly Asked[] | undefined {
+  if (asking.compatibility === undefined) return undefined;
   const asked = askedOf(source, asking).filter(({ optIn }) => optIn.state === "in");
   return asked.length > 0 ? asked : undefined;
 }
@@ -75,15 +76,15 @@ export function optInOf(asked: readonly Asked[]): OptIn {
 }
 
 /** A warning for whoever opts a workload in by one dialect and out by another. */
-export function contradictions({ annotations }: DialectSource, asked: readonly Asked[]): readonly Warning[] {
+export function contradictions({ annotations }: CompatibilitySource, asked: readonly Asked[]): readonly Warning[] {
   const [those, others] = [
     asked.filter(({ optIn }) => optIn.state === "in"),
     asked.filter(({ optIn }) => optIn.state !== "in"),
   ];
   if (those.length === 0) return [];
-  const names = those.map(({ dialect }) => dialectTitles[dialect]).join(" and ");
-  return others.flatMap(({ dialect }) => {
-    const annotation = optingIn[dialect];
+  const names = those.map(({ compatibility }) => compatibilityTitles[compatibility]).join(" and ");
+  return others.flatMap(({ compatibility }) => {
+    const annotation = optingIn[compatibility];
     const says = annotation && annotations[annotation];
     if (!annotation || !says) return [];
     const message = `annotation ${annotation}: ${quoted(says)} does not opt it in, and the annotations of ${names} do: it is rolled for what those ask for; remove one of them`;
@@ -92,14 +93,14 @@ export function contradictions({ annotations }: DialectSource, asked: readonly A
 }
 
 /** By which a dialect opts in or out by saying so, where it has such a one. */
-const optingIn: Readonly<Record<Dialect, string | undefined>> = {
+const optingIn: Readonly<Record<Compatibility, string | undefined>> = {
   wave: updateOnConfigChange,
   sap: undefined,
   stakater: stakaterAuto,
 };
 
 /** What a dialect is called in messages. */
-export const dialectTitles: Readonly<Record<Dialect, string>> = {
+export const compatibilityTitles: Readonly<Record<Compatibility, string>> = {
   wave: "Wave",
   sap: "SAP's pod-reloader",
   stakater: "Stakater's Reloader",

@@ -4,7 +4,7 @@ import type { Annotations } from "../references/wave-annotations.ts";
 /** Whether a workload asks to be rolled. */
 export type OptIn =
   /** By Wave's annotation on it or its Namespace; or by annotations of another dialect alone. */
-  | { readonly state: "in"; readonly by: "workload" | "namespace" | "dialect" }
+  | { readonly state: "in"; readonly by: "workload" | "namespace" | "compatibility" }
   /** Or another object makes it, whatever it asks for itself. */
   | { readonly state: "out"; readonly madeBy?: string }
   | { readonly state: "unclear"; readonly value: string };

@@ -1,16 +1,16 @@
 import { configHash, updateOnConfigChange } from "../references/annotations.ts";
 import type { Annotations } from "../references/wave-annotations.ts";
-import { type Asked, type DialectRow, excludesNothing, type NamesOfKind } from "./directive.ts";
+import { type Asked, type CompatibilityRow, excludesNothing, type NamesOfKind } from "./directive.ts";
 import { sapConfigHash, sapRows } from "./sap.ts";
-import type { Dialect, DialectSettings, Pattern } from "./settings.ts";
+import type { Compatibility, CompatibilitySettings, Pattern } from "./settings.ts";
 import { stakaterRows } from "./stakater.ts";
 
 /** What is kept of a workload where other dialects than Wave's are understood. */
 export interface Foreign {
   /** Every dialect that is understood. */
-  readonly understood: readonly Dialect[];
+  readonly understood: readonly Compatibility[];
   /** The dialects that opt it in, Wave's among them where that does. */
-  readonly dialects: readonly Dialect[];
+  readonly compatibility: readonly Compatibility[];
   /** The annotations of its metadata that other dialects read, as they are written, and Wave's opt-in beside them. */
   readonly annotations: Annotations;
   /** At least so long between two rolls, milliseconds; 0 where none of them asks for that. */
@@ -25,14 +25,18 @@ export interface Foreign {
 const saysNothing: Annotations = {};
 
 /** What is kept of a workload with these annotations. */
-export function foreignOf(annotations: Annotations, asked: readonly Asked[], { understood }: DialectSettings): Foreign {
+export function foreignOf(
+  annotations: Annotations,
+  asked: readonly Asked[],
+  { understood }: CompatibilitySettings,
+): Foreign {
   const optedIn = asked.filter(({ optIn }) => optIn.state === "in");
   const said = foreignNames(understood).filter((name) => annotations[name] !== undefined);
   const kept = said.length === 0 ? [] : [updateOnConfigChange, ...said];
   const entries = kept.flatMap((name) => (annotations[name] === undefined ? [] : [[name, annotations[name]]]));
   return {
     understood,
-    dialects: optedIn.map(({ dialect }) => dialect),
+    compatibility: optedIn.map(({ compatibility }) => compatibility),
     annotations: entries.length === 0 ? saysNothing : Object.fromEntries(entries),
     patterns: optedIn.flatMap(({ patterns }) => patterns),
     excluded: optedIn.find(({ patterns }) => patterns.length > 0)?.excluded ?? excludesNothing,
@@ -41,23 +45,23 @@ export function foreignOf(annotations: Annotations, asked: readonly Asked[], { u
 }
 
 /** The annotations that each dialect reads on a workload's own metadata. */
-const namesOf: Readonly<Record<Dialect, readonly string[]>> = {
+const namesOf: Readonly<Record<Compatibility, readonly string[]>> = {
   wave: [],
   sap: onWorkload(sapRows),
   stakater: onWorkload(stakaterRows),
 };
 
-function onWorkload(rows: readonly DialectRow[]): readonly string[] {
+function onWorkload(rows: readonly CompatibilityRow[]): readonly string[] {
   return rows.filter(({ on }) => on.includes("workload")).map(({ name }) => name);
 }
 
 /** The annotations of a workload's metadata that dialects read besides Wave's own. */
-export function foreignNames(understood: readonly Dialect[] = []): readonly string[] {
-  return understood.flatMap((dialect) => namesOf[dialect]);
+export function foreignNames(understood: readonly Compatibility[] = []): readonly string[] {
+  return understood.flatMap((compatibility) => namesOf[compatibility]);
 }
 
 /** Where hashes may stand in a pod template, besides Wave's own annotation. */
-export function foreignHash(understood: readonly Dialect[] = []): string | undefined {
+export function foreignHash(understood: readonly Compatibility[] = []): string | undefined {
   return understood.includes("sap") ? sapConfigHash : undefined;
 }
 
@@ -71,7 +75,7 @@ export function hashAnnotationOf(
   other: string | undefined,
 ): string {
   if (foreign === undefined || other === undefined) return configHash;
-  const alone = foreign.dialects.length === 1 && foreign.dialects[0] === "sap";
+  const alone = foreign.compatibility.length === 1 && foreign.compatibility[0] === "sap";
   const [wanted, second] = alone ? [other, configHash] : [configHash, other];
   return template[wanted] === undefined && template[second] !== undefined ? second : wanted;
 }

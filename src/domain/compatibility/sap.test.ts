@@ -50,7 +50,7 @@ describe("SAP's annotations", () => {
   it("ask for whole objects, whatever the pod spec reads, of which those that are missing are not waited for", () => {
     const hashed = carriedOut(objectOf({ ...asks, pod: readsAll("ConfigMap", "unrelated") }), [web, db]);
     expect(Object.keys(templateAnnotations(hashed))).toEqual([hash]);
-    expect(planOf(hashed, [web, db]).outcome).toBe("unchanged");
+    expect(planOf(hashed, [web, db]).outcome).toBe("current");
     for (const changed of [
       [configMap("web", { a: "2" }), db],
       [web, secret("db", {})],
@@ -59,7 +59,7 @@ describe("SAP's annotations", () => {
     ]) {
       expect(planOf(hashed, changed).outcome).toBe("roll");
     }
-    expect(planOf(hashed, [web, db, configMap("unrelated", { x: "1" })]).outcome).toBe("unchanged");
+    expect(planOf(hashed, [web, db, configMap("unrelated", { x: "1" })]).outcome).toBe("current");
   });
 
   it("name what can be called so, and else tell a person", () => {
@@ -85,7 +85,7 @@ describe("SAP's annotations", () => {
       ...alone,
       metadata: { ...alone.metadata, annotations: { [configmaps]: "web", [updateOnConfigChange]: "true" } },
     };
-    expect(planOf(optedIn, [web]).outcome).toBe("unchanged");
+    expect(planOf(optedIn, [web]).outcome).toBe("current");
   });
 
   it("opt in where Wave's own says no, which is told", () => {
@@ -93,7 +93,7 @@ describe("SAP's annotations", () => {
       { annotations: { [configmaps]: "web", [updateOnConfigChange]: "false" } },
       sap,
     );
-    expect(optIn).toEqual({ state: "in", by: "dialect" });
+    expect(optIn).toEqual({ state: "in", by: "compatibility" });
     expect(mistakes.map(({ message }) => message).join()).toContain("remove one of them");
   });
 
@@ -110,7 +110,7 @@ describe("SAP's annotations", () => {
   it("are so, too, where Wave's own are not understood", () => {
     const alone = understanding("sap");
     const wanted = { annotations: { ...both, [updateOnConfigChange]: "true" } };
-    expect(workloadOf(wanted, alone).optIn).toEqual({ state: "in", by: "dialect" });
+    expect(workloadOf(wanted, alone).optIn).toEqual({ state: "in", by: "compatibility" });
     expect(isMadeOf(workloadOf(wanted, alone), objectOf(wanted), alone)).toBe(true);
   });
 
@@ -143,7 +143,7 @@ describe("SAP's annotations", () => {
 
   it("count toward the budget of annotations", () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `c${index}`).join();
-    expect(workloadOf({ annotations: { [configmaps]: many } }, everybody).excess?.budget).toBe("annotations");
+    expect(workloadOf({ annotations: { [configmaps]: many } }, everybody).limitExceeded?.budget).toBe("annotations");
   });
 });
 

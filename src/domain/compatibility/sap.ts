@@ -4,8 +4,8 @@ import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { enumerated, quoted } from "../syntax/wording.ts";
 import {
   type Asked,
-  type DialectRow,
-  type DialectSource,
+  type CompatibilityRow,
+  type CompatibilitySource,
   entriesOf,
   excludesNothing,
   optIns,
@@ -28,7 +28,7 @@ export const sapLists: readonly { readonly kind: StoredKind; readonly annotation
 ];
 
 /** The annotations of SAP's pod-reloader. */
-export const sapRows: readonly DialectRow[] = [
+export const sapRows: readonly CompatibilityRow[] = [
   ...sapLists.map(({ kind, annotation }) => ({
     name: annotation,
     on: ["workload"] as const,
@@ -58,7 +58,7 @@ export const sapRows: readonly DialectRow[] = [
  * What the annotations of SAP's pod-reloader ask for: whole objects of the workload's own namespace, whatever its pod spec
  * says of them. One that does not exist is not waited for: as there, its absence is a state of its own.
  */
-export function askedBySap({ namespace, annotations }: DialectSource): Asked {
+export function askedBySap({ namespace, annotations }: CompatibilitySource): Asked {
   const named: Reference[] = [];
   const mistakes: Warning[] = [];
   for (const { kind, annotation } of sapLists) {
@@ -74,7 +74,7 @@ export function askedBySap({ namespace, annotations }: DialectSource): Asked {
     }
   }
   return {
-    dialect: "sap",
+    compatibility: "sap",
     optIn: sapLists.some(({ annotation }) => annotations[annotation]) ? optIns.in : optIns.out,
     fromPodSpec: { ConfigMap: "none", Secret: "none", SecretProviderClass: "none" },
     named,

@@ -2,14 +2,14 @@ import type { ConfigKind } from "../references/references.ts";
 import type { LabelSelector } from "../syntax/label-selector.ts";
 
 /** A set of annotations by which people ask for rolls: Wave's own, SAP pod-reloader's, Stakater Reloader's. */
-export type Dialect = "wave" | "sap" | "stakater";
+export type Compatibility = "wave" | "sap" | "stakater";
 
 /** Every {@link Dialect}. */
-export const dialects: readonly Dialect[] = ["wave", "sap", "stakater"];
+export const compatibility: readonly Compatibility[] = ["wave", "sap", "stakater"];
 
 /** Which dialects are understood, and what their own flags say. */
-export interface DialectSettings {
-  readonly understood: readonly Dialect[];
+export interface CompatibilitySettings {
+  readonly understood: readonly Compatibility[];
   /** Whether a workload that says nothing in Stakater's dialect is taken to have said `auto`. */
   readonly autoReloadAll: boolean;
   /** Whether the mere appearance of an object that only Stakater's annotations ask for is a change. */

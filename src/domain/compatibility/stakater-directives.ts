@@ -5,8 +5,8 @@ import { parseDuration } from "../syntax/duration.ts";
 import { enumerated, quoted } from "../syntax/wording.ts";
 import {
   type Asked,
-  type DialectSettings,
-  type DialectSource,
+  type CompatibilitySettings,
+  type CompatibilitySource,
   entriesOf,
   optIns,
   type Pattern,
@@ -23,9 +23,9 @@ const { kinds, excludeOf, search, pausePeriod } = stakaterNames;
  * (https://github.com/stakater/Reloader/blob/master/pkg/common/common.go, ShouldReload).
  */
 export function askedByStakater(
-  source: DialectSource,
+  source: CompatibilitySource,
   { providerClasses = false }: { readonly providerClasses?: boolean | undefined },
-  settings: DialectSettings,
+  settings: CompatibilitySettings,
 ): Asked {
   const mistakes: Warning[] = [];
   const named: Reference[] = [];
@@ -65,7 +65,7 @@ export function askedByStakater(
   const asks =
     named.length > 0 || patterns.length > 0 || Object.values(fromPodSpec).some((counted) => counted !== "none");
   return {
-    dialect: "stakater",
+    compatibility: "stakater",
     optIn: asks ? optIns.in : optIns.out,
     fromPodSpec,
     named,
@@ -77,7 +77,7 @@ export function askedByStakater(
 }
 
 /** The annotations that count for one kind of object, and where they stand. */
-function spokenFor({ annotations, templateAnnotations }: DialectSource, row: KindRow) {
+function spokenFor({ annotations, templateAnnotations }: CompatibilitySource, row: KindRow) {
   const speaks = [row.reload, search, stakaterAuto, row.auto].some((name) => annotations[name] !== undefined);
   if (speaks) return { annotations, place: "metadata" };
   return { annotations: templateAnnotations, place: "spec.template.metadata" };
@@ -86,7 +86,7 @@ function spokenFor({ annotations, templateAnnotations }: DialectSource, row: Kin
 function countedOf(
   annotations: Readonly<Record<string, string>>,
   row: KindRow,
-  { autoReloadAll }: DialectSettings,
+  { autoReloadAll }: CompatibilitySettings,
 ): "all" | "marked" | "none" {
   const all = annotations[stakaterAuto] ?? "";
   const typed = annotations[row.auto] ?? "";
@@ -96,7 +96,7 @@ function countedOf(
 }
 
 /** By which annotation, or which flag, the objects of a kind count that the pod spec refers to. */
-export function stakaterSays(source: DialectSource, kind: ConfigKind, settings: DialectSettings): string {
+export function stakaterSays(source: CompatibilitySource, kind: ConfigKind, settings: CompatibilitySettings): string {
   for (const row of kinds.filter((each) => each.kind === kind)) {
     const { annotations } = spokenFor(source, row);
     const said = [stakaterAuto, row.auto].find((name) => isTrue(annotations[name] ?? ""));

@@ -142,7 +142,7 @@ describe("Stakater's annotations", () => {
   });
 
   it("are taken to say auto where the flag says so and they do not", () => {
-    const all: Policy = { ...everybody, dialects: settingsWith({ autoReloadAll: true }) };
+    const all: Policy = { ...everybody, compatibility: settingsWith({ autoReloadAll: true }) };
     expect(counted(on({}), all)).toEqual(["web", "db"]);
     expect(counted(on({ "reloader.stakater.com/auto": "false" }), all)).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe("Stakater's annotations", () => {
   it("mark and ignore objects", () => {
     const marked = (name: string, value: string, policy = everybody) => {
       const metadata = { namespace: "default", name: "web", annotations: { [`reloader.stakater.com/${name}`]: value } };
-      return toConfig("ConfigMap", { metadata, data: { a: value } } as ConfigObject, policy.dialects);
+      return toConfig("ConfigMap", { metadata, data: { a: value } } as ConfigObject, policy.compatibility);
     };
     const object = objectOf({
       pod: readsAll("ConfigMap", "web"),
@@ -160,9 +160,9 @@ describe("Stakater's annotations", () => {
       const lookup = config ? lookupOf(config) : lookupOf();
       return planRollout(toWorkload(kinds.Deployment, object, everybody), lookup, everybody).outcome;
     };
-    expect(outcome(marked("match", "true"))).toBe("adopt");
+    expect(outcome(marked("match", "true"))).toBe("recorded");
     expect([outcome(marked("match", "yes")), outcome(marked("ignore", "true")), outcome()]).toEqual(
-      Array(3).fill("unchanged"),
+      Array(3).fill("current"),
     );
     expect(marked("ignore", "true").asks).toBe("ignore");
     expect(marked("ignore", "true", defaultPolicy)).not.toHaveProperty("asks", "ignore");
@@ -225,15 +225,15 @@ describe("regular expressions", () => {
       const configs = names.map((name) => secret(name, { a: name === changed ? "2" : "1" }));
       return planRollout(toWorkload(kinds.Deployment, hashed, policy), lookupOf(...configs), policy).outcome;
     };
-    expect(names.map(outcome)).toEqual(["roll", "unchanged", "unchanged"]);
-    expect(outcome("")).toBe("unchanged");
+    expect(names.map(outcome)).toEqual(["roll", "current", "current"]);
+    expect(outcome("")).toBe("current");
   });
 
   it("are too much where they match too many, or nobody can tell", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `app-${index}`);
     for (const found of [many, undefined]) {
       const plan = planRollout(workloadOf(wanted), lookupOf(), { ...policy, namesMatching: () => found && [found] });
-      expect(plan.outcome).toBe("overBudget");
+      expect(plan.outcome).toBe("overLimit");
     }
   });
 });
@@ -250,17 +250,17 @@ describe("an object that merely comes or goes", () => {
   }
 
   it("is noted, and replaces nobody", () => {
-    expect(outcomeAfter([web], [web, db])).toBe("adopt");
-    expect(outcomeAfter([web, db], [web])).toBe("adopt");
+    expect(outcomeAfter([web], [web, db])).toBe("recorded");
+    expect(outcomeAfter([web, db], [web])).toBe("recorded");
   });
 
-  it("rolls together with a change, for other dialects, and where the flags say so", () => {
-    expect(outcomeAfter([web], [configMap("web", {}), db])).toBe("adopt");
+  it("rolls together with a change, for other compatibility, and where the flags say so", () => {
+    expect(outcomeAfter([web], [configMap("web", {}), db])).toBe("recorded");
     expect(outcomeAfter([web], [configMap("web", { a: "2" }), db])).toBe("roll");
     expect(outcomeAfter([web], [web, db], everybody, { [updateOnConfigChange]: "true" })).toBe("roll");
-    const withFlags: Policy = { ...everybody, dialects: settingsWith({ reloadOnCreate: true }) };
+    const withFlags: Policy = { ...everybody, compatibility: settingsWith({ reloadOnCreate: true }) };
     expect(outcomeAfter([web], [web, db], withFlags)).toBe("roll");
-    expect(outcomeAfter([web, db], [web], withFlags)).toBe("adopt");
+    expect(outcomeAfter([web, db], [web], withFlags)).toBe("recorded");
   });
 
   it("counts from then on", () => {
@@ -275,7 +275,7 @@ describe("an object that merely comes or goes", () => {
     expect(adopted.spec.template.metadata.annotations[configHash]).toBe(
       object.spec?.template?.metadata?.annotations?.[configHash],
     );
-    expect(plan(web, db)).toBe("unchanged");
+    expect(plan(web, db)).toBe("current");
     expect(plan(web, secret("db", { b: "3" }))).toBe("roll");
   });
 });

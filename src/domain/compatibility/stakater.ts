@@ -1,5 +1,5 @@
 import type { ConfigKind } from "../references/references.ts";
-import type { DialectRow, DialectSettings } from "./directive.ts";
+import type { CompatibilityRow, CompatibilitySettings } from "./directive.ts";
 
 /** What every annotation of Stakater's Reloader ends with, before its slash. */
 const domain = "reloader.stakater.com";
@@ -61,7 +61,7 @@ const whereOn = (kind: ConfigKind) => (kind === "SecretProviderClass" ? ", with 
 const onlyRotations = "what many Pods report of a rotation is one change, and what happened while Wave was away counts";
 
 /** The annotations of Stakater's Reloader that Wave reads. */
-export const stakaterRows: readonly DialectRow[] = [
+export const stakaterRows: readonly CompatibilityRow[] = [
   {
     name: stakaterAuto,
     on: ["workload", "template"],
@@ -132,7 +132,7 @@ export const stakaterRows: readonly DialectRow[] = [
 export function isMarked(
   annotations: Readonly<Record<string, string>> | null | undefined,
   mark: typeof stakaterMatch | typeof stakaterIgnore,
-  settings: DialectSettings | undefined,
+  settings: CompatibilitySettings | undefined,
 ): boolean {
   return settings?.understood.includes("stakater") === true && annotations?.[mark] === "true";
 }

@@ -48,7 +48,7 @@ describe("a reference into another namespace", () => {
       planRollout(recorded, lookupOf(own, ...configs), defaultPolicy).outcome;
     expect(outcomeWith()).toBe("waiting");
     expect(outcomeWith(foreign())).toBe("waiting");
-    expect(outcomeWith(foreign("default"))).toBe("unchanged");
+    expect(outcomeWith(foreign("default"))).toBe("current");
     expect(outcomeWith(foreign("default", "2"))).toBe("roll");
   });
 

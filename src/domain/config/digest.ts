@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
-import type { DialectSettings } from "../compatibility/settings.ts";
+import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
 import { type Asks, asksOf } from "../policy/config-directive.ts";
 import { selectsConfig } from "../policy/filters.ts";
 import { sharedWith } from "../references/annotations.ts";
 import { lastWrittenAt } from "../references/field-managers.ts";
-import { budgets, type Excess, mostSharedWithBytes } from "../references/limits.ts";
+import { type LimitExceeded, limits, mostSharedWithBytes } from "../references/limits.ts";
 import type { ConfigName, StoredKind } from "../references/references.ts";
 import { sameJson } from "../syntax/same-json.ts";
 
@@ -30,7 +30,7 @@ export interface Config extends ConfigName {
   /** The SHA-256 of each value in the order of the keys, 32 bytes each, one byte a character. */
   readonly digests: string;
   /** The budget that it exceeds, itself or with all of its namespace, so that none of its keys is kept. */
-  readonly excess?: Pick<Excess, "budget" | "count">;
+  readonly limitExceeded?: Pick<LimitExceeded, "budget" | "count">;
   /**
    * When it last changed, seconds since the epoch: of what Wave looks at, where Wave saw it change, else of anything. Not
    * compared.
@@ -55,12 +55,12 @@ export type Parts = "data" | "data and binaryData";
  *
  * Throws an Error that names the object, never a value, where it is malformed.
  */
-export function toConfig(kind: StoredKind, object: ConfigObject, dialects?: DialectSettings): Config {
-  const config = slim(kind, object, dialects);
-  return isMarked(object.metadata?.annotations, stakaterMatch, dialects) ? { ...config, matches: true } : config;
+export function toConfig(kind: StoredKind, object: ConfigObject, compatibility?: CompatibilitySettings): Config {
+  const config = slim(kind, object, compatibility);
+  return isMarked(object.metadata?.annotations, stakaterMatch, compatibility) ? { ...config, matches: true } : config;
 }
 
-function slim(kind: StoredKind, object: ConfigObject, dialects: DialectSettings | undefined): Config {
+function slim(kind: StoredKind, object: ConfigObject, compatibility: CompatibilitySettings | undefined): Config {
   const { metadata = {} } = object;
   const { namespace, name, annotations } = metadata;
   if (typeof name !== "string" || typeof namespace !== "string") throw new Error(`${kind} without name or namespace`);
@@ -72,10 +72,10 @@ function slim(kind: StoredKind, object: ConfigObject, dialects: DialectSettings 
     name,
     sharedWith: listed(annotations?.[sharedWith]),
     changedAt: lastWrittenAt(metadata) || undefined,
-    asks: selectsConfig(dialects, kind, metadata.labels) ? asksOf(annotations, dialects) : "unselected",
+    asks: selectsConfig(compatibility, kind, metadata.labels) ? asksOf(annotations, compatibility) : "unselected",
   };
   const count = countKeys(object.data) + countKeys(binary);
-  if (count > budgets.keysOfObject.most) {
+  if (count > limits.keysOfObject.most) {
     return withoutKeys(about, { budget: "keysOfObject", count });
   }
   const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
@@ -104,10 +104,10 @@ type About = Pick<Config, "kind" | "namespace" | "name" | "sharedWith" | "change
 /** What is kept of an object beyond a budget: that it is there, with whom it is shared, and what it asks for. */
 export function withoutKeys(
   { kind, namespace, name, sharedWith: grants, changedAt, asks, matches }: About,
-  excess: Pick<Excess, "budget" | "count">,
+  limitExceeded: Pick<LimitExceeded, "budget" | "count">,
 ): Config {
   const bare = { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", changedAt, asks };
-  return { ...bare, excess, ...(matches && { matches }) };
+  return { ...bare, limitExceeded, ...(matches && { matches }) };
 }
 
 /** The digest of a key's value; undefined where the object, or that part of it, has no such key. */

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
 import { secondsOf } from "../references/field-managers.ts";
-import type { Excess } from "../references/limits.ts";
+import type { LimitExceeded } from "../references/limits.ts";
 import { sharedString } from "../syntax/shared-string.ts";
 
 /**
@@ -36,7 +36,7 @@ export interface PodStatus {
   /** Of the object. Not compared. */
   readonly resourceVersion: number;
   /** The budget that its namespace exceeds with it. */
-  readonly excess?: Pick<Excess, "budget" | "count">;
+  readonly limitExceeded?: Pick<LimitExceeded, "budget" | "count">;
 }
 
 /**
@@ -77,7 +77,7 @@ export function samePodStatus(a: PodStatus, b: PodStatus): boolean {
     a.rotated === b.rotated &&
     a.digest === b.digest &&
     a.writtenAt === b.writtenAt &&
-    a.excess?.count === b.excess?.count
+    a.limitExceeded?.count === b.limitExceeded?.count
   );
 }
 

@@ -10,7 +10,7 @@ import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { providerClasses } from "../references/annotations.ts";
-import { budgets } from "../references/limits.ts";
+import { limits } from "../references/limits.ts";
 import type { Config } from "./digest.ts";
 import { classConfig } from "./recorded-classes.ts";
 
@@ -65,34 +65,34 @@ class Story {
 /** A workload whose hash and first versions are recorded. */
 function settled(): Story {
   const story = new Story(mounting("vault"));
-  expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["baseline", "adopt"]);
+  expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["firstHash", "recorded"]);
   return story;
 }
 
 describe("a workload that mounts a SecretProviderClass", () => {
   it("starts before anything is known of it, and what is then known replaces no Pods", () => {
     const story = new Story(mounting("vault"));
-    expect(story.with(web)).toBe("baseline");
-    expect(story.with(web)).toBe("unchanged");
+    expect(story.with(web)).toBe("firstHash");
+    expect(story.with(web)).toBe("current");
     const { template } = story;
-    expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("recorded");
     expect(story.template).toEqual(template);
-    expect(story.with(web, known("a", 10, "mounted"))).toBe("unchanged");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("current");
   });
 
   it("has what is known already in its first hash", () => {
     const story = new Story(mounting("vault"));
-    expect(story.with(web, known("a", 10, "mounted"))).toBe("baseline");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("firstHash");
     expect(story.noted).toMatch(/^vault 10 [0-9a-f]{64}$/);
-    expect(story.with(web, known("a", 10, "mounted"))).toBe("unchanged");
-    expect(story.with(web)).toBe("unchanged");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("current");
+    expect(story.with(web)).toBe("current");
   });
 
   it("is rolled once by a rotation, and by nothing that its new Pods tell", () => {
     const story = settled();
     expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
     for (const config of [known("b", 20, "rotated"), known("b", 25, "mounted"), known("c", 30, "mounted")]) {
-      expect(story.with(web, config)).toBe("unchanged");
+      expect(story.with(web, config)).toBe("current");
     }
     expect(story.with(web, known("d", 40, "rotated"))).toBe("roll");
   });
@@ -100,24 +100,24 @@ describe("a workload that mounts a SecretProviderClass", () => {
   it("is not rolled when nothing is known any more, or something older again", () => {
     const story = settled();
     expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
-    expect(story.with(web)).toBe("unchanged");
-    expect(story.with(web, known("a", 15, "rotated"))).toBe("unchanged");
+    expect(story.with(web)).toBe("current");
+    expect(story.with(web, known("a", 15, "rotated"))).toBe("current");
     expect(story.with(edited)).toBe("roll");
-    expect(story.with(edited, known("b", 20, "rotated"))).toBe("unchanged");
+    expect(story.with(edited, known("b", 20, "rotated"))).toBe("current");
   });
 
   it("notes each of two classes when it is known", () => {
     const story = new Story(mounting("vault", "other"));
-    expect(story.with(web)).toBe("baseline");
-    expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
-    expect(story.with(web, known("a", 10, "mounted"), known("x", 10, "mounted", "other"))).toBe("adopt");
+    expect(story.with(web)).toBe("firstHash");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("recorded");
+    expect(story.with(web, known("a", 10, "mounted"), known("x", 10, "mounted", "other"))).toBe("recorded");
     expect(story.noted?.split(",").map((each) => each.split(" ")[0])).toEqual(["other", "vault"]);
-    expect(story.with(web, known("x", 10, "mounted", "other"))).toBe("unchanged");
+    expect(story.with(web, known("x", 10, "mounted", "other"))).toBe("current");
   });
 
   it("is rolled for what was edited as its first versions became known", () => {
     const story = new Story(mounting("vault"));
-    expect([story.with(web), story.with(edited, known("a", 10, "mounted"))]).toEqual(["baseline", "roll"]);
+    expect([story.with(web), story.with(edited, known("a", 10, "mounted"))]).toEqual(["firstHash", "roll"]);
     expect(story.noted).toMatch(/^vault 10 /);
   });
 
@@ -126,8 +126,8 @@ describe("a workload that mounts a SecretProviderClass", () => {
     const annotations = { ...story.object.metadata?.annotations };
     delete annotations[providerClasses];
     story.object = { ...story.object, metadata: { ...story.object.metadata, annotations } };
-    expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
-    expect(story.with(web)).toBe("unchanged");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("recorded");
+    expect(story.with(web)).toBe("current");
   });
 
   it.each(["vault", "vault 10", `vault x ${"0".repeat(64)}`, `../x 10 ${"0".repeat(64)}`, ",,,", "vault 10 0\n"])(
@@ -136,7 +136,7 @@ describe("a workload that mounts a SecretProviderClass", () => {
       const story = settled();
       const annotations = { ...story.object.metadata?.annotations, [providerClasses]: text };
       story.object = { ...story.object, metadata: { ...story.object.metadata, annotations } };
-      expect(story.with(web, known("a", 10, "mounted"))).toBe("adopt");
+      expect(story.with(web, known("a", 10, "mounted"))).toBe("recorded");
       expect(story.noted).toMatch(/^vault 10 [0-9a-f]{64}$/);
     },
   );
@@ -159,9 +159,9 @@ describe("a workload that mounts a SecretProviderClass", () => {
     const annotations = story.object.spec?.template?.metadata?.annotations;
     const spec = { ...story.object.spec, template: { ...template, metadata: { ...template?.metadata, annotations } } };
     story.object = { ...story.object, spec } as WorkloadObject;
-    expect(story.with(web)).toBe("adopt");
+    expect(story.with(web)).toBe("recorded");
     expect(story.noted).toBeUndefined();
-    expect(story.with(web)).toBe("unchanged");
+    expect(story.with(web)).toBe("current");
   });
 
   it("is told that a class changed, and by which", () => {
@@ -174,18 +174,18 @@ describe("a workload that mounts a SecretProviderClass", () => {
   });
 
   it("is beyond its budget with too many", () => {
-    const names = Array.from({ length: budgets.providerClasses.most + 1 }, (_, index) => `c${index}`);
-    expect(new Story(mounting(...names)).with(web)).toBe("overBudget");
-    expect(new Story(mounting(...names.slice(1))).with(web)).toBe("baseline");
+    const names = Array.from({ length: limits.providerClasses.most + 1 }, (_, index) => `c${index}`);
+    expect(new Story(mounting(...names)).with(web)).toBe("overLimit");
+    expect(new Story(mounting(...names.slice(1))).with(web)).toBe("firstHash");
   });
 
   it("counts none where that is off, nor volumes of other drivers", () => {
     const off = new Story(mounting("vault"), defaultPolicy);
-    expect([off.with(web), off.with(web, known("b", 20, "rotated"))]).toEqual(["baseline", "unchanged"]);
+    expect([off.with(web), off.with(web, known("b", 20, "rotated"))]).toEqual(["firstHash", "current"]);
     expect(off.noted).toBeUndefined();
     const pod = { ...readsAll("ConfigMap", "web"), volumes: [volumeOf("vault", "other.csi.k8s.io")] };
     const other = new Story(workloadObject({ pod }));
-    expect([other.with(web), other.with(web, known("b", 20, "rotated"))]).toEqual(["baseline", "unchanged"]);
+    expect([other.with(web), other.with(web, known("b", 20, "rotated"))]).toEqual(["firstHash", "current"]);
   });
 
   it("is not restarted when that is turned off, and on again", () => {
@@ -193,11 +193,11 @@ describe("a workload that mounts a SecretProviderClass", () => {
     expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
     const { template } = story;
     const off = new Story(story.object, defaultPolicy);
-    expect([off.with(web), off.with(web)]).toEqual(["adopt", "unchanged"]);
+    expect([off.with(web), off.with(web)]).toEqual(["recorded", "current"]);
     expect(off.noted).toBeUndefined();
     const again = new Story(off.object);
     const now = known("b", 20, "rotated");
-    expect([again.with(web, now), again.with(web, now), again.with(web)]).toEqual(["adopt", "unchanged", "unchanged"]);
+    expect([again.with(web, now), again.with(web, now), again.with(web)]).toEqual(["recorded", "current", "current"]);
     expect(again.template).toEqual(template);
     expect(again.with(web, known("c", 30, "rotated"))).toBe("roll");
   });
@@ -206,15 +206,15 @@ describe("a workload that mounts a SecretProviderClass", () => {
     const story = settled();
     story.with(web, known("b", 20, "rotated"));
     const off = new Story(story.object, defaultPolicy);
-    expect([off.with(edited), off.with(edited)]).toEqual(["roll", "unchanged"]);
+    expect([off.with(edited), off.with(edited)]).toEqual(["roll", "current"]);
     expect(off.noted).toBeUndefined();
   });
 
   it("settles under a key of hashes, too", () => {
     const policy = { ...on, hashKeys: testKeys(1) };
     const story = new Story(mounting("vault"), policy);
-    expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["baseline", "adopt"]);
-    expect([story.with(web), story.with(web, known("b", 20, "rotated"))]).toEqual(["unchanged", "roll"]);
+    expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["firstHash", "recorded"]);
+    expect([story.with(web), story.with(web, known("b", 20, "rotated"))]).toEqual(["current", "roll"]);
   });
 });
 
@@ -230,7 +230,7 @@ describe("admission of a workload that mounts a SecretProviderClass", () => {
     expect(outcome).toBe("hashed");
     const story = new Story(patched(mounting("vault"), patch));
     expect(story.noted).toMatch(/^vault 10 /);
-    expect(story.with(web, known("a", 10, "mounted"))).toBe("unchanged");
+    expect(story.with(web, known("a", 10, "mounted"))).toBe("current");
   });
 
   it("holds no Pods where nothing is known of it", () => {
@@ -271,8 +271,8 @@ it("whatever is heard of a class in whatever order, only a later rotation to oth
         );
         // What is written stands, also for who has heard of nothing.
         expect([story.with(edits ? edited : web, ...config), story.with(edits ? edited : web)]).toEqual([
-          "unchanged",
-          "unchanged",
+          "current",
+          "current",
         ]);
         content = edits;
       }

@@ -3,7 +3,7 @@
  * workload's own metadata, which makes no new Pods. Written as `<recorded> <hash>`, or `<recorded> <hash> <everything>`;
  * where no hash is recorded it begins with the space.
  */
-export interface Baseline {
+export interface RecordedConfig {
   /** The hash in the pod template that it stands for, "" where there is none: with another one there, as `rollout undo` restores it, it is void. */
   readonly recorded: string;
   /** The hash of what they are taken to see, of all that counts. */
@@ -13,12 +13,12 @@ export interface Baseline {
 }
 
 /** The annotation's value. No hash may have a space in it. */
-export function writeBaseline({ recorded, hash, everything }: Baseline): string {
+export function writeRecordedConfig({ recorded, hash, everything }: RecordedConfig): string {
   return everything === undefined ? `${recorded} ${hash}` : `${recorded} ${hash} ${everything}`;
 }
 
 /** Reads an annotation with a baseline; undefined where it is of another recorded hash than `recorded`. */
-export function baselineFor(recorded: string, written: string | undefined): Baseline | undefined {
+export function recordedConfigFor(recorded: string, written: string | undefined): RecordedConfig | undefined {
   if (!written?.startsWith(`${recorded} `)) return undefined;
   const [hash = "", everything] = written.slice(recorded.length + 1).split(" ");
   return { recorded, hash, everything };

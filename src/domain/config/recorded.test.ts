@@ -19,8 +19,8 @@ import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
 
 const configHash = "wave.pusher.com/config-hash";
-const configBaseline = "wave.pusher.com/config-baseline";
-const gate = "wave.pusher.com/scheduling-disabled";
+const recordedConfig = "wave.pusher.com/recorded-config";
+const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const pod = readsAll("ConfigMap", "web");
 const now = configMap("web", { a: "1" });
 const later = configMap("web", { a: "2" });
@@ -54,7 +54,7 @@ function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
 }
 
 const recordedIn = (object: WorkloadObject) => object.spec?.template?.metadata?.annotations?.[configHash];
-const baselineIn = (object: WorkloadObject) => object.metadata?.annotations?.[configBaseline];
+const recordedConfigIn = (object: WorkloadObject) => object.metadata?.annotations?.[recordedConfig];
 
 const plain = hashOf(now, undefined);
 const keyed = hashOf(now, testKeys(1));
@@ -68,7 +68,7 @@ describe("a recorded hash", () => {
     ["under the previous key", keyed, testKeys(2, 1)],
   ])("%s stays while it is right, and rolls to the current key's when configuration changes", (_, recorded, keys) => {
     const object = withHash(recorded);
-    expect(decide(object, keys).outcome).toBe("unchanged");
+    expect(decide(object, keys).outcome).toBe("current");
     expect(carriedOut(object, keys)).toEqual(object);
     expect(decide(object, keys, later)).toMatchObject({ outcome: "roll", hash: hashOf(later, keys) });
   });
@@ -80,14 +80,14 @@ describe("a recorded hash", () => {
   ])("under %s becomes a baseline without new Pods, which holds until configuration changes", (_, keys) => {
     const object = withHash(keyed);
     const plan = decide(object, keys);
-    expect(plan).toMatchObject({ outcome: "adopt", hash: hashOf(now, keys) });
+    expect(plan).toMatchObject({ outcome: "recorded", hash: hashOf(now, keys) });
     const adopted = carriedOut(object, keys);
     expect(adopted.spec).toEqual(object.spec);
-    expect(baselineIn(adopted)).toBe(`${keyed} ${hashOf(now, keys)}`);
-    expect(decide(adopted, keys).outcome).toBe("unchanged");
-    expect(decide(adopted, keys && { ...keys, remembered: [] }).outcome).toBe("unchanged");
+    expect(recordedConfigIn(adopted)).toBe(`${keyed} ${hashOf(now, keys)}`);
+    expect(decide(adopted, keys).outcome).toBe("current");
+    expect(decide(adopted, keys && { ...keys, remembered: [] }).outcome).toBe("current");
     const rolled = carriedOut(adopted, keys, later);
-    expect([recordedIn(rolled), baselineIn(rolled)]).toEqual([hashOf(later, keys), undefined]);
+    expect([recordedIn(rolled), recordedConfigIn(rolled)]).toEqual([hashOf(later, keys), undefined]);
   });
 
   it("under a key that only this process remembers still tells that configuration has changed", () => {
@@ -97,40 +97,40 @@ describe("a recorded hash", () => {
   it("has a baseline, once that is noted, whichever keys come back", () => {
     const adopted = carriedOut(withHash(keyed), undefined, later);
     for (const keys of [undefined, first, testKeys(2, 1)]) {
-      expect(decide(adopted, keys, later).outcome).toBe("unchanged");
+      expect(decide(adopted, keys, later).outcome).toBe("current");
       // The very hash that is recorded cannot be written again.
-      expect(decide(adopted, keys, now).outcome).toBe(keys === first ? "adopt" : "roll");
+      expect(decide(adopted, keys, now).outcome).toBe(keys === first ? "recorded" : "roll");
     }
   });
 
   it("is told itself where its baseline is under a key that was lost too", () => {
     const adopted = carriedOut(withHash(keyed), testKeys(2));
-    expect(decide(adopted, first).outcome).toBe("unchanged");
+    expect(decide(adopted, first).outcome).toBe("current");
     expect(decide(adopted, first, later).outcome).toBe("roll");
-    expect(decide(adopted, testKeys(3)).outcome).toBe("adopt");
+    expect(decide(adopted, testKeys(3)).outcome).toBe("recorded");
   });
 
   it("that came back by an undo is not told by the baseline of another", () => {
     const adopted = carriedOut(withHash(keyed), undefined);
     const other = hashOf(now, testKeys(9));
-    const undone = withHash(other, { annotations: { [configBaseline]: baselineIn(adopted) } });
-    expect(decide(undone, undefined, later).outcome).toBe("adopt");
-    expect(baselineIn(carriedOut(undone, undefined, later))).toBe(`${other} ${hashOf(later, undefined)}`);
+    const reverted = withHash(other, { annotations: { [recordedConfig]: recordedConfigIn(adopted) } });
+    expect(decide(reverted, undefined, later).outcome).toBe("recorded");
+    expect(recordedConfigIn(carriedOut(reverted, undefined, later))).toBe(`${other} ${hashOf(later, undefined)}`);
   });
 
   it.each(["", "x", `${keyed}`, `${keyed} `, `${keyed} x`, `${plain} ${plain}`])(
     "whose key is unknown is taken anew where its baseline is %j",
     (written) => {
-      const object = withHash(keyed, { annotations: { [configBaseline]: written } });
-      expect(decide(object, undefined).outcome).toBe("adopt");
-      expect(baselineIn(carriedOut(object, undefined))).toBe(`${keyed} ${plain}`);
+      const object = withHash(keyed, { annotations: { [recordedConfig]: written } });
+      expect(decide(object, undefined).outcome).toBe("recorded");
+      expect(recordedConfigIn(carriedOut(object, undefined))).toBe(`${keyed} ${plain}`);
     },
   );
 
   it("fails to be adopted where another baseline was noted meanwhile", () => {
-    const object = withHash(keyed, { annotations: { [configBaseline]: "x y" } });
+    const object = withHash(keyed, { annotations: { [recordedConfig]: "x y" } });
     const patch = patchFor(toWorkload(kinds.Deployment, object), decide(object, undefined));
-    expect(() => patched(withHash(keyed, { annotations: { [configBaseline]: "y z" } }), patch)).toThrow();
+    expect(() => patched(withHash(keyed, { annotations: { [recordedConfig]: "y z" } }), patch)).toThrow();
   });
 
   it("says what changed from what was seen under another key", () => {
@@ -142,8 +142,8 @@ describe("a recorded hash", () => {
   });
 });
 
-describe("a scheduling gate that opens", () => {
-  const held = { pod: { ...pod, schedulerName: invalidScheduler }, annotations: { [gate]: "" } };
+describe("a scheduling hold that opens", () => {
+  const held = { pod: { ...pod, schedulerName: invalidScheduler }, annotations: { [schedulingHold]: "" } };
 
   it.each<[string, string, HashKeys]>([
     ["unknown", keyed, testKeys(3)],
@@ -156,11 +156,11 @@ describe("a scheduling gate that opens", () => {
     ["unknown", undefined],
     ["previous", testKeys(3, 1)],
   ])("and only left its annotation makes no new Pods for a hash under the %s key", (_, keys) => {
-    const object = withHash(keyed, { annotations: { [gate]: "" } });
+    const object = withHash(keyed, { annotations: { [schedulingHold]: "" } });
     const after = carriedOut(object, keys);
     expect(after.spec).toEqual(object.spec);
-    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
-    expect(decide(after, keys).outcome).toBe("unchanged");
+    expect(after.metadata?.annotations).not.toHaveProperty([schedulingHold]);
+    expect(decide(after, keys).outcome).toBe("current");
   });
 });
 
@@ -184,15 +184,15 @@ describe("admission", () => {
   ])(
     "begins new Pods with the current key's where the hash is %s, and keeps it for those that run",
     (_, hash, keys) => {
-      const from = withHash(hash, { annotations: { [configBaseline]: `${hash} ${plain}` } });
-      const to = withHash(hash, { pod: image, annotations: { [configBaseline]: `${hash} ${plain}` } });
+      const from = withHash(hash, { annotations: { [recordedConfig]: `${hash} ${plain}` } });
+      const to = withHash(hash, { pod: image, annotations: { [recordedConfig]: `${hash} ${plain}` } });
       const after = admit(to, from, keys);
-      expect([recordedIn(after), baselineIn(after)]).toEqual([hashOf(now, keys), undefined]);
+      expect([recordedIn(after), recordedConfigIn(after)]).toEqual([hashOf(now, keys), undefined]);
       expect(admit(after, from, keys)).toEqual(after);
       expect(recordedIn(admit(withHash(hash), undefined, keys))).toBe(hashOf(now, keys));
       const scaled = { ...from, spec: { ...from.spec, replicas: 3 } } as WorkloadObject;
       expect(admit(scaled, from, keys)).toEqual(scaled);
-      const dropped = workloadObject({ pod, annotations: { [configBaseline]: `${hash} ${plain}` } });
+      const dropped = workloadObject({ pod, annotations: { [recordedConfig]: `${hash} ${plain}` } });
       expect(admit(dropped, from, keys)).toEqual(from);
     },
   );

@@ -1,7 +1,7 @@
 import type { Workload } from "../model/workload.ts";
 import type { HashKey, HashKeys } from "../policy/hash-key.ts";
 import { type ConfigView, formOf, isHashOf } from "./hash.ts";
-import { baselineFor } from "./recorded-config.ts";
+import { recordedConfigFor } from "./recorded-config.ts";
 
 /** What a workload's recorded hash tells of the configuration that its Pods see. */
 export type Recorded =
@@ -21,11 +21,11 @@ export type Recorded =
  * once it is noted, whichever keys come back, and replicas that have different ones decide the same.
  */
 export function readRecorded(
-  { recordedHash, baseline }: Pick<Workload, "recordedHash" | "baseline">,
+  { recordedHash, recordedConfig }: Pick<Workload, "recordedHash" | "recordedConfig">,
   view: ConfigView,
   keys: HashKeys | undefined,
 ): Recorded {
-  const noted = baselineFor(recordedHash ?? "", baseline);
+  const noted = recordedConfigFor(recordedHash ?? "", recordedConfig);
   const told = noted === undefined ? undefined : verified(noted.hash, view, keys);
   if (told?.tells === "same" || told?.tells === "other") return told;
   if (recordedHash !== undefined) return verified(recordedHash, view, keys);

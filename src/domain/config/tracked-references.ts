@@ -34,7 +34,7 @@ export function countedReferences(workload: Workload, lookup: Lookup, policy: Po
   for (const reference of granted.references) {
     const { kind, namespace, name } = reference;
     if (isExcluded?.(reference)) leftOut.set(configKey(reference), "excluded");
-    else if (ignoresKind(policy.dialects, kind)) leftOut.set(configKey(reference), "unselected");
+    else if (ignoresKind(policy.compatibility, kind)) leftOut.set(configKey(reference), "unselected");
     else {
       const config = granted.lookup(kind, namespace, name);
       if (config?.asks === "ignore") leftOut.set(configKey(reference), "ignored");

@@ -5,9 +5,9 @@ import { type Change, changesBetween } from "./changes.ts";
 import { type ConfigView, viewOf } from "./hash.ts";
 import { standsFor } from "./recorded.ts";
 import type { NotedClasses } from "./recorded-classes.ts";
-import { baselineFor } from "./recorded-config.ts";
+import { recordedConfigFor } from "./recorded-config.ts";
 import type { Counted } from "./tracked-references.ts";
-import { excessOf, viewThrough } from "./view.ts";
+import { limitExceededBy, viewThrough } from "./view.ts";
 
 /** What the Pods of a workload see: what counts, and all of it. */
 export interface Views {
@@ -31,7 +31,7 @@ export function viewsThrough(
 ): Views {
   const { view: counted, asNoted } = withClasses(references, lookup, keys, noted);
   if (leftOut.size === 0) return { counted, everything: counted, asNoted, leftOut };
-  const everything = excessOf(all, lookup) === undefined ? viewThrough(all, lookup, keys?.current) : undefined;
+  const everything = limitExceededBy(all, lookup) === undefined ? viewThrough(all, lookup, keys?.current) : undefined;
   const differs = everything !== undefined && everything.hash !== counted.hash;
   return {
     counted: differs ? { ...counted, everything: everything.hash } : counted,
@@ -97,13 +97,13 @@ export function notedAnew(workload: Workload, { counted, everything }: Views, ke
 interface Noted {
   readonly hash: string;
   /** Noted as that of everything, or what counted when all did, in the baseline or the pod template. */
-  readonly in: "everything" | "baseline" | "template";
+  readonly in: "everything" | "recordedConfig" | "template";
 }
 
 /** The hash of all that its Pods are taken to see. */
-function notedOfEverything({ recordedHash, baseline }: Workload): Noted | undefined {
-  const noted = baselineFor(recordedHash ?? "", baseline);
+function notedOfEverything({ recordedHash, recordedConfig }: Workload): Noted | undefined {
+  const noted = recordedConfigFor(recordedHash ?? "", recordedConfig);
   if (noted === undefined) return recordedHash === undefined ? undefined : { hash: recordedHash, in: "template" };
-  if (noted.everything === undefined) return { hash: noted.hash, in: "baseline" };
+  if (noted.everything === undefined) return { hash: noted.hash, in: "recordedConfig" };
   return { hash: noted.everything, in: "everything" };
 }

@@ -1,5 +1,5 @@
 import type { HashKey } from "../policy/hash-key.ts";
-import { budgets, type Excess } from "../references/limits.ts";
+import { type LimitExceeded, limits } from "../references/limits.ts";
 import { type ConfigKind, type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { type Config, digestAt, digestOf, keysOf, type Parts } from "./digest.ts";
 import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
@@ -26,20 +26,20 @@ export function viewThrough(references: readonly Reference[], lookup: Lookup, ke
 }
 
 /** The budget that what the references show exceeds, found without a look at any key. */
-export function excessOf(references: readonly Reference[], lookup: Lookup): Excess | undefined {
+export function limitExceededBy(references: readonly Reference[], lookup: Lookup): LimitExceeded | undefined {
   let keys = 0;
   const classes = new Set<string>();
   for (const reference of references) {
     const config = find(lookup, reference);
-    if (config?.excess !== undefined) {
+    if (config?.limitExceeded !== undefined) {
       const { kind, namespace, name } = config;
-      return { ...config.excess, object: { kind, namespace, name } };
+      return { ...config.limitExceeded, object: { kind, namespace, name } };
     }
     if (reference.kind === "SecretProviderClass") classes.add(reference.name);
     keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
   }
-  if (classes.size > budgets.providerClasses.most) return { budget: "providerClasses", count: classes.size };
-  return keys > budgets.keys.most ? { budget: "keys", count: keys } : undefined;
+  if (classes.size > limits.providerClasses.most) return { budget: "providerClasses", count: classes.size };
+  return keys > limits.keys.most ? { budget: "keys", count: keys } : undefined;
 }
 
 /** What Pods cannot start without and does not exist, sorted, each once. */

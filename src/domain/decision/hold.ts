@@ -13,13 +13,13 @@ export type HoldReason =
   /** What it reads has just changed and may change again. */
   | "settling"
   /** Something takes away what Wave writes. */
-  | "undone"
+  | "reverted"
   /** Its last roll is too short a time ago. */
   | "interval"
   /** Its last roll is still under way. */
   | "progressing"
   /** Other workloads that the same change concerns go first. */
-  | "wave"
+  | "batch"
   /** Too many of the workloads that the same change concerns failed. */
   | "halted";
 

@@ -27,33 +27,35 @@ export function isMadeOf(workload: Workload, object: WorkloadObject, asking: Ask
     isDeleting(metadata) === workload.deleting &&
     hasOldFinalizer(metadata) === workload.oldFinalizer &&
     (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
-    fingerprint(annotations ?? {}, foreignNames(asking.dialects?.understood)) === workload.annotations &&
-    sameLender(workload, object) &&
+    fingerprint(annotations ?? {}, foreignNames(asking.compatibility?.understood)) === workload.annotations &&
+    sameTemplateSource(workload, object) &&
     stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, asking), workload.optIn)
   );
 }
 
 /** Whether a pod template that is another object's is still the one that was read, as far as the controller knows. */
-function sameLender({ row, lender }: Workload, object: WorkloadObject): boolean {
-  if (lender === undefined) return true; // else the generation is another one
-  return lender.generation !== undefined && row.borrowing?.lenderOf(object)?.known === lender.known;
+function sameTemplateSource({ row, templateSource }: Workload, object: WorkloadObject): boolean {
+  if (templateSource === undefined) return true; // else the generation is another one
+  return (
+    templateSource.generation !== undefined && row.borrowing?.templateSourceOf(object)?.known === templateSource.known
+  );
 }
 
 /** In Wave's own dialect, where that is understood. */
-function ownOptIn(annotations: Annotations, namespace: string, { dialects, ofNamespace }: Asking): OptIn {
-  if (dialects?.understood.includes("wave") === false) return { state: "out" };
+function ownOptIn(annotations: Annotations, namespace: string, { compatibility, ofNamespace }: Asking): OptIn {
+  if (compatibility?.understood.includes("wave") === false) return { state: "out" };
   return readOptIn(annotations, namespace, ofNamespace);
 }
 
 /** Where another dialect opted it in, that still does: its annotations are the same. */
 function stillOptedIn(own: OptIn, before: OptIn): boolean {
-  if (before.state === "in" && before.by === "dialect") return own.state !== "in";
+  if (before.state === "in" && before.by === "compatibility") return own.state !== "in";
   return sameJson(own, before);
 }
 
 /** A workload with the progress of an object that it is made of; the same workload where that is the same. */
 export function withProgressOf(workload: Workload, object: WorkloadObject): Workload {
-  const progress = workload.row.progress(object, workload.lender);
+  const progress = workload.row.progress(object, workload.templateSource);
   return sameJson(progress, workload.progress) ? workload : { ...workload, progress };
 }
 
@@ -64,9 +66,9 @@ export function withoutReferences(workload: Workload, mebibytes: number): Worklo
   return {
     ...workload,
     references: [],
-    excess: { budget: "namespace", count: mebibytes },
+    limitExceeded: { budget: "namespace", count: mebibytes },
     extras: noExtras,
-    baseline: short(workload.baseline),
+    recordedConfig: short(workload.recordedConfig),
     notedClasses: short(workload.notedClasses),
     disabledScheduler: short(workload.disabledScheduler),
     foreign: workload.foreign && { ...workload.foreign, annotations: {}, patterns: [], excluded: excludesNothing },

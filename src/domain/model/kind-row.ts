@@ -51,19 +51,19 @@ export interface WorkloadRow {
   /** Says in one line why no container would read anew what changes, and what to do; undefined where containers are started again. */
   readonly keepsContainers?: ((object: WorkloadObject) => string | undefined) | undefined;
   /** How far the rollout of an object is, as its status says it; `lender` is whose pod template it has. */
-  readonly progress: (object: WorkloadObject, lender?: Lender) => Progress;
+  readonly progress: (object: WorkloadObject, templateSource?: TemplateSource) => Progress;
 }
 
 /** How objects of a kind have the pod template of another object in place of one of their own. */
 export interface Borrowing {
   /** Whose it is; undefined where it is the object's own. */
-  readonly lenderOf: (object: WorkloadObject) => Lender | undefined;
+  readonly templateSourceOf: (object: WorkloadObject) => TemplateSource | undefined;
   /** The object as if the pod template were its own, with the generation of the lender that it was read of. */
   readonly withTemplate: (object: WorkloadObject, template: unknown, generation: number) => WorkloadObject;
 }
 
 /** An object of the same namespace whose pod template another one uses. */
-export interface Lender {
+export interface TemplateSource {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;

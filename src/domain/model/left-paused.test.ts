@@ -16,7 +16,7 @@ import { kinds } from "./built-in-kinds.ts";
 import { toWorkload } from "./workload.ts";
 
 const pausedAt = "deployment.reloader.stakater.com/paused-at";
-const moment: Moment = { now: 0, changes: undefined, written: undefined, standsSince: 0, wave: undefined };
+const moment: Moment = { now: 0, changes: undefined, written: undefined, standsSince: 0, batch: undefined };
 const left: Wanted = {
   pod: readsAll("ConfigMap", "web"),
   annotations: { "reloader.stakater.com/auto": "true", [pausedAt]: "2026-01-01T00:00:00Z" },
@@ -38,22 +38,22 @@ describe("a Deployment that Reloader left paused", () => {
     const { paused: _, ...spec } = asJson(workloadObject(left)).spec;
     expect(after.spec).toEqual(spec);
     expect(Object.keys(after.metadata.annotations)).not.toContain(pausedAt);
-    expect(planned({ ...left, annotations: after.metadata.annotations, spec: {} }).plan.outcome).toBe("adopt");
+    expect(planned({ ...left, annotations: after.metadata.annotations, spec: {} }).plan.outcome).toBe("recorded");
   });
 
   it.each<[string, Wanted]>([
     ["a person paused it", { ...left, annotations: { "reloader.stakater.com/auto": "true" } }],
     ["it is no longer paused", { ...left, spec: {} }],
   ])("is nothing of Wave's where %s", (_, wanted) => {
-    expect(planned(wanted).plan.outcome).toBe("adopt");
+    expect(planned(wanted).plan.outcome).toBe("recorded");
   });
 
-  it("stays so where that dialect is not understood", () => {
-    expect(planned(left, defaultPolicy).plan.outcome).toBe("baseline");
+  it("stays so where that compatibility is not understood", () => {
+    expect(planned(left, defaultPolicy).plan.outcome).toBe("firstHash");
   });
 
   it("is not admission's to resume, which plans for no moment", () => {
     const { workload } = planned(left);
-    expect(planRollout(workload, lookupOf(configMap("web", { a: "1" })), everybody).outcome).toBe("adopt");
+    expect(planRollout(workload, lookupOf(configMap("web", { a: "1" })), everybody).outcome).toBe("recorded");
   });
 });

@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../compatibility/settings.ts";
+import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { annotationPath, type JsonPatchOperation } from "../syntax/json-patch.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
@@ -8,8 +8,11 @@ const pausedAt = "deployment.reloader.stakater.com/paused-at";
 /**
  * Whether Reloader paused a Deployment and ended before it resumed it. Nobody else does: what a person pauses has no such annotation.
  */
-export function isLeftPaused({ metadata, spec }: WorkloadObject, dialects: DialectSettings | undefined): boolean {
-  if (dialects?.understood.includes("stakater") !== true || metadata?.annotations?.[pausedAt] === undefined)
+export function isLeftPaused(
+  { metadata, spec }: WorkloadObject,
+  compatibility: CompatibilitySettings | undefined,
+): boolean {
+  if (compatibility?.understood.includes("stakater") !== true || metadata?.annotations?.[pausedAt] === undefined)
     return false;
   return spec !== undefined && "paused" in spec && spec.paused === true;
 }

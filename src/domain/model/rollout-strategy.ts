@@ -1,7 +1,7 @@
 import type { Asking } from "../compatibility/directives.ts";
 import { rolloutStrategy } from "../compatibility/stakater.ts";
 import type { Annotations } from "../references/wave-annotations.ts";
-import type { Lender, WorkloadRow } from "./kind-row.ts";
+import type { TemplateSource, WorkloadRow } from "./kind-row.ts";
 
 /**
  * What brings Pods with a new hash:
@@ -14,18 +14,18 @@ import type { Lender, WorkloadRow } from "./kind-row.ts";
  *
  * With "lender" and "restart" the hash is recorded in an annotation of the workload, else in its pod template.
  */
-export type RolledBy = "template" | "lender" | "restart" | "run" | "replacement";
+export type RolledBy = "template" | "templateSource" | "restart" | "run" | "replacement";
 
 /** What rolls an object of a kind with these annotations, whose pod template may be borrowed. */
 export function rolledByOf(
   row: WorkloadRow,
-  lender: Lender | undefined,
+  templateSource: TemplateSource | undefined,
   annotations: Annotations,
-  { dialects }: Asking,
+  { compatibility }: Asking,
 ): RolledBy {
-  const mayRestart = row.restartAt !== undefined && dialects?.understood.includes("stakater") === true;
+  const mayRestart = row.restartAt !== undefined && compatibility?.understood.includes("stakater") === true;
   if (mayRestart && annotations[rolloutStrategy] === "restart") return "restart";
-  return row.rolledBy ?? (lender === undefined ? "template" : "lender");
+  return row.rolledBy ?? (templateSource === undefined ? "template" : "templateSource");
 }
 
 /**
@@ -38,5 +38,5 @@ export function podsCarryHash({ rolledBy }: { readonly rolledBy: RolledBy }): bo
 
 /** Whether the hash of a workload stands in an annotation of its own, and not in its pod template. */
 export function recordsBeside({ rolledBy }: { readonly rolledBy: RolledBy }): boolean {
-  return rolledBy === "restart" || rolledBy === "lender";
+  return rolledBy === "restart" || rolledBy === "templateSource";
 }

@@ -9,10 +9,10 @@ export const invalidScheduler = "wave.pusher.com/invalid";
 const defaultScheduler = "default-scheduler";
 
 const schedulerPath = "/spec/template/spec/schedulerName";
-const gatePath = `/metadata/annotations/${annotationPath(schedulingDisabled)}`;
+const schedulingHoldPath = `/metadata/annotations/${annotationPath(schedulingDisabled)}`;
 
 /** Whether the scheduling gate keeps the Pods of a workload pending. The scheduler alone decides that. */
-export function isGated(workload: Workload): boolean {
+export function isSchedulingHeld(workload: Workload): boolean {
   return workload.schedulerName === invalidScheduler;
 }
 
@@ -20,8 +20,8 @@ export function isGated(workload: Workload): boolean {
  * Whether anything of the scheduling gate is on a workload: its scheduler, its annotation, or one without the other
  * because somebody restored or removed it.
  */
-export function hasGate(workload: Workload): boolean {
-  return isGated(workload) || workload.disabledScheduler !== undefined;
+export function hasSchedulingHold(workload: Workload): boolean {
+  return isSchedulingHeld(workload) || workload.disabledScheduler !== undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export function hasGate(workload: Workload): boolean {
  * default: better than Pods that wait for ever.
  */
 export function intendedScheduler(workload: Workload, before?: Workload): string {
-  if (!isGated(workload)) return workload.schedulerName ?? "";
+  if (!isSchedulingHeld(workload)) return workload.schedulerName ?? "";
   if (workload.disabledScheduler === invalidScheduler) return "";
   if (workload.disabledScheduler !== undefined) return workload.disabledScheduler;
   return before === undefined ? "" : intendedScheduler(before);
@@ -45,11 +45,11 @@ export function sameScheduler(a: string, b: string): boolean {
  * Keeps the Pods of a workload from being scheduled and notes the scheduler to restore. Nothing where that is so
  * already.
  */
-export function closeGate(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
-  if (isGated(workload) && workload.disabledScheduler !== undefined) return [];
+export function closeSchedulingHold(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
+  if (isSchedulingHeld(workload) && workload.disabledScheduler !== undefined) return [];
   // "add" also replaces.
   return [
-    { op: "add", path: gatePath, value: intendedScheduler(workload, before) },
+    { op: "add", path: schedulingHoldPath, value: intendedScheduler(workload, before) },
     { op: "add", path: schedulerPath, value: invalidScheduler },
   ];
 }
@@ -58,18 +58,18 @@ export function closeGate(workload: Workload, before?: Workload): readonly JsonP
  * Restores the scheduler, unless somebody has done so, and removes the annotation. An empty scheduler is restored by
  * removing the field: the API server then writes its default.
  */
-export function openGate(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
+export function openSchedulingHold(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
   const name = intendedScheduler(workload, before);
   const restored: JsonPatchOperation =
     name === "" ? { op: "remove", path: schedulerPath } : { op: "replace", path: schedulerPath, value: name };
   return [
-    ...(isGated(workload) ? [restored] : []),
-    ...(workload.disabledScheduler === undefined ? [] : [{ op: "remove", path: gatePath } as const]),
+    ...(isSchedulingHeld(workload) ? [restored] : []),
+    ...(workload.disabledScheduler === undefined ? [] : [{ op: "remove", path: schedulingHoldPath } as const]),
   ];
 }
 
 /** Fails where the gate is no longer as it was read: an annotation raises no generation of some kinds. */
-export function testGate(workload: Workload): readonly JsonPatchOperation[] {
+export function testSchedulingHold(workload: Workload): readonly JsonPatchOperation[] {
   if (workload.disabledScheduler === undefined) return [];
-  return [{ op: "test", path: gatePath, value: workload.disabledScheduler }];
+  return [{ op: "test", path: schedulingHoldPath, value: workload.disabledScheduler }];
 }

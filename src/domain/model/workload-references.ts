@@ -1,8 +1,8 @@
 import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
-import type { Asked, DialectSource } from "../compatibility/directive.ts";
+import type { Asked, CompatibilitySource } from "../compatibility/directive.ts";
 import type { Asking } from "../compatibility/directives.ts";
 import { extraReferences } from "../references/extra-references.ts";
-import { budgets, type Excess } from "../references/limits.ts";
+import { type LimitExceeded, limits } from "../references/limits.ts";
 import { mergeReferences } from "../references/merge-references.ts";
 import { configKey, type Reference } from "../references/references.ts";
 import { type Found, podReferences } from "./pod-references.ts";
@@ -15,8 +15,8 @@ type Sources = Pick<Asking, "providerClasses">;
 
 /** What a workload refers to, or that it is too much. */
 export type References =
-  | { readonly merged: readonly Reference[]; readonly excess?: undefined }
-  | { readonly merged?: undefined; readonly excess: Excess };
+  | { readonly merged: readonly Reference[]; readonly limitExceeded?: undefined }
+  | { readonly merged?: undefined; readonly limitExceeded: LimitExceeded };
 
 /**
  * What a workload refers to, merged per object and way of reading, sorted: what the dialects ask for that opted it in, or
@@ -30,10 +30,10 @@ export function referencesOf(object: WorkloadObject, asked?: readonly Asked[], s
   findReferences(object, asked, sources, (reference) => {
     places += reference.keys === "all" ? 1 : Math.max(1, reference.keys.length);
     objects.add(configKey(reference));
-    if (places <= budgets.places.most && objects.size <= budgets.objects.most) kept.push(reference);
+    if (places <= limits.places.most && objects.size <= limits.objects.most) kept.push(reference);
   });
-  if (places > budgets.places.most) return { excess: { budget: "places", count: places } };
-  if (objects.size > budgets.objects.most) return { excess: { budget: "objects", count: objects.size } };
+  if (places > limits.places.most) return { limitExceeded: { budget: "places", count: places } };
+  if (objects.size > limits.objects.most) return { limitExceeded: { budget: "objects", count: objects.size } };
   return { merged: asked === undefined ? mergeReferences(kept) : withoutMarkedTwice(mergeReferences(kept)) };
 }
 
@@ -59,7 +59,7 @@ export function collectReferences(
 }
 
 /** The annotations of a workload that dialects read. */
-export function sourceOf({ metadata, spec }: WorkloadObject): DialectSource {
+export function sourceOf({ metadata, spec }: WorkloadObject): CompatibilitySource {
   const { namespace = "", annotations } = metadata ?? {};
   return {
     namespace,

@@ -27,7 +27,7 @@ describe("toWorkload", () => {
     expect(collectReferences(workloadObject({ pod, annotations: { [optIn]: "false" } }))).toHaveLength(1);
   });
 
-  it("reads hash, scheduler and gate", () => {
+  it("reads hash, scheduler and scheduling hold", () => {
     expect(
       workload({
         annotations: { "wave.pusher.com/scheduling-disabled": "" },
@@ -63,7 +63,7 @@ describe("toWorkload", () => {
   });
 
   it("reads what it says of when it is rolled", () => {
-    const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/streak": "3" };
+    const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/consecutive-rollouts": "3" };
     expect(workload({ annotations })).toMatchObject({ policy: { hold: "true" }, streak: "3" });
     expect(workload()).toMatchObject({ policy: {}, streak: undefined });
   });

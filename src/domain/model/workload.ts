@@ -1,5 +1,5 @@
 import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
-import type { Asked, DialectSource } from "../compatibility/directive.ts";
+import type { Asked, CompatibilitySource } from "../compatibility/directive.ts";
 import { type Asking, askedOf, contradictions, optInOf } from "../compatibility/directives.ts";
 import type { OptIn } from "../compatibility/opt-in.ts";
 import {
@@ -12,21 +12,21 @@ import {
 import { annotationMistakes } from "../policy/annotation-mistakes.ts";
 import { type PolicyAnnotations, policyAnnotationsOf } from "../policy/policy-annotations.ts";
 import {
-  configBaseline,
   configHash,
+  consecutiveRollouts,
   providerClasses,
-  rollStreak,
+  recordedConfigAnnotation,
   schedulingDisabled,
 } from "../references/annotations.ts";
 import { type Extras, extrasOf, noExtras } from "../references/extra-references.ts";
 import { writersOf } from "../references/field-managers.ts";
-import { budgets, type Excess } from "../references/limits.ts";
+import { type LimitExceeded, limits } from "../references/limits.ts";
 import type { Reference } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import { type Annotations, bytesOfWave, fingerprint } from "../references/wave-annotations.ts";
 import { sharedString } from "../syntax/shared-string.ts";
 import { quoted } from "../syntax/wording.ts";
-import { type Lender, standardForm, type WorkloadRow } from "./kind-row.ts";
+import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
 import { isLeftPaused } from "./left-paused.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import type { Progress } from "./progress.ts";
@@ -35,7 +35,7 @@ import type { WorkloadName } from "./workload-key.ts";
 import { referencesOf, sourceOf, type WorkloadObject } from "./workload-references.ts";
 
 export type { OptIn } from "../compatibility/opt-in.ts";
-export type { Lender, WorkloadKind, WorkloadRow } from "./kind-row.ts";
+export type { TemplateSource, WorkloadKind, WorkloadRow } from "./kind-row.ts";
 export { podsCarryHash, recordsBeside } from "./rollout-strategy.ts";
 export { namespaceOf, parseWorkloadKey, type WorkloadName, workloadKey } from "./workload-key.ts";
 export type { WorkloadObject } from "./workload-references.ts";
@@ -59,7 +59,7 @@ export interface Workload extends WorkloadName {
    * The budget that it exceeds, so that its references are not known; undefined where it has not opted in, unless it is
    * the budget of its namespace.
    */
-  readonly excess: Excess | undefined;
+  readonly limitExceeded: LimitExceeded | undefined;
   /** Its annotations that name other objects, as they are written; undefined where they are absent. */
   readonly extras: Extras;
   /** All of its annotations that are Wave's, or a digest of them: equal where they are equal. */
@@ -68,13 +68,13 @@ export interface Workload extends WorkloadName {
   readonly foreign: Foreign | undefined;
   readonly rolledBy: RolledBy;
   /** Whose pod template it has; undefined where that is its own. */
-  readonly lender: Lender | undefined;
+  readonly templateSource: TemplateSource | undefined;
   /** The annotation that has its hash, or is to have it. */
   readonly hashAnnotation: string;
   /** The hash that stands there. */
   readonly recordedHash: string | undefined;
   /** The annotation with its baseline, as it is written; undefined where there is none. */
-  readonly baseline: string | undefined;
+  readonly recordedConfig: string | undefined;
   /** The annotation with the versions of SecretProviderClasses that its hash is of, as it is written; undefined where there is none. */
   readonly notedClasses: string | undefined;
   /** Whether it has annotations at all, whoever's; a JSON Patch needs to know. */
@@ -119,9 +119,9 @@ export class MalformedWorkload extends Error {
 export function toWorkload(row: WorkloadRow, object: WorkloadObject, asking: Asking = {}): Workload {
   const { namespace, name, generateName } = object.metadata ?? {};
   try {
-    const lender = row.borrowing?.lenderOf(object);
-    const isUnread = lender !== undefined && lender.generation === undefined;
-    return slim(row, isUnread ? withNothing(object) : standardForm(row, object), asking, lender);
+    const templateSource = row.borrowing?.templateSourceOf(object);
+    const isUnread = templateSource !== undefined && templateSource.generation === undefined;
+    return slim(row, isUnread ? withNothing(object) : standardForm(row, object), asking, templateSource);
   } catch (cause) {
     const called = name ?? generateName ?? "";
     // A message of the run-time's own may quote what it stumbled over.
@@ -143,7 +143,12 @@ export function workloadIfAny(row: WorkloadRow, object: WorkloadObject, asking: 
 /** How many characters of an annotation are kept where they are too many in all: more than any hash or scheduler has. */
 export const mostKept = 300;
 
-function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, lender: Lender | undefined): Workload {
+function slim(
+  row: WorkloadRow,
+  object: WorkloadObject,
+  asking: Asking,
+  templateSource: TemplateSource | undefined,
+): Workload {
   const { metadata, spec } = object;
   if (metadata?.namespace === undefined) throw new Error("it has no metadata.namespace");
   if (metadata.name === undefined && metadata.generateName === undefined) throw new Error("it has no metadata.name");
@@ -151,26 +156,28 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, lender: 
     throw new Error(`it has no ${row.template.slice(1).replaceAll("/", ".")}.spec`);
   const annotations = metadata.annotations ?? {};
   const template = spec.template.metadata?.annotations;
-  const { dialects } = asking;
+  const { compatibility } = asking;
   const source = sourceOf(object);
-  const others = foreignNames(dialects?.understood);
+  const others = foreignNames(compatibility?.understood);
   const bytes = bytesOfWave(annotations, others) + bytesOfWave(template ?? {}, others);
-  const tooLong = bytes > budgets.annotations.most;
+  const tooLong = bytes > limits.annotations.most;
   const madeBy = row.leavesControlled ? controllerOf(metadata) : undefined;
   const asked = madeBy === undefined ? askedOf(tooLong ? shortened(source) : source, asking) : [];
   const optIn: OptIn = madeBy === undefined ? optInOf(asked) : { state: "out", madeBy };
-  const rolledBy = rolledByOf(row, lender, annotations, asking);
+  const rolledBy = rolledByOf(row, templateSource, annotations, asking);
   const kept = (text: string | undefined) =>
     tooLong && text !== undefined && text.length > mostKept ? undefined : text;
-  const { merged: references = [], excess } = tooLong
-    ? { excess: { budget: "annotations", count: bytes } as const }
+  const { merged: references = [], limitExceeded } = tooLong
+    ? { limitExceeded: { budget: "annotations", count: bytes } as const }
     : optIn.state === "in"
-      ? referencesOf({ metadata, spec }, dialects && asked.filter((each) => each.optIn.state === "in"), asking)
+      ? referencesOf({ metadata, spec }, compatibility && asked.filter((each) => each.optIn.state === "in"), asking)
       : { merged: [] };
-  const foreign = dialects && foreignOf(tooLong ? {} : annotations, asked, dialects);
+  const foreign = compatibility && foreignOf(tooLong ? {} : annotations, asked, compatibility);
   const isBeside = recordsBeside({ rolledBy });
   const withHash = isBeside ? annotations : (template ?? {});
-  const hashAnnotation = isBeside ? configHash : hashAnnotationOf(withHash, foreign, foreignHash(dialects?.understood));
+  const hashAnnotation = isBeside
+    ? configHash
+    : hashAnnotationOf(withHash, foreign, foreignHash(compatibility?.understood));
   const recorded = kept(withHash[hashAnnotation]);
   const { byWaveAt, editedBy } = writersOf(metadata);
   return {
@@ -184,33 +191,33 @@ function slim(row: WorkloadRow, object: WorkloadObject, asking: Asking, lender: 
     deleting: isDeleting(metadata),
     optIn,
     references,
-    excess: optIn.state === "in" ? excess : undefined,
+    limitExceeded: optIn.state === "in" ? limitExceeded : undefined,
     extras: tooLong ? noExtras : extrasOf(annotations),
     annotations: fingerprint(annotations, others),
     foreign,
     rolledBy,
-    lender,
+    templateSource,
     hashAnnotation,
     // The same string as that of the view which is remembered.
     recordedHash: recorded && sharedString(recorded),
-    baseline: kept(annotations[configBaseline]),
+    recordedConfig: kept(annotations[recordedConfigAnnotation]),
     notedClasses: kept(annotations[providerClasses]),
     hasAnnotations: metadata.annotations !== undefined && metadata.annotations !== null,
     hasTemplateMetadata: spec.template.metadata !== undefined && spec.template.metadata !== null,
     hasTemplateAnnotations: template !== undefined && template !== null,
     // A gate on a lender is the lender's own.
-    schedulerName: lender === undefined ? spec.template.spec.schedulerName : undefined,
+    schedulerName: templateSource === undefined ? spec.template.spec.schedulerName : undefined,
     disabledScheduler: kept(annotations[schedulingDisabled]),
-    leftPaused: row.id === "Deployment" && optIn.state === "in" && isLeftPaused(object, dialects),
+    leftPaused: row.id === "Deployment" && optIn.state === "in" && isLeftPaused(object, compatibility),
     oldFinalizer: hasOldFinalizer(metadata),
     mistakes:
       tooLong || madeBy !== undefined
         ? []
         : [...mistakesOf(source, asked), ...(references.length > 0 ? keepingOf(row, object) : [])],
     policy: policyAnnotationsOf(annotations, "workload"),
-    progress: row.progress(object, lender),
+    progress: row.progress(object, templateSource),
     rolledAt: byWaveAt,
-    streak: kept(annotations[rollStreak]),
+    streak: kept(annotations[consecutiveRollouts]),
     editedBy,
   };
 }
@@ -238,13 +245,13 @@ function controllerOf({ ownerReferences }: ObjectMeta): string | undefined {
 }
 
 /** As much of too long annotations as tells whether somebody opts in. */
-function shortened({ namespace, annotations, templateAnnotations }: DialectSource): DialectSource {
+function shortened({ namespace, annotations, templateAnnotations }: CompatibilitySource): CompatibilitySource {
   const short = (all: Annotations) =>
     Object.fromEntries(Object.entries(all).map(([name, text]) => [name, text.slice(0, mostKept)]));
   return { namespace, annotations: short(annotations), templateAnnotations: short(templateAnnotations) };
 }
 
-function mistakesOf(source: DialectSource, asked: readonly Asked[]): readonly Warning[] {
+function mistakesOf(source: CompatibilitySource, asked: readonly Asked[]): readonly Warning[] {
   return [
     ...annotationMistakes(source.annotations, source.templateAnnotations),
     ...asked.flatMap(({ mistakes }) => mistakes),

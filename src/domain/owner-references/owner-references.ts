@@ -57,13 +57,13 @@ export function planOwners(
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .slice(0, mostOwners),
   );
-  const isWaves = (text: string) => {
+  const isBatches = (text: string) => {
     const owner = workload(keyOfOwner(text));
     if (owner?.oldFinalizer !== true || ownerText(owner) !== text) return false;
     const bearing = bearingOf(owner, policy);
     return bearing === "owns" || bearing === "releases";
   };
-  const dropped = owners.filter((text) => !wanted.has(text) && isWaves(text));
+  const dropped = owners.filter((text) => !wanted.has(text) && isBatches(text));
   const own = new Set(owners);
   const added = [...wanted].flatMap(([text, each]) => (own.has(text) ? [] : [each]));
   const left = owners.length - dropped.length;

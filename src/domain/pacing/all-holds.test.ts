@@ -17,7 +17,13 @@ function held(plan: RolloutPlan): readonly [Hold["reason"], number | undefined] 
 const rolledAt = noon / 1000;
 const hash = (plan: RolloutPlan) => ("hash" in plan ? plan.hash : "");
 const wanted = hash(planned({}, momentAt(noon)));
-const written = (more: Partial<Written> = {}): Written => ({ at: noon, hash: "v2:old", streak: 1, undone: 0, ...more });
+const written = (more: Partial<Written> = {}): Written => ({
+  at: noon,
+  hash: "v2:old",
+  streak: 1,
+  reverted: 0,
+  ...more,
+});
 
 describe("a roll settles", () => {
   const settling = (first: number, last: number, at: number) =>
@@ -144,60 +150,60 @@ describe("a roll waits for the last one", () => {
 });
 
 describe("what is taken away again", () => {
-  const tried = (undone: number, ms: number, flags = {}) =>
+  const tried = (reverted: number, ms: number, flags = {}) =>
     planned(
       { rolledAt, editedBy: "helm" },
-      momentAt(noon + ms, { written: written({ hash: wanted, streak: undone + 1, undone }) }),
+      momentAt(noon + ms, { written: written({ hash: wanted, streak: reverted + 1, reverted }) }),
       flags,
     );
 
   it("is written again later and later, and who takes it is told from the first time on", () => {
-    expect(held(tried(0, 9_999))).toEqual(["undone", 10_000]);
+    expect(held(tried(0, 9_999))).toEqual(["reverted", 10_000]);
     expect(tried(0, 9_999)).toMatchObject({
       hold: { warning: true, message: /^somebody, perhaps field manager "helm", took away/ },
     });
     expect(held(tried(0, 10_000))).toBeUndefined();
-    expect(held(tried(3, 79_999))).toEqual(["undone", 80_000]);
+    expect(held(tried(3, 79_999))).toEqual(["reverted", 80_000]);
     expect(held(tried(8, 300_000))).toBeUndefined();
   });
 
   it("is not written an eleventh time, however long ago the tenth was", () => {
-    expect(held(tried(9, 1))).toEqual(["undone", undefined]);
-    expect(held(tried(9, 86_400_000))).toEqual(["undone", undefined]);
-    expect(held(tried(9, 86_400_000, { settleMs: 0 }))).toEqual(["undone", undefined]);
+    expect(held(tried(9, 1))).toEqual(["reverted", undefined]);
+    expect(held(tried(9, 86_400_000))).toEqual(["reverted", undefined]);
+    expect(held(tried(9, 86_400_000, { settleMs: 0 }))).toEqual(["reverted", undefined]);
   });
 
   it("is written again at once the first time where --settle is 0", () => {
     expect(held(tried(0, 1, { settleMs: 0 }))).toBeUndefined();
-    expect(held(tried(1, 1, { settleMs: 0 }))).toEqual(["undone", 10_000]);
+    expect(held(tried(1, 1, { settleMs: 0 }))).toEqual(["reverted", 10_000]);
   });
 
   it("does not hold another hash", () => {
-    const moment = momentAt(noon + 600_000, { written: written({ undone: 9 }) });
+    const moment = momentAt(noon + 600_000, { written: written({ reverted: 9 }) });
     expect(held(planned({ rolledAt }, moment))).toBeUndefined();
   });
 });
 
 describe("what replaces no running Pods is not held", () => {
   const policy = { ...defaultPolicy, pacing: defaultFlags };
-  const wave = () => {
+  const batch = () => {
     throw new Error("asked for its wave");
   };
   const pod = readsAll("ConfigMap", "web");
   const web = configMap("web", { a: "1" });
-  const moment = momentAt(noon, { changes: { first: noon, last: noon }, written: written(), wave });
+  const moment = momentAt(noon, { changes: { first: noon, last: noon }, written: written(), batch });
 
-  it("such as a gate that opens", () => {
-    const gated = workload({ pod: { ...pod, schedulerName: invalidScheduler } });
-    const plan = planRollout({ ...gated, rolledAt }, lookupOf(web), policy, undefined, moment);
-    expect(plan).toMatchObject({ outcome: "baseline" });
+  it("such as a scheduling hold that opens", () => {
+    const schedulingHeld = workload({ pod: { ...pod, schedulerName: invalidScheduler } });
+    const plan = planRollout({ ...schedulingHeld, rolledAt }, lookupOf(web), policy, undefined, moment);
+    expect(plan).toMatchObject({ outcome: "firstHash" });
     expect(plan).not.toHaveProperty("streak");
   });
 
-  it("such as a gate that is cleaned up", () => {
+  it("such as a scheduling hold that is cleaned up", () => {
     const optedOut = { "wave.pusher.com/update-on-config-change": "false" };
-    const gated = workload({ pod: { ...pod, schedulerName: invalidScheduler }, annotations: optedOut });
-    expect(planRollout(gated, lookupOf(web), policy, undefined, moment).outcome).toBe("cleanUp");
+    const schedulingHeld = workload({ pod: { ...pod, schedulerName: invalidScheduler }, annotations: optedOut });
+    expect(planRollout(schedulingHeld, lookupOf(web), policy, undefined, moment).outcome).toBe("cleanUp");
   });
 
   it("and a first hash while the first Pods are being made waits for no other workload", () => {
@@ -207,16 +213,16 @@ describe("what replaces no running Pods is not held", () => {
         lookupOf(web),
         policy,
         undefined,
-        momentAt(noon, { wave }),
+        momentAt(noon, { batch }),
       );
-    expect(first({ state: "progressing", step: 0, available: 0 })().outcome).toBe("baseline");
+    expect(first({ state: "progressing", step: 0, available: 0 })().outcome).toBe("firstHash");
     // The annotation that opts it in raised its generation, of which its status does not know yet.
     expect(first({ state: "progressing", step: 3, available: 3 })).toThrow("asked for its wave");
     expect(first({ state: "complete", since: undefined })).toThrow("asked for its wave");
   });
 
   it("and a roll that replaces no Pod waits for no other workload", () => {
-    const roll = (progress: Workload["progress"]) => () => planned({ progress }, momentAt(noon, { wave }));
+    const roll = (progress: Workload["progress"]) => () => planned({ progress }, momentAt(noon, { batch }));
     expect(roll({ state: "idle" })().outcome).toBe("roll");
     expect(roll({ state: "complete", since: undefined })).toThrow("asked for its wave");
   });

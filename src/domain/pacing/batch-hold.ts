@@ -7,12 +7,12 @@ import { changedObjects, type Due } from "./due.ts";
  * gets its first hash while its first Pods are still being made: waiting would only let these run longer before they
  * are replaced. Of the other no Pod is replaced: as a canary it would prove nothing.
  */
-export function inWaves(due: Due): Hold | undefined {
+export function inBatches(due: Due): Hold | undefined {
   const { workload, decision, policy, flags, moment } = due;
-  if (moment.wave === undefined || flags.maxConcurrent === 0 || !policy.waves.value) return undefined;
+  if (moment.batch === undefined || flags.maxConcurrent === 0 || !policy.batches.value) return undefined;
   if (workload.progress.state === "idle") return undefined;
-  if (decision.outcome === "baseline" && isNew(workload)) return undefined;
-  return moment.wave(workload, changedObjects(due));
+  if (decision.outcome === "firstHash" && isNew(workload)) return undefined;
+  return moment.batch(workload, changedObjects(due));
 }
 
 /**

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultFlags } from "../../../test/support/pacing/due.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
-import { type Wave, type WaveMember, waveOf } from "./batches.ts";
+import { type BatchMember, batchOf, type Wave } from "./batches.ts";
 import type { Stage } from "./stage.ts";
 
 const object = { kind: "ConfigMap", namespace: "shop", name: "shared" } as const;
@@ -14,29 +14,29 @@ const passed: Stage = { state: "passed" };
 const failed: Stage = { state: "failed", rolledAt: 4_000 };
 
 /** So many of each, named a0, a1, …, in the order in which they are given. */
-function members(...counts: readonly (readonly [number, Stage])[]): readonly WaveMember[] {
+function members(...counts: readonly (readonly [number, Stage])[]): readonly BatchMember[] {
   const stages = counts.flatMap(([count, stage]) => Array.from({ length: count }, () => stage));
   return stages.map((stage, index) => ({ key: `a${String(index).padStart(3, "0")}`, priority: 0, stage }));
 }
 
-function wave(group: readonly WaveMember[], flags: Partial<PacingFlags> = {}): Wave {
-  return waveOf({ object, namespace: "shop", members: group }, { ...defaultFlags, ...flags });
+function batch(group: readonly BatchMember[], flags: Partial<PacingFlags> = {}): Wave {
+  return batchOf({ object, namespace: "shop", members: group }, { ...defaultFlags, ...flags });
 }
 
-const go = (...given: Parameters<typeof wave>) => [...wave(...given).go];
+const go = (...given: Parameters<typeof batch>) => [...batch(...given).go];
 
 describe("a change that concerns many workloads", () => {
   it("begins with the first wave", () => {
     expect(go(members([200, due]))).toEqual(["a000"]);
-    expect(go(members([200, due]), { firstWave: 3 })).toEqual(["a000", "a001", "a002"]);
-    expect(wave(members([200, due])).hold).toMatchObject({ reason: "wave", until: undefined, warning: false });
+    expect(go(members([200, due]), { canarySize: 3 })).toEqual(["a000", "a001", "a002"]);
+    expect(batch(members([200, due])).hold).toMatchObject({ reason: "batch", until: undefined, warning: false });
   });
 
   it("waits for that to be complete, and for so long", () => {
     expect(go(members([1, underWay], [199, due]))).toEqual([]);
     expect(go(members([1, soaking], [199, due]))).toEqual([]);
-    expect(wave(members([1, soaking], [199, due]))).toMatchObject({ again: 10_000, hold: { until: 10_000 } });
-    expect(go(members([1, passed], [1, underWay], [199, due]), { firstWave: 2 })).toEqual([]);
+    expect(batch(members([1, soaking], [199, due]))).toMatchObject({ again: 10_000, hold: { until: 10_000 } });
+    expect(go(members([1, passed], [1, underWay], [199, due]), { canarySize: 2 })).toEqual([]);
   });
 
   it("goes on with at most so many at once", () => {
@@ -44,18 +44,18 @@ describe("a change that concerns many workloads", () => {
     expect(go(members([1, passed], [30, underWay], [169, due])).length).toBe(20);
     expect(go(members([1, passed], [50, underWay], [149, due]))).toEqual([]);
     expect(go(members([1, passed], [20, soaking], [30, underWay], [149, due])).length).toBe(20);
-    expect(go(members([200, due]), { firstWave: 10, maxConcurrent: 4 }).length).toBe(4);
+    expect(go(members([200, due]), { canarySize: 10, maxConcurrent: 4 }).length).toBe(4);
   });
 
   it("waits for nothing where it concerns no more than the first wave", () => {
     expect(go(members([1, due]))).toEqual(["a000"]);
-    expect(go(members([1, failed], [1, due]), { firstWave: 2 })).toEqual(["a001"]);
+    expect(go(members([1, failed], [1, due]), { canarySize: 2 })).toEqual(["a001"]);
   });
 
   it("goes by priority, higher first, and then by name", () => {
     const group = members([4, due]).map((member, index) => ({ ...member, priority: [0, -1, 5, 0][index] ?? 0 }));
-    expect(go(group, { firstWave: 3 })).toEqual(["a002", "a000", "a003"]);
-    expect(go(group.toReversed(), { firstWave: 3 })).toEqual(["a002", "a000", "a003"]);
+    expect(go(group, { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
+    expect(go(group.toReversed(), { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
   });
 
   it("does not wait for one that the failures of another change halt", () => {
@@ -63,8 +63,8 @@ describe("a change that concerns many workloads", () => {
   });
 
   it("says the same to all who wait, whoever goes", () => {
-    const one = wave(members([1, underWay], [199, due])).hold;
-    const later = wave(members([30, passed], [50, underWay], [120, due])).hold;
+    const one = batch(members([1, underWay], [199, due])).hold;
+    const later = batch(members([30, passed], [50, underWay], [120, due])).hold;
     expect(later).toEqual(one);
     expect(one.message).toBe(
       'other workloads go first with this change of ConfigMap "shared"; it follows when they are complete',
@@ -74,17 +74,17 @@ describe("a change that concerns many workloads", () => {
 
 describe("a change is halted", () => {
   it("by one that fails in the first wave", () => {
-    expect(wave(members([1, failed], [199, due]))).toMatchObject({ halted: true, hold: { reason: "halted" } });
+    expect(batch(members([1, failed], [199, due]))).toMatchObject({ halted: true, hold: { reason: "halted" } });
     expect(go(members([1, failed], [199, due]))).toEqual([]);
-    expect(wave(members([1, passed], [1, failed], [198, due]), { firstWave: 2 }).halted).toBe(true);
+    expect(batch(members([1, passed], [1, failed], [198, due]), { canarySize: 2 }).halted).toBe(true);
   });
 
   it("by three that fail later, and until then goes on", () => {
     expect(go(members([1, passed], [2, failed], [197, due])).length).toBe(50);
-    const halted = wave(members([1, passed], [3, failed], [5, underWay], [191, due]));
+    const halted = batch(members([1, passed], [3, failed], [5, underWay], [191, due]));
     expect([...halted.go]).toEqual([]);
     expect(halted.hold).toMatchObject({ reason: "halted", warning: true, until: undefined });
-    expect(halted.hold.message).toMatch(/wave resume/);
+    expect(halted.hold.message).toMatch(/batch resume/);
   });
 
   it("until those recover", () => {
@@ -107,7 +107,7 @@ describe("a change is halted", () => {
 
   it("never where nobody asks for that: a failure is past like a success", () => {
     expect(go(members([1, failed], [199, due]), { haltAfterFailures: 0 }).length).toBe(50);
-    expect(wave(members([100, failed], [100, due]), { haltAfterFailures: 0 }).halted).toBe(false);
+    expect(batch(members([100, failed], [100, due]), { haltAfterFailures: 0 }).halted).toBe(false);
   });
 });
 
@@ -120,18 +120,18 @@ describe("waves of any kind", () => {
   );
   const group = fc
     .array(fc.tuple(stage, fc.integer({ min: -2, max: 2 })), { maxLength: 30 })
-    .map((all) => all.map(([each, priority], index): WaveMember => ({ key: `w${index}`, priority, stage: each })));
+    .map((all) => all.map(([each, priority], index): BatchMember => ({ key: `w${index}`, priority, stage: each })));
   const flags = fc.record({
-    firstWave: fc.integer({ min: 1, max: 5 }),
+    canarySize: fc.integer({ min: 1, max: 5 }),
     maxConcurrent: fc.integer({ min: 1, max: 6 }),
     haltAfterFailures: fc.nat(4),
   });
-  const is = (state: Stage["state"]) => (member: WaveMember) => member.stage.state === state;
+  const is = (state: Stage["state"]) => (member: BatchMember) => member.stage.state === state;
 
   it("let nobody go who is not due, nor more than there may be at once, nor one before another that goes first", () => {
     fc.assert(
       fc.property(group, flags, (all, given) => {
-        const { go: may, halted } = wave(all, given);
+        const { go: may, halted } = batch(all, given);
         const waiting = all.filter(is("due"));
         const going = waiting.filter(({ key }) => may.has(key));
         expect(going.length).toBe(may.size);
@@ -148,7 +148,7 @@ describe("waves of any kind", () => {
   it("always have somebody who goes, something that ends by time, a failure that halts, or nobody who waits", () => {
     fc.assert(
       fc.property(group, flags, (all, given) => {
-        const { go: may, halted, again } = wave(all, given);
+        const { go: may, halted, again } = batch(all, given);
         const stands = all.some(is("due")) && may.size === 0;
         if (!stands) return;
         if (halted) expect(all.some(is("failed"))).toBe(true);

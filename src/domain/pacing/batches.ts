@@ -8,15 +8,15 @@ import type { Stage } from "./stage.ts";
  * A change of one object, for the workloads of one namespace that read it: of another namespace, where the object is shared,
  * nobody can be their canary or halt them.
  */
-export interface WaveGroup {
+export interface BatchGroup {
   readonly object: ConfigName;
   readonly namespace: string;
   /** Those that the change concerns, in any order, but those with `waves: "off"`. */
-  readonly members: readonly WaveMember[];
+  readonly members: readonly BatchMember[];
 }
 
 /** A workload that a change concerns. */
-export interface WaveMember {
+export interface BatchMember {
   /** As `workloadKey` makes it. */
   readonly key: string;
   /** Higher goes first. */
@@ -44,8 +44,8 @@ export interface Wave {
  * The answer follows only from how far each member is, so it is the same after a restart: nobody has to remember a
  * wave. It holds only for now: later another workload may have to go first.
  */
-export function waveOf({ object, namespace, members }: WaveGroup, flags: PacingFlags): Wave {
-  const { firstWave, maxConcurrent } = flags;
+export function batchOf({ object, namespace, members }: BatchGroup, flags: PacingFlags): Wave {
+  const { canarySize, maxConcurrent } = flags;
   const count = countStages(members);
   const again = soonest(members);
   const halted = isHalted(count, members.length, flags);
@@ -57,56 +57,56 @@ export function waveOf({ object, namespace, members }: WaveGroup, flags: PacingF
   }
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
   // Where a failure does not halt it is past like a success.
-  const openToAll = members.length <= firstWave || count.passed + count.failed >= firstWave;
+  const openToAll = members.length <= canarySize || count.passed + count.failed >= canarySize;
   const begun = count.underWay + count.soaking + count.passed + count.failed;
-  const slots = openToAll ? free : Math.min(free, Math.max(0, firstWave - begun));
-  const soaks = !openToAll && begun >= firstWave && count.underWay === 0 ? again : undefined;
+  const slots = openToAll ? free : Math.min(free, Math.max(0, canarySize - begun));
+  const soaks = !openToAll && begun >= canarySize && count.underWay === 0 ? again : undefined;
   return { go: keysOf(due.slice(0, slots)), hold: goingFirst(described, soaks), halted, again };
 }
 
 /** Whether too many of a group failed, whoever else is due. */
 function isHalted(count: Counts, members: number, flags: PacingFlags): boolean {
-  const { firstWave, haltAfterFailures } = flags;
-  if (haltAfterFailures === 0 || members <= firstWave) return false;
-  return count.failed >= (count.passed < firstWave ? 1 : haltAfterFailures);
+  const { canarySize, haltAfterFailures } = flags;
+  if (haltAfterFailures === 0 || members <= canarySize) return false;
+  return count.failed >= (count.passed < canarySize ? 1 : haltAfterFailures);
 }
 
 type Counts = Readonly<Record<Stage["state"], number>>;
 
-function countStages(members: readonly WaveMember[]): Counts {
+function countStages(members: readonly BatchMember[]): Counts {
   const counts = { due: 0, heldElsewhere: 0, underWay: 0, soaking: 0, passed: 0, failed: 0 };
   for (const { stage } of members) counts[stage.state]++;
   return counts;
 }
 
 /** When that one of those that failed was rolled which was rolled last. */
-function lastFailure(members: readonly WaveMember[]): number {
+function lastFailure(members: readonly BatchMember[]): number {
   return members.reduce((last, { stage }) => (stage.state === "failed" ? Math.max(last, stage.rolledAt) : last), 0);
 }
 
 /** Who is due and was resumed by a person who could know of all that failed: not of what was rolled only after that. */
-function isResumedAfter(failure: number): (member: WaveMember) => boolean {
+function isResumedAfter(failure: number): (member: BatchMember) => boolean {
   return ({ stage }) => stage.state === "due" && stage.resumedAt !== undefined && stage.resumedAt >= failure;
 }
 
-function soonest(members: readonly WaveMember[]): number | undefined {
+function soonest(members: readonly BatchMember[]): number | undefined {
   let first = Number.POSITIVE_INFINITY;
   for (const { stage } of members) if ("until" in stage && stage.until < first) first = stage.until;
   return Number.isFinite(first) ? first : undefined;
 }
 
-function inOrder(a: WaveMember, b: WaveMember): number {
+function inOrder(a: BatchMember, b: BatchMember): number {
   return b.priority - a.priority || (a.key < b.key ? -1 : 1);
 }
 
-function keysOf(members: readonly WaveMember[]): ReadonlySet<string> {
+function keysOf(members: readonly BatchMember[]): ReadonlySet<string> {
   return new Set(members.map(({ key }) => key));
 }
 
 /** Without numbers, so that hundreds of workloads are not told anew whenever one is complete. */
 function goingFirst(object: string, until: number | undefined): Hold {
   return {
-    reason: "wave",
+    reason: "batch",
     message: `other workloads go first with this change of ${object}; it follows when they are complete`,
     until,
     warning: false,

@@ -1,7 +1,7 @@
 import { isExcluded } from "../config/tracked-references.ts";
 import type { Lookup } from "../config/view.ts";
 import type { DueDecision } from "../decision/decision.ts";
-import { isGated } from "../model/scheduling-hold.ts";
+import { isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { RolloutPolicy } from "../policy/rollout-policy.ts";
@@ -23,8 +23,8 @@ export interface Due {
  * one that writes no other hash than there is.
  */
 export function isRoll(workload: Workload, decision: DueDecision): boolean {
-  if (decision.outcome !== "roll" && decision.outcome !== "baseline") return false;
-  return decision.hash !== workload.recordedHash && !isGated(workload);
+  if (decision.outcome !== "roll" && decision.outcome !== "firstHash") return false;
+  return decision.hash !== workload.recordedHash && !isSchedulingHeld(workload);
 }
 
 /**

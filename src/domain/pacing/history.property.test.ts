@@ -19,7 +19,7 @@ const shape: fc.Arbitrary<Shape> = fc
     pods: fc.integer({ min: 1, max: 3 }),
     podMs: fc.constantFrom(1_000, 7_000, 45_000),
     priority: sometimes(fc.constantFrom("5", "-5")),
-    waves: sometimes(fc.constantFrom("off")),
+    batches: sometimes(fc.constantFrom("off")),
     mode: sometimes(fc.constantFrom("approve")),
     window: sometimes(fc.constantFrom("Mon-Sun 12:30-14:00", "Mon-Sun 22:00-02:00")),
     settle: sometimes(fc.constantFrom("30s")),
@@ -146,8 +146,8 @@ class Play {
       else if (reason === "approval" && approved !== undefined) annotate(actor, "approved", approved);
       else if (reason === "halted" && message.includes("wave resume"))
         annotate(actor, "resumed", new Date(this.world.now).toISOString());
-      else if (reason === "wave" && message.includes("follows when they are complete")) continue;
-      else if (reason === "undone" && message.includes("when its configuration changes"))
+      else if (reason === "batch" && message.includes("follows when they are complete")) continue;
+      else if (reason === "reverted" && message.includes("when its configuration changes"))
         this.#edit(actor.shape.reads[0] ?? 0, `good ${this.world.now}`);
       else expect.fail(`${reason} says nothing that ends it: ${message}`);
     }

@@ -5,13 +5,13 @@ import type { Workload } from "../model/workload.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { inWaves } from "./batch-hold.ts";
+import { inBatches } from "./batch-hold.ts";
 import { type Due, isRoll } from "./due.ts";
 import { interval } from "./interval.ts";
 import type { Moment } from "./moment.ts";
 import { progressing } from "./progressing.ts";
 import { approval, closing, hold, invalid, observed, window } from "./requested-holds.ts";
-import { undone } from "./reverted.ts";
+import { reverted } from "./reverted.ts";
 import { settling } from "./settling.ts";
 
 /** One thing that may hold a write: one of any kind, or only one that replaces running Pods. */
@@ -66,9 +66,9 @@ export const holdRows: readonly Row[] = [
   },
   {
     holds: "rolls",
-    hold: undone,
+    hold: reverted,
     reasons: {
-      undone: {
+      reverted: {
         when: "somebody takes away the hash that Wave writes",
         ends: "time, as for `interval`; after the tenth in a row, other configuration, a new object, or a restart of Wave",
       },
@@ -79,7 +79,7 @@ export const holdRows: readonly Row[] = [
     hold: interval,
     reasons: {
       interval: {
-        when: "its last roll was a short time ago. A first hash counts as one, and so does the note of what its Pods see (Event `ConfigBaseline`)",
+        when: "its last roll was a short time ago. A first hash counts as one, and so does the note of what its Pods see (Event `ConfigRecorded`)",
         ends: "10 s after it, twice as long after each that follows, at most 5 min; `min-interval` where that is longer",
       },
     },
@@ -96,9 +96,9 @@ export const holdRows: readonly Row[] = [
   },
   {
     holds: "rolls",
-    hold: inWaves,
+    hold: inBatches,
     reasons: {
-      wave: { when: "others that the same change concerns go first", ends: "they are complete" },
+      batch: { when: "others that the same change concerns go first", ends: "they are complete" },
       halted: {
         when: "too many of these failed",
         ends: "another change of the object; their recovery; `wave resume`",

@@ -15,7 +15,7 @@ export interface Moment {
    * Whether it may start because of changes of these objects, or what holds it: other workloads go first. Undefined
    * where waves are off.
    */
-  readonly wave: ((workload: Workload, changed: readonly ConfigName[]) => Hold | undefined) | undefined;
+  readonly batch: ((workload: Workload, changed: readonly ConfigName[]) => Hold | undefined) | undefined;
 }
 
 /** A write of Wave's to a pod template. */
@@ -25,5 +25,5 @@ export interface Written {
   /** How many rolls in a row came with no quiet time between them, this one counted. */
   readonly streak: number;
   /** How often in a row the same hash was written because something took it away again. */
-  readonly undone: number;
+  readonly reverted: number;
 }

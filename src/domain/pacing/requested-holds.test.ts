@@ -19,7 +19,7 @@ const hashOf = (config: Config) => {
 const approvable = hashOf(edited).slice(3, 11);
 
 function moment(now: string): Moment {
-  return { now: Date.parse(now), changes: undefined, written: undefined, standsSince: 0, wave: undefined };
+  return { now: Date.parse(now), changes: undefined, written: undefined, standsSince: 0, batch: undefined };
 }
 
 interface Given {
@@ -89,7 +89,7 @@ describe("what people ask for holds a roll", () => {
       "invalid",
       `${unclear}${prefix}min-interval is "1000h", not a duration up to 168h, such as "10m"`,
     ],
-    ["", { own: { waves: "no" } }, "invalid", `${unclear}${prefix}waves is "no", not "on" or "off"`],
+    ["", { own: { batches: "no" } }, "invalid", `${unclear}${prefix}batches is "no", not "on" or "off"`],
     [
       "",
       { own: { priority: "first" } },
@@ -154,13 +154,13 @@ describe("what people ask for holds a roll", () => {
     if (!("view" in was)) throw new Error(was.outcome);
     const reader = workload({ pod: reads("other"), templateAnnotations: { [configHash]: was.view.hash } });
     const lines: (readonly ConfigName[])[] = [];
-    const wave = (_: Workload, objects: readonly ConfigName[]) => {
+    const batch = (_: Workload, objects: readonly ConfigName[]) => {
       lines.push(objects);
       return undefined;
     };
     const policy = { ...defaultPolicy, pacing: { ...unpaced, maxConcurrent: 1 } };
     const complete = { ...reader, progress: { state: "complete", since: undefined } } as const;
-    const plan = planRollout(complete, configs, policy, was.view, { ...moment("2026-11-23T12:00:00Z"), wave });
+    const plan = planRollout(complete, configs, policy, was.view, { ...moment("2026-11-23T12:00:00Z"), batch });
     expect([plan.outcome, lines]).toEqual(["roll", [[]]]);
   });
 
@@ -192,11 +192,11 @@ describe("what people ask for holds a roll", () => {
     }
   });
 
-  it("nor Pods that wait behind their gate, but for those that are only observed", () => {
-    const gated = { of: { schedulerName: "wave.pusher.com/invalid", disabledScheduler: "" } };
-    expect(planned({ ...gated, own: { hold: "true", window: night, mode: "approve", settle: "?" } }).outcome).not.toBe(
-      "held",
-    );
-    expect(planned({ ...gated, own: { mode: "observe" } })).toMatchObject({ hold: { reason: "observed" } });
+  it("nor Pods that wait behind their scheduling hold, but for those that are only observed", () => {
+    const schedulingHeld = { of: { schedulerName: "wave.pusher.com/invalid", disabledScheduler: "" } };
+    expect(
+      planned({ ...schedulingHeld, own: { hold: "true", window: night, mode: "approve", settle: "?" } }).outcome,
+    ).not.toBe("held");
+    expect(planned({ ...schedulingHeld, own: { mode: "observe" } })).toMatchObject({ hold: { reason: "observed" } });
   });
 });

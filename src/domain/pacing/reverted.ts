@@ -8,16 +8,16 @@ import { waitAfter } from "./interval.ts";
 const mostTries = 10;
 
 /** Somebody takes away the hash that Wave writes. It is written again, each time later, and in the end no more. */
-export function undone({ workload, decision, flags, moment: { written, now } }: Due): Hold | undefined {
+export function reverted({ workload, decision, flags, moment: { written, now } }: Due): Hold | undefined {
   if (!("hash" in decision) || written === undefined || written.hash !== decision.hash) return undefined;
   // Who only removes owns no field by it, so managedFields tell who edited last and still owns something.
   const perhaps = workload.editedBy === undefined ? "" : `, perhaps field manager ${quoted(workload.editedBy)},`;
   const who = `somebody${perhaps}`;
   const what = `${who} took away the hash that Wave wrote`;
-  const tries = written.undone + 1;
+  const tries = written.reverted + 1;
   if (tries >= mostTries) {
     return {
-      reason: "undone",
+      reason: "reverted",
       message: `${what}, ${counted(mostTries)} times: it is written again when its configuration changes or the workload is made anew; keep that from changing Wave's annotations`,
       until: undefined,
       warning: true,
@@ -28,7 +28,7 @@ export function undone({ workload, decision, flags, moment: { written, now } }: 
   const until = written.at + waitMs;
   if (now >= until) return undefined;
   return {
-    reason: "undone",
+    reason: "reverted",
     message: `${what}: it is written again ${formatDuration(waitMs)} after that, later each time; keep that from changing Wave's annotations`,
     until,
     warning: true,

@@ -88,12 +88,12 @@ describe("a workload and a change", () => {
   it("where it has soaked, also when it loses a Pod later, or somebody rolls it for something else", () => {
     expect(stage(progressing, 700_000, { soaked: true })).toEqual({ state: "passed" });
     expect(stage({ state: "failed" }, 700_000, { soaked: true })).toEqual({ state: "passed" });
-    expect(stage(complete(), 15_000, { soaked: true, undone: true })).toBeUndefined();
+    expect(stage(complete(), 15_000, { soaked: true, reverted: true })).toBeUndefined();
   });
 
   it("not any more where somebody took away what was written: its Pods show nothing of the change", () => {
-    expect(stage(complete(second + 5), 15_000, { undone: true })).toBeUndefined();
-    expect(stage(progressing, 15_000, { undone: true })).toMatchObject({ state: "underWay" });
+    expect(stage(complete(second + 5), 15_000, { reverted: true })).toBeUndefined();
+    expect(stage(progressing, 15_000, { reverted: true })).toMatchObject({ state: "underWay" });
   });
 });
 

@@ -29,7 +29,7 @@ export interface StageFacts {
   /** When this process wrote the workload last, or began to; undefined where it did not. */
   readonly writtenAt: number | undefined;
   /** Whether somebody took away the hash that was written last, so that its Pods are not those of the change. */
-  readonly undone?: boolean;
+  readonly reverted?: boolean;
   /** When this process first saw its rollout complete; undefined where it has only just looked. */
   readonly completeSince: number | undefined;
   /** Whether it was complete for long enough since that roll, though it may not be now: Pods come and go. */
@@ -61,7 +61,7 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   if (!isRolled) return undefined;
   const rolledAt = Math.max(stored, writtenAt);
   if (progress.state === "complete") {
-    if (facts.undone) return undefined;
+    if (facts.reverted) return undefined;
     const told = progress.since === undefined ? completeSince : progress.since * 1000;
     // Where the API server's clock is ahead of this one, others would wait for as long: this process saw when it was complete.
     const since = Math.max(rolledAt, told) > now ? completeSince : Math.max(rolledAt, told);

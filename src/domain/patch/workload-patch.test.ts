@@ -17,7 +17,7 @@ import type { Policy } from "../policy/policy.ts";
 import { patchFor } from "./workload-patch.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
-const gate = "wave.pusher.com/scheduling-disabled";
+const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const hash = "wave.pusher.com/config-hash";
 const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { a: "1" });
@@ -43,7 +43,7 @@ function carriedOut(wanted: Wanted, configs?: readonly Config[], policy?: Partia
 describe("patchFor", () => {
   it.each<[string, Wanted, readonly Config[]]>([
     ["ignore", { annotations: { [optIn]: "false" } }, []],
-    ["unchanged", {}, []],
+    ["current", {}, []],
     ["waiting", { pod }, []],
   ])("writes nothing for %s", (outcome, wanted, configs) => {
     const { plan, patch } = planned(workloadObject(wanted), configs);
@@ -63,7 +63,7 @@ describe("patchFor", () => {
       templateAnnotations: { ...wanted.templateAnnotations, [hash]: "hash" in plan ? plan.hash : "" },
     });
     expect(carriedOut(wanted)).toEqual(expected);
-    expect(planned(expected).plan.outcome).toBe("unchanged");
+    expect(planned(expected).plan.outcome).toBe("current");
   });
 
   it.each<[string, Wanted]>([
@@ -73,8 +73,8 @@ describe("patchFor", () => {
     ["lost its opt-in", { pod, annotations: { [optIn]: undefined } }],
     ["began to name a ConfigMap", { pod, annotations: { "wave.pusher.com/extra-configmaps": "a" } }],
     ["began to name a Secret", { pod, annotations: { "wave.pusher.com/extra-secrets": "a" } }],
-    ["got a scheduler to restore", { pod, annotations: { [gate]: "" } }],
-    ["got a baseline", { pod, annotations: { "wave.pusher.com/config-baseline": "a b" } }],
+    ["got a scheduler to restore", { pod, annotations: { [schedulingHold]: "" } }],
+    ["got a baseline", { pod, annotations: { "wave.pusher.com/recorded-config": "a b" } }],
   ])("fails where the workload %s since it was read", (_, now) => {
     const { patch } = planned(workloadObject({ pod }));
     expect(applied(workloadObject({ pod }), patch)).toBeDefined();
@@ -100,11 +100,11 @@ describe("patchFor", () => {
 });
 
 describe("patchFor of a roll", () => {
-  const streak = "wave.pusher.com/streak";
+  const streak = "wave.pusher.com/consecutive-rollouts";
   const roll = (noted: string | undefined, place: number) => {
     const object = workloadObject({ pod, annotations: { [streak]: noted } });
     const { plan } = planned(object);
-    if (plan.outcome !== "baseline") throw new Error(plan.outcome);
+    if (plan.outcome !== "firstHash") throw new Error(plan.outcome);
     return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, streak: place }) };
   };
   const noted = ({ metadata }: WorkloadObject) => metadata?.annotations?.[streak];
@@ -150,10 +150,10 @@ describe("patchFor of a roll", () => {
   );
 });
 
-describe("patchFor of a gated workload", () => {
-  const gated = (previous: string | undefined, annotations: Wanted["annotations"] = {}): Wanted => ({
+describe("patchFor of a scheduling-held workload", () => {
+  const schedulingHeld = (previous: string | undefined, annotations: Wanted["annotations"] = {}): Wanted => ({
     pod: { ...pod, schedulerName: invalidScheduler },
-    annotations: { [gate]: previous, ...annotations },
+    annotations: { [schedulingHold]: previous, ...annotations },
   });
 
   it.each([
@@ -162,39 +162,39 @@ describe("patchFor of a gated workload", () => {
     ["", undefined],
     [undefined, undefined],
     [invalidScheduler, undefined],
-  ])("restores the scheduler %j as %j, writes the hash and takes the gate away", (previous, restored) => {
-    const after = carriedOut(gated(previous));
+  ])("restores the scheduler %j as %j, writes the hash and takes the scheduling hold away", (previous, restored) => {
+    const after = carriedOut(schedulingHeld(previous));
     expect(after.spec?.template?.spec?.schedulerName).toBe(restored);
-    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+    expect(after.metadata?.annotations).not.toHaveProperty([schedulingHold]);
     expect(after.spec?.template?.metadata?.annotations?.[hash]).toMatch(/^v2:/);
-    expect(planned(after).plan.outcome).toBe("unchanged");
+    expect(planned(after).plan.outcome).toBe("current");
   });
 
   it("leaves a scheduler that somebody restored as it is, and takes the annotation away", () => {
-    const after = carriedOut({ pod: { ...pod, schedulerName: "mine" }, annotations: { [gate]: "custom" } });
+    const after = carriedOut({ pod: { ...pod, schedulerName: "mine" }, annotations: { [schedulingHold]: "custom" } });
     expect(after.spec?.template?.spec?.schedulerName).toBe("mine");
-    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+    expect(after.metadata?.annotations).not.toHaveProperty([schedulingHold]);
   });
 
   it("changes no template that has its hash and scheduler", () => {
     const ready = carriedOut({ pod });
-    const left = { ...ready, metadata: { ...ready.metadata, annotations: { [optIn]: "true", [gate]: "" } } };
+    const left = { ...ready, metadata: { ...ready.metadata, annotations: { [optIn]: "true", [schedulingHold]: "" } } };
     expect(applied(left, planned(left).patch)).toEqual(ready);
   });
 
   it.each<[string, Wanted, readonly Config[], Partial<Policy>]>([
-    ["opted out", gated("custom", { [optIn]: "false" }), [web], {}],
-    ["waits while gates are off", gated("custom"), [], { schedulingGate: false }],
+    ["opted out", schedulingHeld("custom", { [optIn]: "false" }), [web], {}],
+    ["waits while scheduling holds are off", schedulingHeld("custom"), [], { schedulingHold: false }],
   ])("restores the scheduler and writes no hash where it %s", (_, wanted, configs, policy) => {
     const after = carriedOut(wanted, configs, policy);
     expect(after.spec?.template?.spec?.schedulerName).toBe("custom");
-    expect(after.metadata?.annotations).not.toHaveProperty([gate]);
+    expect(after.metadata?.annotations).not.toHaveProperty([schedulingHold]);
     expect(after.spec?.template?.metadata?.annotations).toBeUndefined();
     expect(planned(after, configs, policy).patch).toBeUndefined();
   });
 
   it("fails where the noted scheduler changed since it was read", () => {
-    const { patch } = planned(workloadObject(gated("custom")));
-    expect(() => applied(workloadObject(gated("other")), patch)).toThrow();
+    const { patch } = planned(workloadObject(schedulingHeld("custom")));
+    expect(() => applied(workloadObject(schedulingHeld("other")), patch)).toThrow();
   });
 });

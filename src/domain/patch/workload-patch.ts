@@ -1,17 +1,17 @@
 import { foreignNames } from "../compatibility/peer-annotations.ts";
 import type { ConfigView } from "../config/hash.ts";
-import { type Baseline, writeBaseline } from "../config/recorded-config.ts";
+import { type RecordedConfig, writeRecordedConfig } from "../config/recorded-config.ts";
 import { patchOfKind } from "../model/kind-row.ts";
 import { resume } from "../model/left-paused.ts";
-import { openGate, testGate } from "../model/scheduling-hold.ts";
+import { openSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import { recordsBeside, type Workload } from "../model/workload.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import { policyAnnotations, policyRows } from "../policy/policy-rows.ts";
 import {
   annotationPrefix,
-  configBaseline,
+  consecutiveRollouts,
   providerClasses,
-  rollStreak,
+  recordedConfigAnnotation,
   schedulingDisabled,
   updateOnConfigChange,
 } from "../references/annotations.ts";
@@ -23,7 +23,7 @@ export type { JsonPatch, JsonPatchOperation } from "../syntax/json-patch.ts";
 const templateMetadata = "/spec/template/metadata";
 const templateAnnotations = `${templateMetadata}/annotations`;
 const classesPath = `/metadata/annotations/${annotationPath(providerClasses)}`;
-const baselinePath = `/metadata/annotations/${annotationPath(configBaseline)}`;
+const recordedConfigPath = `/metadata/annotations/${annotationPath(recordedConfigAnnotation)}`;
 
 /**
  * The write that carries out a plan, undefined where there is nothing to write. It cannot overwrite a newer workload:
@@ -40,27 +40,27 @@ export function patchFor(workload: Workload, plan: RolloutPlan, now = 0): JsonPa
 function operationsFor(workload: Workload, plan: RolloutPlan, now: number): JsonPatch | undefined {
   switch (plan.outcome) {
     case "ignore":
-    case "unchanged":
+    case "current":
     case "waiting":
-    case "overBudget":
+    case "overLimit":
     case "held":
       return undefined;
     case "cleanUp":
       return [
         ...testIdentity(workload),
-        ...testGate(workload),
-        ...openGate(workload),
+        ...testSchedulingHold(workload),
+        ...openSchedulingHold(workload),
         ...(workload.leftPaused ? resume : []),
       ];
-    case "adopt":
+    case "recorded":
       return [
         ...testIdentity(workload),
         ...testAnnotations(workload),
-        ...noteBaseline(workload, { recorded: workload.recordedHash ?? "", ...plan.view }),
+        ...recordConfig(workload, { recorded: workload.recordedHash ?? "", ...plan.view }),
         ...noteClasses(workload, plan.view),
-        ...openGate(workload),
+        ...openSchedulingHold(workload),
       ];
-    case "baseline":
+    case "firstHash":
     case "roll":
       return [
         ...testIdentity(workload),
@@ -68,7 +68,7 @@ function operationsFor(workload: Workload, plan: RolloutPlan, now: number): Json
         ...noteStreak(workload, plan.streak),
         ...writeHash(workload, { ...plan.view, hash: plan.hash }),
         ...(plan.outcome === "roll" ? restart(workload, now) : []),
-        ...openGate(workload),
+        ...openSchedulingHold(workload),
       ];
   }
 }
@@ -87,7 +87,7 @@ function restart({ rolledBy, row: { restartAt } }: Workload, now: number): reado
 function noteStreak({ streak: noted }: Workload, streak: number | undefined): readonly JsonPatchOperation[] {
   const wanted = streak === undefined || streak <= 1 ? undefined : `${streak}`;
   if (streak === undefined || wanted === noted) return [];
-  const path = `/metadata/annotations/${annotationPath(rollStreak)}`;
+  const path = `/metadata/annotations/${annotationPath(consecutiveRollouts)}`;
   return [
     { op: "test", path, value: noted ?? null },
     wanted === undefined ? { op: "remove", path } : { op: "add", path, value: wanted },
@@ -105,13 +105,13 @@ export function writeHash(
 ): readonly JsonPatchOperation[] {
   const noted = noteClasses(workload, { classes });
   if (everything !== undefined) {
-    const baseline = noteBaseline(workload, { recorded: hash, hash, everything });
-    return [...setHash(workload, hash), ...baseline, ...noted];
+    const recordedConfig = recordConfig(workload, { recorded: hash, hash, everything });
+    return [...setHash(workload, hash), ...recordedConfig, ...noted];
   }
   if (workload.recordedHash === hash) return noted;
-  const baseline: readonly JsonPatchOperation[] =
-    workload.baseline === undefined ? [] : [{ op: "remove", path: baselinePath }];
-  return [...setHash(workload, hash), ...baseline, ...noted];
+  const recordedConfig: readonly JsonPatchOperation[] =
+    workload.recordedConfig === undefined ? [] : [{ op: "remove", path: recordedConfigPath }];
+  return [...setHash(workload, hash), ...recordedConfig, ...noted];
 }
 
 /**
@@ -135,9 +135,12 @@ export function setHash(
 }
 
 /** Notes what a recorded hash is taken to stand for, where it is not noted already. "add" also replaces. */
-function noteBaseline({ baseline }: Workload, { recorded, hash, everything }: Baseline): readonly JsonPatchOperation[] {
-  const value = writeBaseline({ recorded, hash, everything });
-  return value === baseline ? [] : [{ op: "add", path: baselinePath, value }];
+function recordConfig(
+  { recordedConfig }: Workload,
+  { recorded, hash, everything }: RecordedConfig,
+): readonly JsonPatchOperation[] {
+  const value = writeRecordedConfig({ recorded, hash, everything });
+  return value === recordedConfig ? [] : [{ op: "add", path: recordedConfigPath, value }];
 }
 
 /** Notes which versions of SecretProviderClasses the hash is of. "add" also replaces. */
@@ -165,13 +168,13 @@ function testIdentity({ uid, generation }: Workload): readonly JsonPatchOperatio
  * Nor does a hash raise it that is recorded there: without it who has not heard of the first would take the next for that, and roll nothing.
  */
 function testAnnotations(workload: Workload): readonly JsonPatchOperation[] {
-  const { extras, disabledScheduler, baseline, notedClasses, hashAnnotation, recordedHash } = workload;
+  const { extras, disabledScheduler, recordedConfig, notedClasses, hashAnnotation, recordedHash } = workload;
   const read: readonly (readonly [string, string | undefined])[] = [
     [updateOnConfigChange, optInRead(workload)],
     ...foreignRead(workload),
     ...Object.entries(extras),
     [schedulingDisabled, disabledScheduler],
-    [configBaseline, baseline],
+    [recordedConfigAnnotation, recordedConfig],
     ...(recordsBeside(workload) ? [[hashAnnotation, recordedHash] as const] : []),
     ...(readsClasses(workload) ? [[providerClasses, notedClasses] as const] : []),
     ...policyRead(workload),
@@ -192,7 +195,7 @@ function readsClasses({ references, foreign, notedClasses }: Workload): boolean 
 /** What it was read to say of itself, in Wave's own dialect. */
 function optInRead({ optIn, foreign }: Workload): string | undefined {
   if (optIn.state !== "in") return undefined;
-  return optIn.by === "dialect"
+  return optIn.by === "compatibility"
     ? foreign?.annotations[updateOnConfigChange]
     : optIn.by === "workload"
       ? "true"

@@ -4,7 +4,7 @@ import { describeChanges } from "../config/messages.ts";
 import { readRecorded, standsFor } from "../config/recorded.ts";
 import { notedAnew, toggled, type Views } from "../config/tracked-view.ts";
 import type { Reasoned } from "../decision/decision.ts";
-import { hasGate, isGated } from "../model/scheduling-hold.ts";
+import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { HashKeys } from "../policy/hash-key.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -25,39 +25,39 @@ export function planComplete(
 ): Reasoned {
   const { counted: view } = views;
   const { hash } = view;
-  const gated = hasGate(workload);
+  const schedulingHeld = hasSchedulingHold(workload);
   const restored = "configuration is complete and its scheduler is restored";
-  const lifted = gated ? `${restored}; ` : "";
+  const lifted = schedulingHeld ? `${restored}; ` : "";
   const recorded = readRecorded(workload, view, keys);
   switch (recorded.tells) {
     case "nothing": {
-      if (!gated && firstSightOf(workload, policy) === "baseline") {
+      if (!schedulingHeld && firstSightOf(workload, policy) === "record") {
         const reason = "it is seen for the first time";
-        return { outcome: "adopt", because: "first", hash, view, newPods: view, reason };
+        return { outcome: "recorded", because: "first", hash, view, newPods: view, reason };
       }
-      const reason = gated ? restored : "no hash is recorded yet";
-      return { outcome: "baseline", hash, view, reason };
+      const reason = schedulingHeld ? restored : "no hash is recorded yet";
+      return { outcome: "firstHash", hash, view, reason };
     }
     case "foreign":
-      if (workload.rolledBy === "replacement" && !gated) {
+      if (workload.rolledBy === "replacement" && !schedulingHeld) {
         const reason = "the recorded hash is of another algorithm";
-        return { outcome: "adopt", because: "first", hash, view, newPods: view, reason };
+        return { outcome: "recorded", because: "first", hash, view, newPods: view, reason };
       }
-      return { outcome: "baseline", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
+      return { outcome: "firstHash", hash, view, reason: `${lifted}the recorded hash is of another algorithm` };
     case "unknown": {
       const reason = `${lifted}the recorded hash is under the key ${recorded.keyId}, which Wave does not have`;
       // Pods that were held are replaced when their gate opens, so they begin with the current hash.
-      if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
-      return { outcome: "adopt", because: "key", hash, view, newPods: view, reason };
+      if (isSchedulingHeld(workload)) return { outcome: "firstHash", hash, view, reason };
+      return { outcome: "recorded", because: "key", hash, view, newPods: view, reason };
     }
     case "same": {
       const reason = `${lifted}its Pods see the current configuration`;
-      if (isGated(workload)) return { outcome: "baseline", hash, view, reason };
+      if (isSchedulingHeld(workload)) return { outcome: "firstHash", hash, view, reason };
       if (views.asNoted !== undefined && !recorded.fading) return otherClasses(view, reason);
       if (recorded.fading) {
         const noted = notedAnew(workload, views, keys);
         return {
-          outcome: "adopt",
+          outcome: "recorded",
           because: "key",
           hash,
           view: noted,
@@ -65,14 +65,14 @@ export function planComplete(
           reason: `${reason}, and its key is no longer kept`,
         };
       }
-      if (!gated) return { outcome: "unchanged", view, reason };
+      if (!schedulingHeld) return { outcome: "current", view, reason };
       // To write a hash where there is none would replace Pods.
       if (workload.recordedHash === undefined) return { outcome: "cleanUp", reason };
-      return { outcome: "baseline", hash: workload.recordedHash ?? hash, view, reason };
+      return { outcome: "firstHash", hash: workload.recordedHash ?? hash, view, reason };
     }
     case "other": {
       const { asNoted } = views;
-      if (asNoted !== undefined && !isGated(workload) && standsFor(recorded.hash, asNoted, keys)) {
+      if (asNoted !== undefined && !isSchedulingHeld(workload) && standsFor(recorded.hash, asNoted, keys)) {
         return otherClasses(view, `${lifted}its Pods see the current configuration`);
       }
       const seen = previous !== undefined && standsFor(recorded.hash, previous, keys) ? previous : undefined;
@@ -89,7 +89,7 @@ export function planComplete(
 function otherClasses(view: ConfigView, reason: string): Reasoned {
   const { hash } = view;
   const noted = "and which versions of SecretProviderClasses that includes is noted anew";
-  return { outcome: "adopt", because: "first", hash, view, newPods: view, reason: `${reason}, ${noted}` };
+  return { outcome: "recorded", because: "first", hash, view, newPods: view, reason: `${reason}, ${noted}` };
 }
 
 /**
@@ -105,16 +105,20 @@ function planChanged(
 ): Reasoned {
   const { counted: view, leftOut } = views;
   const { hash } = view;
-  const same = isGated(workload) ? undefined : toggled(workload, views, seen, keys);
+  const same = isSchedulingHeld(workload) ? undefined : toggled(workload, views, seen, keys);
   if (same !== undefined) {
     const reason = "other objects count than those that its hash was made from, and its Pods see the same of these";
-    return { outcome: "adopt", because: "count", hash, view: same, newPods: view, reason };
+    return { outcome: "recorded", because: "count", hash, view: same, newPods: view, reason };
   }
   const counted = (change: Change) => !leftOut.has(configKey(change));
   const changes = seen && changesBetween(seen, view).filter(counted);
-  if (changes !== undefined && !isGated(workload) && merelyCameOrWent(workload, changes, policy.dialects)) {
+  if (
+    changes !== undefined &&
+    !isSchedulingHeld(workload) &&
+    merelyCameOrWent(workload, changes, policy.compatibility)
+  ) {
     const reason = `${describeChanges(changes, workload.namespace)}, which alone replaces none of its Pods`;
-    return { outcome: "adopt", because: "count", hash, view, newPods: view, reason };
+    return { outcome: "recorded", because: "count", hash, view, newPods: view, reason };
   }
   const changed = changes?.length === 0 ? undefined : changes;
   const what = changed

@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../compatibility/settings.ts";
+import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import type { Change } from "../config/changes.ts";
 import type { Workload } from "../model/workload.ts";
 
@@ -9,9 +9,9 @@ import type { Workload } from "../model/workload.ts";
 export function merelyCameOrWent(
   { foreign }: Workload,
   changes: readonly Change[],
-  settings: DialectSettings | undefined,
+  settings: CompatibilitySettings | undefined,
 ): boolean {
-  if (settings === undefined || foreign?.dialects.join() !== "stakater") return false;
+  if (settings === undefined || foreign?.compatibility.join() !== "stakater") return false;
   const isNoReason = { added: !settings.reloadOnCreate, removed: !settings.reloadOnDelete, changed: false };
   return changes.every(({ how }) => isNoReason[how]);
 }

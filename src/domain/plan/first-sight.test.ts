@@ -17,7 +17,7 @@ import { planRollout } from "./plan.ts";
 
 const pod = readsAll("ConfigMap", "web");
 const firstSight = "wave.pusher.com/first-sight";
-const taken: Policy = { ...defaultPolicy, firstSight: "baseline" };
+const taken: Policy = { ...defaultPolicy, firstSight: "record" };
 const web = (value: string) => configMap("web", { a: value });
 const plan = (object: WorkloadObject, config = web("1"), policy = taken) =>
   planRollout(toWorkload(kinds.Deployment, object, policy), lookupOf(config), policy);
@@ -38,7 +38,7 @@ describe("a workload that is seen for the first time", () => {
 
   it("keeps its pod template as it is where what is there is taken for what its Pods see", () => {
     expect(seen.spec).toEqual(workloadObject({ pod }).spec);
-    expect(plan(seen).outcome).toBe("unchanged");
+    expect(plan(seen).outcome).toBe("current");
   });
 
   it("gets a hash with the first real change, and the note goes", () => {
@@ -48,7 +48,7 @@ describe("a workload that is seen for the first time", () => {
       "wave.pusher.com/config-hash": expect.stringMatching(/^v2:/),
     });
     expect(rolled.metadata?.annotations).toEqual(workloadObject({ pod }).metadata?.annotations);
-    expect(plan(rolled, web("2")).outcome).toBe("unchanged");
+    expect(plan(rolled, web("2")).outcome).toBe("current");
     expect(plan(rolled, web("1")).outcome).toBe("roll");
   });
 
@@ -65,34 +65,34 @@ describe("a workload that is seen for the first time", () => {
     const first = step(both, web("1"), other(false));
     const without = step(first.object, web("1"), other(true));
     const again = step(without.object, web("1"), other(false));
-    expect([first, without, again].map(({ outcome }) => outcome)).toEqual(["adopt", "adopt", "adopt"]);
+    expect([first, without, again].map(({ outcome }) => outcome)).toEqual(["recorded", "recorded", "recorded"]);
     expect(again.object.spec).toEqual(both.spec);
-    expect(step(without.object, web("1"), other(true)).outcome).toBe("unchanged");
+    expect(step(without.object, web("1"), other(true)).outcome).toBe("current");
     expect(step(again.object, web("2"), other(false)).outcome).toBe("roll");
   });
 
   it("keeps that when the policy is another one by then", () => {
-    expect(plan(seen, web("1"), defaultPolicy).outcome).toBe("unchanged");
+    expect(plan(seen, web("1"), defaultPolicy).outcome).toBe("current");
   });
 
   it("begins with a hash where its Pods wait for their configuration: they are replaced anyway", () => {
     const held = { ...pod, schedulerName: "wave.pusher.com/invalid" };
-    expect(plan(workloadObject({ pod: held })).outcome).toBe("baseline");
+    expect(plan(workloadObject({ pod: held })).outcome).toBe("firstHash");
   });
 
   it.each<[string, Wanted, Policy, string]>([
-    ["nobody says anything", {}, defaultPolicy, "baseline"],
-    ["the flag says so", {}, taken, "adopt"],
-    ["its annotation says so", { annotations: { [firstSight]: "baseline" } }, defaultPolicy, "adopt"],
-    ["its annotation says otherwise than the flag", { annotations: { [firstSight]: "roll" } }, taken, "baseline"],
+    ["nobody says anything", {}, defaultPolicy, "firstHash"],
+    ["the flag says so", {}, taken, "recorded"],
+    ["its annotation says so", { annotations: { [firstSight]: "record" } }, defaultPolicy, "recorded"],
+    ["its annotation says otherwise than the flag", { annotations: { [firstSight]: "roll" } }, taken, "firstHash"],
     [
       "Reloader's annotations ask for it",
       { annotations: { "reloader.stakater.com/auto": "true" } },
       reloader(),
-      "adopt",
+      "recorded",
     ],
-    ["the flag says otherwise than Reloader", {}, { ...reloader(), firstSight: "roll" }, "baseline"],
-    ["Wave's annotations alone ask for it", {}, reloader(), "baseline"],
+    ["the flag says otherwise than Reloader", {}, { ...reloader(), firstSight: "roll" }, "firstHash"],
+    ["Wave's annotations alone ask for it", {}, reloader(), "firstHash"],
   ])("where %s", (_, wanted, policy, outcome) => {
     expect(plan(workloadObject({ pod, ...wanted }), web("1"), policy).outcome).toBe(outcome);
   });
@@ -100,5 +100,5 @@ describe("a workload that is seen for the first time", () => {
 
 function reloader(): Policy {
   const own = { autoReloadAll: false, reloadOnCreate: false, reloadOnDelete: false };
-  return { ...defaultPolicy, dialects: { understood: ["wave", "stakater"], ...own } };
+  return { ...defaultPolicy, compatibility: { understood: ["wave", "stakater"], ...own } };
 }

@@ -15,7 +15,7 @@ import type { Policy } from "../policy/policy.ts";
 import { planRollout, type RolloutPlan } from "./plan.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
-const gate = "wave.pusher.com/scheduling-disabled";
+const schedulingHold = "wave.pusher.com/scheduling-disabled";
 const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { "index.html": "hello" });
 const edited = configMap("web", { "index.html": "goodbye" });
@@ -35,7 +35,7 @@ function viewOfPlan(decided: RolloutPlan): ConfigView {
 
 const seen = viewOfPlan(plan({ pod }, [web]));
 const recorded = { "wave.pusher.com/config-hash": seen.hash };
-const gated = { ...pod, schedulerName: invalidScheduler };
+const schedulingHeld = { ...pod, schedulerName: invalidScheduler };
 
 interface Row {
   readonly when: string;
@@ -73,8 +73,8 @@ const rows: readonly Row[] = [
     reason: /"default", which Wave does not watch/,
   },
   {
-    when: "its namespace is not watched and it is gated",
-    wanted: { pod: gated },
+    when: "its namespace is not watched and it has a scheduling hold",
+    wanted: { pod: schedulingHeld },
     policy: { namespaces: ["other"] },
     outcome: "ignore",
     reason: /does not watch/,
@@ -83,29 +83,29 @@ const rows: readonly Row[] = [
     when: "its namespace is watched",
     wanted: { pod },
     policy: { namespaces: ["default"] },
-    outcome: "baseline",
+    outcome: "firstHash",
     reason: /no hash is recorded/,
   },
-  { when: "no hash is recorded", wanted: { pod }, outcome: "baseline", reason: /no hash is recorded/ },
+  { when: "no hash is recorded", wanted: { pod }, outcome: "firstHash", reason: /no hash is recorded/ },
   {
     when: "the hash is of another algorithm",
     wanted: { pod, templateAnnotations: { "wave.pusher.com/config-hash": seen.hash.slice(3) } },
-    outcome: "baseline",
+    outcome: "firstHash",
     reason: /another algorithm/,
   },
   {
     when: "the hash is under a key that is unknown",
     wanted: { pod, templateAnnotations: { "wave.pusher.com/config-hash": `v2-0123abcd:${"0".repeat(64)}` } },
-    outcome: "adopt",
+    outcome: "recorded",
     reason: /under the key 0123abcd, which Wave does not have/,
   },
   {
     when: "the hash is current",
     wanted: { pod, templateAnnotations: recorded },
-    outcome: "unchanged",
+    outcome: "current",
     reason: /current/,
   },
-  { when: "it reads nothing", wanted: {}, outcome: "unchanged", reason: /reads no configuration/ },
+  { when: "it reads nothing", wanted: {}, outcome: "current", reason: /reads no configuration/ },
   {
     when: "configuration changed",
     wanted: { pod, templateAnnotations: recorded },
@@ -124,71 +124,71 @@ const rows: readonly Row[] = [
     when: "optional configuration is missing",
     wanted: { pod: readsAll("Secret", "db", true) },
     configs: [],
-    outcome: "baseline",
+    outcome: "firstHash",
     reason: /no hash/,
   },
   {
-    when: "it is gated and nothing is missing",
-    wanted: { pod: gated, annotations: { [gate]: "" } },
-    outcome: "baseline",
+    when: "it has a scheduling hold and nothing is missing",
+    wanted: { pod: schedulingHeld, annotations: { [schedulingHold]: "" } },
+    outcome: "firstHash",
     reason: /^configuration is complete and its scheduler is restored$/,
   },
   {
-    when: "it is gated and has the current hash",
-    wanted: { pod: gated, annotations: { [gate]: "" }, templateAnnotations: recorded },
-    outcome: "baseline",
+    when: "it has a scheduling hold and has the current hash",
+    wanted: { pod: schedulingHeld, annotations: { [schedulingHold]: "" }, templateAnnotations: recorded },
+    outcome: "firstHash",
     reason: /complete/,
   },
   {
-    when: "it is gated and has an older hash",
-    wanted: { pod: gated, annotations: { [gate]: "" }, templateAnnotations: recorded },
+    when: "it has a scheduling hold and has an older hash",
+    wanted: { pod: schedulingHeld, annotations: { [schedulingHold]: "" }, templateAnnotations: recorded },
     configs: [edited],
     outcome: "roll",
     reason: /complete/,
   },
   {
-    when: "it is gated and reads nothing",
+    when: "it has a scheduling hold and reads nothing",
     wanted: { pod: { schedulerName: invalidScheduler } },
-    outcome: "baseline",
+    outcome: "firstHash",
     reason: /complete/,
   },
   {
-    when: "its gate lost the annotation",
-    wanted: { pod: gated, templateAnnotations: recorded },
-    outcome: "baseline",
+    when: "its scheduling hold lost the annotation",
+    wanted: { pod: schedulingHeld, templateAnnotations: recorded },
+    outcome: "firstHash",
     reason: /complete/,
   },
   {
-    when: "its gate lost the scheduler",
-    wanted: { pod, annotations: { [gate]: "" }, templateAnnotations: recorded },
-    outcome: "baseline",
+    when: "its scheduling hold lost the scheduler",
+    wanted: { pod, annotations: { [schedulingHold]: "" }, templateAnnotations: recorded },
+    outcome: "firstHash",
     reason: /complete/,
   },
   {
-    when: "it is gated and opted out",
-    wanted: { pod: gated, annotations: { [gate]: "", [optIn]: "false" } },
+    when: "it has a scheduling hold and opted out",
+    wanted: { pod: schedulingHeld, annotations: { [schedulingHold]: "", [optIn]: "false" } },
     outcome: "cleanUp",
     reason: /opted out/,
   },
   {
-    when: "it is gated without annotation and opted out",
-    wanted: { pod: gated, annotations: { [optIn]: undefined } },
+    when: "it has a scheduling hold without annotation and opted out",
+    wanted: { pod: schedulingHeld, annotations: { [optIn]: undefined } },
     outcome: "cleanUp",
     reason: /opted out/,
   },
   {
-    when: "it is gated, incomplete, and gates are off",
-    wanted: { pod: gated, annotations: { [gate]: "" } },
+    when: "it has a scheduling hold, incomplete, and scheduling holds are off",
+    wanted: { pod: schedulingHeld, annotations: { [schedulingHold]: "" } },
     configs: [],
-    policy: { schedulingGate: false },
+    policy: { schedulingHold: false },
     outcome: "cleanUp",
-    reason: /gates are off.*waiting for ConfigMap "web"/,
+    reason: /schedulingHolds are off.*waiting for ConfigMap "web"/,
   },
   {
-    when: "it is gated, complete, and gates are off",
-    wanted: { pod: gated, annotations: { [gate]: "" } },
-    policy: { schedulingGate: false },
-    outcome: "baseline",
+    when: "it has a scheduling hold, complete, and scheduling holds are off",
+    wanted: { pod: schedulingHeld, annotations: { [schedulingHold]: "" } },
+    policy: { schedulingHold: false },
+    outcome: "firstHash",
     reason: /complete/,
   },
   {
@@ -223,7 +223,7 @@ describe("planRollout", () => {
   });
 
   it("says every outcome somewhere in this table", () => {
-    const all: RolloutPlan["outcome"][] = ["ignore", "unchanged", "baseline", "adopt", "roll", "waiting", "cleanUp"];
+    const all: RolloutPlan["outcome"][] = ["ignore", "current", "firstHash", "recorded", "roll", "waiting", "cleanUp"];
     expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(all));
   });
 
@@ -248,7 +248,7 @@ describe("planRollout", () => {
   it("rolls to a hash with which it then says unchanged", () => {
     const decided = plan({ pod, templateAnnotations: recorded }, [edited]);
     const next = { "wave.pusher.com/config-hash": decided.outcome === "roll" ? decided.hash : "" };
-    expect(plan({ pod, templateAnnotations: next }, [edited]).outcome).toBe("unchanged");
+    expect(plan({ pod, templateAnnotations: next }, [edited]).outcome).toBe("current");
   });
 
   it("names everything that is missing, and whether Pods are held", () => {
@@ -259,9 +259,12 @@ describe("planRollout", () => {
       { kind: "ConfigMap", namespace: "default", name: "web" },
       { kind: "Secret", namespace: "default", name: "db" },
     ];
-    expect(plan({ pod: both }, [])).toMatchObject({ outcome: "waiting", missing, gate: "open" });
+    expect(plan({ pod: both }, [])).toMatchObject({ outcome: "waiting", missing, schedulingHold: "open" });
     const held = { ...both, schedulerName: invalidScheduler };
-    expect(plan({ pod: held, annotations: { [gate]: "" } }, [])).toMatchObject({ missing, gate: "closed" });
+    expect(plan({ pod: held, annotations: { [schedulingHold]: "" } }, [])).toMatchObject({
+      missing,
+      schedulingHold: "closed",
+    });
   });
 
   it("rolls once when an optional object comes, and once when it goes", () => {
@@ -275,8 +278,8 @@ describe("planRollout", () => {
     });
     expect(plan(with_(absent.hash), [there], {}, absent).reason).toBe('Secret "db" appeared');
     expect(plan(with_(present.hash), [], {}, present).reason).toBe('Secret "db" disappeared');
-    expect(plan(with_(absent.hash), []).outcome).toBe("unchanged");
-    expect(plan(with_(absent.hash), [secret("db", {})]).outcome).toBe("unchanged");
+    expect(plan(with_(absent.hash), []).outcome).toBe("current");
+    expect(plan(with_(absent.hash), [secret("db", {})]).outcome).toBe("current");
   });
 
   it("warns of an unclear opt-in, and of mistakes whether it has opted in or not", () => {

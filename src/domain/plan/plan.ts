@@ -5,10 +5,10 @@ import { notedClasses } from "../config/recorded-classes.ts";
 import { unreadTemplate } from "../config/template-source.ts";
 import { countedReferences } from "../config/tracked-references.ts";
 import { viewsThrough } from "../config/tracked-view.ts";
-import { excessOf, type Lookup, type Missing, missingFrom } from "../config/view.ts";
+import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../config/view.ts";
 import type { Decision, DueDecision, Held, Reasoned } from "../decision/decision.ts";
 import { oldFinalizerWarning } from "../model/old-finalizer.ts";
-import { hasGate, isGated } from "../model/scheduling-hold.ts";
+import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import { isRoll } from "../pacing/due.ts";
 import { holdOf } from "../pacing/holds.ts";
@@ -18,7 +18,7 @@ import { whyIgnored } from "../policy/filters.ts";
 import { isIn } from "../policy/is-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
-import { describeExcess, type Excess } from "../references/limits.ts";
+import { describeLimitExceeded, type LimitExceeded } from "../references/limits.ts";
 import { oneForEachReason, type Warning } from "../references/warning.ts";
 import { quoted } from "../syntax/wording.ts";
 import { planComplete } from "./complete-plan.ts";
@@ -65,7 +65,7 @@ export function planRollout(
   moment?: Moment,
 ): RolloutPlan {
   // Admission leaves a Deployment paused that was left so, and gives it its hash.
-  const resumes = moment !== undefined && workload.leftPaused && isIn(workload, policy) && !hasGate(workload);
+  const resumes = moment !== undefined && workload.leftPaused && isIn(workload, policy) && !hasSchedulingHold(workload);
   const decided = resumes ? planResumed(workload) : decide(workload, lookup, policy, previous);
   const plan = policy.ownership === undefined ? withOldFinalizer(workload, decided) : decided;
   if (moment === undefined || !isDue(plan)) return plan;
@@ -88,21 +88,21 @@ function withOldFinalizer({ oldFinalizer }: Workload, plan: DuePlan): DuePlan {
 }
 
 function withStreak(plan: DueDecision & Told, workload: Workload, moment: Moment): DuePlan {
-  if (plan.outcome !== "roll" && plan.outcome !== "baseline") return plan;
+  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return plan;
   return isRoll(workload, plan) ? { ...plan, streak: nextStreak(workload, moment) } : plan;
 }
 
 function isDue(plan: DuePlan): plan is DueDecision & Told {
   switch (plan.outcome) {
-    case "baseline":
-    case "adopt":
+    case "firstHash":
+    case "recorded":
     case "roll":
     case "cleanUp":
       return true;
     case "ignore":
-    case "unchanged":
+    case "current":
     case "waiting":
-    case "overBudget":
+    case "overLimit":
       return false;
   }
 }
@@ -118,22 +118,22 @@ function decide(workload: Workload, lookup: Lookup, policy: Policy, previous: Co
   const unread = unreadTemplate(workload);
   if (unread !== undefined)
     return { outcome: "ignore", reason: unread.message, warnings: oneForEachReason([unread, ...mistakes]) };
-  if (workload.excess !== undefined) return planOverBudget(workload, workload.excess, mistakes);
+  if (workload.limitExceeded !== undefined) return planOverLimit(workload, workload.limitExceeded, mistakes);
   const matched = matchedReferences(workload, policy);
-  if (matched.excess !== undefined) return planOverBudget(workload, matched.excess, mistakes);
+  if (matched.limitExceeded !== undefined) return planOverLimit(workload, matched.limitExceeded, mistakes);
   const noted = notedClasses(workload, lookup);
   const counted = countedReferences(workload, noted.lookup, policy);
   const warnings = oneForEachReason([...mistakes, ...counted.warnings]);
-  const excess = excessOf(counted.references, counted.lookup);
-  if (excess !== undefined) return planOverBudget(workload, excess, warnings);
+  const limitExceeded = limitExceededBy(counted.references, counted.lookup);
+  if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);
   const missing = missingFrom(counted.references, counted.lookup);
   if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
   // Read once: another replica may just be changing the keys.
   const { hashKeys } = policy;
   const views = viewsThrough(counted, hashKeys, noted);
-  if (!hasGate(workload) && counted.references.every(({ reads }) => reads === "existence")) {
+  if (!hasSchedulingHold(workload) && counted.references.every(({ reads }) => reads === "existence")) {
     const what = counted.leftOut.size > 0 ? "that counts" : "";
-    return { outcome: "unchanged", view: views.counted, reason: `reads no configuration ${what}`.trim(), warnings };
+    return { outcome: "current", view: views.counted, reason: `reads no configuration ${what}`.trim(), warnings };
   }
   return { ...planComplete(workload, views, policy, hashKeys, previous), warnings };
 }
@@ -143,7 +143,7 @@ function planOptedOut(workload: Workload, ignored: string | undefined): DuePlan 
   const { optIn, mistakes } = workload;
   const unclear: readonly Warning[] = optIn.state === "unclear" ? [unclearOptIn(optIn.value)] : [];
   const warnings = oneForEachReason([...unclear, ...mistakes]);
-  if (hasGate(workload)) {
+  if (hasSchedulingHold(workload)) {
     return {
       outcome: "cleanUp",
       reason: `${ignored ? `is in ${ignored}` : "has opted out"}: its scheduler is restored`,
@@ -165,17 +165,23 @@ function unclearOptIn(value: string): Warning {
 }
 
 /** A gate is lifted: nobody would find out that what its Pods wait for is there. */
-function planOverBudget(workload: Workload, excess: Excess, others: readonly Warning[]): DuePlan {
-  const much = describeExcess(excess, (object) => describeObject(object, workload.namespace));
-  const warnings = oneForEachReason([{ reason: "BudgetExceeded", message: `is not rolled: ${much}` }, ...others]);
-  if (hasGate(workload)) return { outcome: "cleanUp", reason: `its scheduler is restored; it has ${much}`, warnings };
-  return { outcome: "overBudget", excess, reason: `has ${much}`, warnings };
+function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others: readonly Warning[]): DuePlan {
+  const much = describeLimitExceeded(limitExceeded, (object) => describeObject(object, workload.namespace));
+  const warnings = oneForEachReason([{ reason: "OverLimit", message: `is not rolled: ${much}` }, ...others]);
+  if (hasSchedulingHold(workload))
+    return { outcome: "cleanUp", reason: `its scheduler is restored; it has ${much}`, warnings };
+  return { outcome: "overLimit", limitExceeded, reason: `has ${much}`, warnings };
 }
 
 function planIncomplete(workload: Workload, missing: readonly Missing[], policy: Policy): Reasoned {
   const waiting = describeWaiting(missing, workload.namespace);
-  if (isGated(workload) && !policy.schedulingGate) {
-    return { outcome: "cleanUp", reason: `scheduling gates are off: its scheduler is restored; ${waiting}` };
+  if (isSchedulingHeld(workload) && !policy.schedulingHold) {
+    return { outcome: "cleanUp", reason: `scheduling holds are off: its scheduler is restored; ${waiting}` };
   }
-  return { outcome: "waiting", missing, gate: isGated(workload) ? "closed" : "open", reason: waiting };
+  return {
+    outcome: "waiting",
+    missing,
+    schedulingHold: isSchedulingHeld(workload) ? "closed" : "open",
+    reason: waiting,
+  };
 }

@@ -1,4 +1,4 @@
-import { annotationPrefix, borrowerHash, configHash, writtenByWave } from "../references/annotations.ts";
+import { annotationPrefix, configHash, workloadRefHash, writtenByWave } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { type Annotations, waveNames } from "../references/wave-annotations.ts";
 import { editDistance } from "../syntax/edit-distance.ts";
@@ -17,7 +17,7 @@ const shownNames = 3;
 export function annotationMistakes(onWorkload: Annotations, onTemplate: Annotations): readonly Warning[] {
   // The hash on the workload itself does nothing, but it is no mistake that a person made.
   const unknown = waveNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
-  const misplaced = waveNames(onTemplate).filter((name) => name !== configHash && name !== borrowerHash);
+  const misplaced = waveNames(onTemplate).filter((name) => name !== configHash && name !== workloadRefHash);
   return [
     ...unreadable(onWorkload),
     ...firstFew(unknown, mistakeOnWorkload, "annotations of Wave are not known on a workload"),

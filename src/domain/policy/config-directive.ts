@@ -1,4 +1,4 @@
-import type { DialectSettings } from "../compatibility/settings.ts";
+import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { isMarked, stakaterIgnore } from "../compatibility/stakater.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 
@@ -15,9 +15,9 @@ export type Asks = "hold" | "ignore" | "unclear" | "unselected";
  */
 export function asksOf(
   annotations: Readonly<Record<string, string>> | null | undefined,
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
 ): Asks | undefined {
-  if (isMarked(annotations, stakaterIgnore, dialects)) return "ignore";
+  if (isMarked(annotations, stakaterIgnore, compatibility)) return "ignore";
   const ignore = said(annotations?.[`${annotationPrefix}ignore`]);
   const hold = said(annotations?.[`${annotationPrefix}hold`]);
   if (ignore === "yes") return "ignore";

@@ -13,20 +13,20 @@ import type { Policy } from "./policy.ts";
 const pod = { containers: [{ name: "web", envFrom: ["web", "other"].map((name) => ({ configMapRef: { name } })) }] };
 const config = (name: string, value: string, labels = {}, policy = defaultPolicy): Config => {
   const object: ConfigObject = { metadata: { namespace: "default", name, labels }, data: { a: value } };
-  return toConfig("ConfigMap", object, policy.dialects);
+  return toConfig("ConfigMap", object, policy.compatibility);
 };
 
 /** Wave's own annotations alone are understood: the flags hold for these, too. */
 function leavingOut(filters: Partial<Filters>, namespaceLabels?: Readonly<Record<string, string>>): Policy {
   const none = { ignoredNamespaces: [], namespaces: undefined, configs: undefined, ignoredKinds: [] };
-  const dialects = settingsWith({ understood: ["wave"], filters: { ...none, ...filters } });
-  const namespace = namespaceLabels && toNamespacePolicy({ metadata: { labels: namespaceLabels } }, dialects);
-  return { ...defaultPolicy, dialects, ofNamespace: () => namespace };
+  const compatibility = settingsWith({ understood: ["wave"], filters: { ...none, ...filters } });
+  const namespace = namespaceLabels && toNamespacePolicy({ metadata: { labels: namespaceLabels } }, compatibility);
+  return { ...defaultPolicy, compatibility, ofNamespace: () => namespace };
 }
 
 const before = lookupOf(config("web", "1"), config("other", "1"));
 const first = planRollout(workload({ pod }), before, defaultPolicy);
-if (first.outcome !== "baseline") throw new Error(first.outcome);
+if (first.outcome !== "firstHash") throw new Error(first.outcome);
 const hashed = workload({ pod, templateAnnotations: { "wave.pusher.com/config-hash": first.hash } });
 const edited = lookupOf(config("web", "2"), config("other", "1"));
 
@@ -48,9 +48,9 @@ describe("flags that leave namespaces out", () => {
     expect(planRollout(hashed, edited, leavingOut(team)).outcome).toBe("ignore");
   });
 
-  it("do not leave Pods waiting in a namespace that was selected when they were gated", () => {
-    const gated = workload({ pod: { ...pod, schedulerName: invalidScheduler } });
-    expect(planRollout(gated, before, leavingOut(team, { team: "b" })).outcome).toBe("cleanUp");
+  it("do not leave Pods waiting in a namespace that was selected when they were scheduling-held", () => {
+    const schedulingHeld = workload({ pod: { ...pod, schedulerName: invalidScheduler } });
+    expect(planRollout(schedulingHeld, before, leavingOut(team, { team: "b" })).outcome).toBe("cleanUp");
   });
 });
 
@@ -61,23 +61,23 @@ describe("flags that leave objects out", () => {
 
   it("roll for those alone that are selected by their labels", () => {
     const seen = planRollout(workload({ pod }), labelled("1", "1"), selecting);
-    if (seen.outcome !== "baseline") throw new Error(seen.outcome);
+    if (seen.outcome !== "firstHash") throw new Error(seen.outcome);
     const mine = workload({ pod, templateAnnotations: { "wave.pusher.com/config-hash": seen.hash } });
-    expect(planRollout(mine, labelled("1", "2"), selecting).outcome).toBe("unchanged");
+    expect(planRollout(mine, labelled("1", "2"), selecting).outcome).toBe("current");
     expect(planRollout(mine, labelled("2", "1"), selecting).outcome).toBe("roll");
   });
 
   it("roll nobody when they are set, nor when they are taken back", () => {
     const plan = planRollout(hashed, labelled("1", "1"), selecting);
-    expect(plan).toMatchObject({ outcome: "adopt", because: "count" });
-    if (plan.outcome !== "adopt") return;
+    expect(plan).toMatchObject({ outcome: "recorded", because: "count" });
+    if (plan.outcome !== "recorded") return;
     const back = planRollout(hashed, before, defaultPolicy, plan.view);
-    expect(back.outcome).toBe("unchanged");
+    expect(back.outcome).toBe("current");
   });
 
   it("neither wait nor roll for a kind that is to be ignored", () => {
     const secrets = { containers: [{ name: "web", envFrom: [{ secretRef: { name: "absent" } }] }] };
     const plan = planRollout(workload({ pod: secrets }), before, leavingOut({ ignoredKinds: ["Secret"] }));
-    expect(plan).toMatchObject({ outcome: "unchanged", reason: "reads no configuration that counts" });
+    expect(plan).toMatchObject({ outcome: "current", reason: "reads no configuration that counts" });
   });
 });

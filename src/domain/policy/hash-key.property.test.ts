@@ -8,7 +8,7 @@ import { kinds } from "../model/built-in-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
-import { configBaseline, configHash } from "../references/annotations.ts";
+import { configHash, recordedConfigAnnotation } from "../references/annotations.ts";
 import type { HashKeys } from "./hash-key.ts";
 import type { Policy } from "./policy.ts";
 
@@ -63,13 +63,13 @@ class World {
     const older = this.#known && { ...this.#known, previous: undefined, remembered: [] };
     for (const hashKeys of [undefined, older, testKeys(1_000_000), testKeys(1_000_000, this.#keysMade)]) {
       const { outcome } = planRollout(workload, this.#lookup, { ...defaultPolicy, hashKeys });
-      expect(["unchanged", "adopt"]).toContain(outcome);
+      expect(["current", "recorded"]).toContain(outcome);
     }
   }
 
   /** Whether what is recorded was not made from what is there now. */
   get changed(): boolean {
-    const [recorded, noted] = this.#object.metadata?.annotations?.[configBaseline]?.split(" ") ?? [];
+    const [recorded, noted] = this.#object.metadata?.annotations?.[recordedConfigAnnotation]?.split(" ") ?? [];
     return this.#madeFrom.get((recorded === this.#hash && noted) || this.#hash) !== this.#value;
   }
 
@@ -100,7 +100,7 @@ class World {
     if (revision === undefined) return;
     const before = this.#object;
     const annotations = revision.annotations ?? before.metadata?.annotations;
-    const undone = workloadObject({
+    const reverted = workloadObject({
       pod: readsAll("ConfigMap", "web"),
       templateAnnotations: { [configHash]: revision.hash },
       metadata: { annotations },
@@ -109,12 +109,12 @@ class World {
     if (revision.hash === this.#hash) return;
     const plan = planAdmission(
       "UPDATE",
-      admitted(kinds.Deployment, undone),
+      admitted(kinds.Deployment, reverted),
       admitted(kinds.Deployment, before),
       this.#lookup,
       this.#policy,
     );
-    this.#object = webhooks ? patched(undone, plan.patch ?? []) : undone;
+    this.#object = webhooks ? patched(reverted, plan.patch ?? []) : reverted;
     if (this.#hash !== revision.hash) this.#madeFrom.set(this.#hash, this.#value);
     this.#revise();
   }

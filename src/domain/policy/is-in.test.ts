@@ -20,7 +20,7 @@ import { noPolicy } from "./policy-annotations.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const hash = "wave.pusher.com/config-hash";
-const streak = "wave.pusher.com/streak";
+const streak = "wave.pusher.com/consecutive-rollouts";
 const pod = readsAll("ConfigMap", "web");
 const web = configMap("web", { a: "1" });
 
@@ -55,9 +55,9 @@ describe("a Namespace that opts in", () => {
   });
 
   it("has their first hash written, and takes nothing away from one that says so itself", () => {
-    expect(planned(workloadObject(silent), optingIn).outcome).toBe("baseline");
+    expect(planned(workloadObject(silent), optingIn).outcome).toBe("firstHash");
     expect(planned(workloadObject(silent), decides(false)).outcome).toBe("ignore");
-    expect(planned(workloadObject(saying("true")), decides(false)).outcome).toBe("baseline");
+    expect(planned(workloadObject(saying("true")), decides(false)).outcome).toBe("firstHash");
   });
 
   it("is no longer followed when it has taken that back, also by what was read before", () => {
@@ -69,7 +69,7 @@ describe("a Namespace that opts in", () => {
     expect(isMadeOf(before, workloadObject(silent), { ofNamespace: optingIn })).toBe(true);
   });
 
-  it("leaves no gate behind when it has taken that back", () => {
+  it("leaves no scheduling hold behind when it has taken that back", () => {
     const held = workloadObject({ ...silent, pod: { ...pod, schedulerName: invalidScheduler } });
     const before = toWorkload(kinds.Deployment, held, { ofNamespace: optingIn });
     const plan = planRollout(before, lookupOf(), policyOf(decides(false)));
@@ -93,12 +93,12 @@ describe("a write to a workload without annotations", () => {
 
   it("brings them where it notes something", () => {
     const plan = planned(object, optingIn);
-    if (plan.outcome !== "baseline") throw new Error(plan.reason);
+    if (plan.outcome !== "firstHash") throw new Error(plan.reason);
     const noted = applied(
       object,
-      patchFor(workload, { ...plan, outcome: "adopt", because: "key", newPods: plan.view }),
+      patchFor(workload, { ...plan, outcome: "recorded", because: "key", newPods: plan.view }),
     );
-    expect(Object.keys(noted.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/config-baseline"]);
+    expect(Object.keys(noted.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/recorded-config"]);
   });
 
   it.each<[string, Wanted]>([
@@ -132,13 +132,15 @@ describe("admission in a Namespace that opts in", () => {
     expect(applied(object, patch).spec?.template?.metadata?.annotations?.[hash]).toMatch(/^v2:/);
   });
 
-  it("closes the gate of a workload without annotations, and again changes nothing more", () => {
+  it("closes the scheduling hold of a workload without annotations, and again changes nothing more", () => {
     const object = workloadObject(silent);
     const { outcome, patch } = admit(object, []);
-    expect(outcome).toBe("gated");
-    const gated = applied(object, patch);
-    expect(gated.metadata?.annotations).toEqual({ "wave.pusher.com/scheduling-disabled": "default-scheduler" });
-    expect(gated.spec?.template?.spec?.schedulerName).toBe(invalidScheduler);
-    expect(admit(gated, []).patch).toBeUndefined();
+    expect(outcome).toBe("schedulingHeld");
+    const schedulingHeld = applied(object, patch);
+    expect(schedulingHeld.metadata?.annotations).toEqual({
+      "wave.pusher.com/scheduling-disabled": "default-scheduler",
+    });
+    expect(schedulingHeld.spec?.template?.spec?.schedulerName).toBe(invalidScheduler);
+    expect(admit(schedulingHeld, []).patch).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import type { Namespace } from "kubernetes-types/core/v1.d.ts";
-import type { DialectSettings } from "../compatibility/settings.ts";
+import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { sameJson } from "../syntax/same-json.ts";
 import { selectsNamespace } from "./filters.ts";
@@ -18,13 +18,13 @@ export const decidesNothing: NamespacePolicy = { optsIn: false, annotations: noP
  */
 export function toNamespacePolicy(
   { metadata }: Pick<NamespaceObject, "metadata">,
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
 ): NamespacePolicy {
   const annotations = policyAnnotationsOf(metadata?.annotations, "namespace");
   // Only "true", as on a workload: what is unclear opts nobody in.
   const optsIn = metadata?.annotations?.[updateOnConfigChange] === "true";
   const ends = metadata?.deletionTimestamp ? ({ ends: true } as const) : undefined;
-  if (!selectsNamespace(dialects, metadata?.labels)) return { optsIn, annotations, unselected: true, ...ends };
+  if (!selectsNamespace(compatibility, metadata?.labels)) return { optsIn, annotations, unselected: true, ...ends };
   return optsIn || annotations !== noPolicy || ends ? { optsIn, annotations, ...ends } : decidesNothing;
 }
 

@@ -10,7 +10,7 @@ export interface PacingFlags {
   /** How many rollouts one change may have under way at once; 0: waves are off. */
   readonly maxConcurrent: number;
   /** How many workloads of one change go before the rest. */
-  readonly firstWave: number;
+  readonly canarySize: number;
   /** How long those must have been complete, milliseconds. */
   readonly soakMs: number;
   /** After how many failures in later waves the rest is halted; one suffices in the first. 0: never. */
@@ -28,7 +28,7 @@ export const unpaced: PacingFlags = {
   settleMs: 0,
   settleMaxMs: 0,
   maxConcurrent: 0,
-  firstWave: 1,
+  canarySize: 1,
   soakMs: 0,
   haltAfterFailures: 0,
   rolloutTimeoutMs: 600_000,

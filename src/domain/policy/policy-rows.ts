@@ -93,7 +93,7 @@ export const policyRows = {
     holdsUnread: true,
     parse: durationUpTo(longest.interval),
   }),
-  waves: row({
+  batches: row({
     places: onBoth,
     allowed: '"on" or "off"',
     means: "`off`: it neither waits for others that the same change concerns, nor they for it",
@@ -120,12 +120,12 @@ export const policyRows = {
   }),
   "first-sight": row({
     places: ["workload"],
-    allowed: '"roll" or "baseline"',
+    allowed: '"roll" or "record"',
     means:
       "when Wave sees it first and it runs already: `roll` replaces its Pods once, `baseline` takes what is there for what they see",
     most: 20,
     holdsUnread: true,
-    parse: oneOf("roll", "baseline"),
+    parse: oneOf("roll", "record"),
   }),
   "exclude-configmaps": row({
     places: onBoth,

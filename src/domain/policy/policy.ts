@@ -1,4 +1,4 @@
-import type { DialectSettings, NamesMatching } from "../compatibility/settings.ts";
+import type { CompatibilitySettings, NamesMatching } from "../compatibility/settings.ts";
 import type { HashKeys } from "./hash-key.ts";
 import type { PacingFlags } from "./pacing-flags.ts";
 import type { PolicyAnnotations } from "./policy-annotations.ts";
@@ -13,17 +13,17 @@ export interface Policy {
   /** The namespaces that Wave may read; undefined means all. */
   readonly namespaces: readonly string[] | undefined;
   /** Whether a workload whose configuration is incomplete is kept from being scheduled. */
-  readonly schedulingGate: boolean;
+  readonly schedulingHold: boolean;
   /** The keys of recorded hashes, as they are known at this moment; undefined: hashes have no key. */
   readonly hashKeys?: HashKeys | undefined;
   /** When what is due may happen; undefined: at once. */
   readonly pacing?: PacingFlags | undefined;
   /** What becomes of a workload that is seen for the first time; undefined: as in the dialect that it opted in by. */
-  readonly firstSight?: "roll" | "baseline" | undefined;
+  readonly firstSight?: "roll" | "record" | undefined;
   /** What a Namespace decides for all workloads in it; undefined: nothing. */
   readonly ofNamespace?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
-  readonly dialects?: DialectSettings | undefined;
+  readonly compatibility?: CompatibilitySettings | undefined;
   /** Whether what SecretProviderClasses fetch counts. */
   readonly providerClasses?: boolean | undefined;
   /**

@@ -11,12 +11,12 @@ import { writtenByPeople } from "./user-annotations.ts";
 type Annotations = Readonly<Record<string, string>>;
 
 const prefix = "wave.pusher.com/";
-const wave = (names: Annotations): Annotations =>
+const batch = (names: Annotations): Annotations =>
   Object.fromEntries(Object.entries(names).map(([name, value]) => [prefix + name, value]));
 
 /** A Sunday. */
 const now = Date.parse("2026-11-22T01:00:00Z");
-const elsewhere = { reason: "wave", message: "others go first", until: undefined, warning: false } as const;
+const elsewhere = { reason: "batch", message: "others go first", until: undefined, warning: false } as const;
 
 /** Two ConfigMaps that a workload reads, as its Pods see them. */
 const was: readonly Config[] = [configMap("web", { a: "1" }), configMap("other", { a: "1" })];
@@ -36,16 +36,16 @@ interface World {
 
 function planned({ own = {}, ofNamespace = {}, flags, configs, inLine = false }: World) {
   const templateAnnotations = { "wave.pusher.com/config-hash": view.hash };
-  const asked = workload({ pod, annotations: wave(own), templateAnnotations });
-  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: wave(ofNamespace) } });
+  const asked = workload({ pod, annotations: batch(own), templateAnnotations });
+  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: batch(ofNamespace) } });
   const pacing = { ...unpaced, maxConcurrent: inLine ? 50 : 0, ...flags };
   const policy = { ...defaultPolicy, pacing, ofNamespace: () => namespace };
-  const moment = momentAt(now, { wave: () => (inLine ? elsewhere : undefined) });
+  const moment = momentAt(now, { batch: () => (inLine ? elsewhere : undefined) });
   return planRollout({ ...asked, rolledAt: 1 }, lookupOf(...configs), policy, view, moment);
 }
 
 const edited = (annotations: Annotations = {}, value = "2") => [
-  configMap("web", { a: value }, { annotations: wave(annotations) }),
+  configMap("web", { a: value }, { annotations: batch(annotations) }),
   configMap("other", { a: "1" }),
 ];
 const digits = (configs: readonly Config[]) => {
@@ -65,7 +65,7 @@ const letting = fc.record(
     mode: fc.constantFrom("roll", ""),
     approved: fc.constantFrom(digits(edited()), digits(edited()).slice(0, 8)),
     window: fc.constantFrom("Sun 00:00-24:00", ""),
-    waves: fc.constant("off"),
+    batches: fc.constant("off"),
     priority: fc.constant("999999999"),
     resumed: fc.constant("2026-11-22T00:59:59Z"),
     ignore: fc.constantFrom("true", "false", "?"),
@@ -100,7 +100,7 @@ describe("whoever may edit ConfigMaps and Secrets alone", () => {
 
   it("can have nobody rolled for that object, and for no other", () => {
     expect(reasonOf({ configs: edited({ hold: "true" }) })).toBe("hold");
-    expect(reasonOf({ configs: edited({ ignore: "true" }) })).toBe("adopt");
+    expect(reasonOf({ configs: edited({ ignore: "true" }) })).toBe("recorded");
     const both = (annotations: Annotations) => [...edited(annotations).slice(0, 1), configMap("other", { a: "2" })];
     expect(reasonOf({ configs: both({ hold: "true" }) })).toBe("roll");
     expect(reasonOf({ configs: both({ ignore: "true" }) })).toBe("roll");
@@ -124,7 +124,7 @@ describe("whoever may edit a Namespace", () => {
     expect(
       reasonOf({ ofNamespace: { window: "Sun 00:00-24:00" }, flags: { window: "Mon 00:00-24:00" }, configs }),
     ).toBe("roll");
-    expect(reasonOf({ ofNamespace: { waves: "off" }, inLine: true, configs })).toBe("roll");
+    expect(reasonOf({ ofNamespace: { batches: "off" }, inLine: true, configs })).toBe("roll");
   });
 
   it.each(protections.filter(([, { own }]) => own !== undefined))(

@@ -37,7 +37,7 @@ export interface RolloutPolicy {
   /** The longer one, where another dialect asks for one, too. */
   readonly minIntervalMs: Said<number>;
   /** Whether it waits for others that the same change concerns, and they for it. */
-  readonly waves: Said<boolean>;
+  readonly batches: Said<boolean>;
   /** Those with a higher one go first. */
   readonly priority: Said<number>;
   /** Milliseconds since the epoch. */
@@ -85,7 +85,7 @@ export function rolloutPolicyOf(workload: PacedWorkload, policy: Policy): Rollou
     settleMs: settle,
     settleMaxMs: settle.by === "flag" ? flags.settleMaxMs : Math.max(flags.settleMaxMs, 10 * settle.value),
     minIntervalMs: minInterval.value < foreignMs ? { value: foreignMs, by: "workload" } : minInterval,
-    waves: say("waves", true),
+    batches: say("batches", true),
     priority: say("priority", 0),
     resumedAt: say("resumed", undefined).value,
     firstSight: say("first-sight", undefined).value,

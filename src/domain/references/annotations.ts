@@ -11,7 +11,7 @@ export const configHash = "wave.pusher.com/config-hash";
  * On a pod template, written by Wave: the hash of the workload that borrows it, where that of the template's own workload is
  * another and stands beside it.
  */
-export const borrowerHash = "wave.pusher.com/borrower-hash";
+export const workloadRefHash = "wave.pusher.com/workload-ref-hash";
 
 /** On a workload: ConfigMaps that it reads by other ways than its pod template, `name` or `namespace/name`, by commas. */
 export const extraConfigMaps = "wave.pusher.com/extra-configmaps";
@@ -23,10 +23,10 @@ export const extraSecrets = "wave.pusher.com/extra-secrets";
 export const schedulingDisabled = "wave.pusher.com/scheduling-disabled";
 
 /** On a workload, written by Wave: what the Pods of its recorded hash are taken to see, where that hash cannot be told. */
-export const configBaseline = "wave.pusher.com/config-baseline";
+export const recordedConfigAnnotation = "wave.pusher.com/recorded-config";
 
 /** On a workload, written by Wave: how many rolls came with no quiet time between them, where it was more than one. */
-export const rollStreak = "wave.pusher.com/streak";
+export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 
 /** On a workload, written by Wave: which versions of what SecretProviderClasses fetch its recorded hash is of. */
 export const providerClasses = "wave.pusher.com/secret-provider-classes";
@@ -35,4 +35,9 @@ export const providerClasses = "wave.pusher.com/secret-provider-classes";
 export const sharedWith = "wave.pusher.com/shared-with";
 
 /** What Wave itself writes on the metadata of a workload; policy/written-by-people.ts has what people write. */
-export const writtenByWave: readonly string[] = [schedulingDisabled, configBaseline, providerClasses, rollStreak];
+export const writtenByWave: readonly string[] = [
+  schedulingDisabled,
+  recordedConfigAnnotation,
+  providerClasses,
+  consecutiveRollouts,
+];

@@ -13,7 +13,7 @@ import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
 import { counted } from "../syntax/wording.ts";
-import { budgets, mostSharedWithBytes } from "./limits.ts";
+import { limits, mostSharedWithBytes } from "./limits.ts";
 
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
@@ -45,61 +45,61 @@ const annotated = (bytes: number): Wanted => ({
 });
 
 describe("a workload beyond a budget", () => {
-  it.each<[keyof typeof budgets, Wanted, Config[], number]>([
-    ["places", variables(budgets.places.most + 7, () => "one"), [], 7],
-    ["places", projected(3_000), [], 3_000 * 3_000 - budgets.places.most],
-    ["objects", variables(budgets.objects.most + 2, (i) => `m${i}`), [], 2],
+  it.each<[keyof typeof limits, Wanted, Config[], number]>([
+    ["places", variables(limits.places.most + 7, () => "one"), [], 7],
+    ["places", projected(3_000), [], 3_000 * 3_000 - limits.places.most],
+    ["objects", variables(limits.objects.most + 2, (i) => `m${i}`), [], 2],
     [
       "keys",
       { pod: { containers: [{ name: "web", envFrom: ["a", "b"].map((name) => ({ configMapRef: { name } })) }] } },
       [configMap("a", keys(3_000)), configMap("b", keys(3_000))],
-      6_000 - budgets.keys.most,
+      6_000 - limits.keys.most,
     ],
     [
       "keysOfObject",
       { pod: readsAll("ConfigMap", "a") },
       [configMap("a", keys(40_000))],
-      40_000 - budgets.keysOfObject.most,
+      40_000 - limits.keysOfObject.most,
     ],
   ])("of %s is not planned, and one warning says by how much", (budget, wanted, configs, more) => {
     const decided = plan(wanted, ...configs);
-    expect(decided).toMatchObject({ outcome: "overBudget", excess: { budget } });
+    expect(decided).toMatchObject({ outcome: "overLimit", limitExceeded: { budget } });
     expect(patchFor(workload(wanted), decided)).toBeUndefined();
     expect(decided.warnings).toEqual([
-      { reason: "BudgetExceeded", message: expect.stringContaining(`${counted(more)} more than Wave takes on`) },
+      { reason: "OverLimit", message: expect.stringContaining(`${counted(more)} more than Wave takes on`) },
     ]);
-    expect(decided.warnings[0]?.message).toContain(budgets[budget].instead);
+    expect(decided.warnings[0]?.message).toContain(limits[budget].instead);
   });
 
   it("of annotations is not planned, whatever they say", () => {
-    expect(plan(annotated(budgets.annotations.most))).toMatchObject({
-      outcome: "overBudget",
-      excess: { budget: "annotations" },
-      warnings: [{ reason: "BudgetExceeded" }],
+    expect(plan(annotated(limits.annotations.most))).toMatchObject({
+      outcome: "overLimit",
+      limitExceeded: { budget: "annotations" },
+      warnings: [{ reason: "OverLimit" }],
     });
     const unknown = { [`wave.pusher.com/${"x".repeat(500_000)}`]: "" };
-    expect(plan({ annotations: unknown }).outcome).toBe("overBudget");
+    expect(plan({ annotations: unknown }).outcome).toBe("overLimit");
   });
 
   it("is let be where it has not opted in", () => {
-    const { annotations } = annotated(budgets.annotations.most);
+    const { annotations } = annotated(limits.annotations.most);
     const out = { annotations: { ...annotations, "wave.pusher.com/update-on-config-change": undefined } };
     expect(plan(out)).toMatchObject({ outcome: "ignore", warnings: [] });
   });
 
   it("has no Pods that wait for ever for what nobody looks for", () => {
-    const { pod } = variables(budgets.places.most + 1, () => "one");
-    const gated = { pod: { ...pod, schedulerName: invalidScheduler } };
-    expect(plan(gated)).toMatchObject({ outcome: "cleanUp", warnings: [{ reason: "BudgetExceeded" }] });
+    const { pod } = variables(limits.places.most + 1, () => "one");
+    const schedulingHeld = { pod: { ...pod, schedulerName: invalidScheduler } };
+    expect(plan(schedulingHeld)).toMatchObject({ outcome: "cleanUp", warnings: [{ reason: "OverLimit" }] });
   });
 });
 
-describe("a workload within the budgets", () => {
+describe("a workload within the limits", () => {
   it("is planned", () => {
-    const wanted = variables(budgets.places.most, (i) => `m${i % budgets.objects.most}`);
-    expect(plan(wanted).outcome).toBe("baseline");
-    expect(plan({ pod: readsAll("ConfigMap", "a") }, configMap("a", keys(budgets.keys.most))).outcome).toBe("baseline");
-    expect(plan(annotated(budgets.annotations.most - 200)).outcome).toBe("unchanged");
+    const wanted = variables(limits.places.most, (i) => `m${i % limits.objects.most}`);
+    expect(plan(wanted).outcome).toBe("firstHash");
+    expect(plan({ pod: readsAll("ConfigMap", "a") }, configMap("a", keys(limits.keys.most))).outcome).toBe("firstHash");
+    expect(plan(annotated(limits.annotations.most - 200)).outcome).toBe("current");
   });
 });
 
@@ -108,8 +108,8 @@ describe("a ConfigMap beyond its budget", () => {
     const annotations = { "wave.pusher.com/shared-with": "shop" };
     const binaryData = { logo: "" };
     const metadata = { namespace: "default", name: "large", annotations };
-    const config = toConfig("ConfigMap", { metadata, data: keys(budgets.keysOfObject.most), binaryData });
-    expect(config.excess).toEqual({ budget: "keysOfObject", count: budgets.keysOfObject.most + 1 });
+    const config = toConfig("ConfigMap", { metadata, data: keys(limits.keysOfObject.most), binaryData });
+    expect(config.limitExceeded).toEqual({ budget: "keysOfObject", count: limits.keysOfObject.most + 1 });
     expect([keysOf(config), config.digests]).toEqual([[], ""]);
     expect(isSharedWith(config, "shop")).toBe(true);
   });
@@ -130,7 +130,7 @@ describe("a ConfigMap beyond its budget", () => {
 
 it("are in the docs as they are in the table", () => {
   const page = readFileSync(new URL("../../../docs/budgets.md", import.meta.url), "utf8");
-  for (const { most, counts, instead } of Object.values(budgets)) {
+  for (const { most, counts, instead } of Object.values(limits)) {
     expect(page).toContain(`| ${counted(most)} | ${counts} | ${instead} |`);
   }
   expect(page).toContain(`${counted(mostSharedWithBytes)} bytes`);

@@ -2,7 +2,7 @@ import { counted } from "../syntax/wording.ts";
 import type { ConfigName } from "./references.ts";
 
 /** What one object may cost everybody else. */
-export interface Budget {
+export interface Limit {
   readonly most: number;
   /** What is counted: `it has 12,000 …`. */
   readonly counts: string;
@@ -14,7 +14,7 @@ export interface Budget {
  * The budgets, far above what real objects have: what is within them is planned in a tenth of a second, on one core that
  * everybody shares. docs/budgets.md has this table.
  */
-export const budgets = {
+export const limits = {
   annotations: {
     most: 32_768,
     counts: "bytes of Wave's annotations, names and values, on itself and its pod template",
@@ -55,7 +55,7 @@ export const budgets = {
     counts: "MiB that Wave keeps of its namespace",
     instead: "use several namespaces, or name fewer objects and keys in all of its workloads, ConfigMaps and Secrets",
   },
-} as const satisfies Readonly<Record<string, Budget>>;
+} as const satisfies Readonly<Record<string, Limit>>;
 
 /**
  * How many bytes the annotation `shared-with` of a ConfigMap or Secret may have: a longer one shares it with nobody. "*"
@@ -64,16 +64,19 @@ export const budgets = {
 export const mostSharedWithBytes = 8_192;
 
 /** A budget that is exceeded, and by how much. */
-export interface Excess {
-  readonly budget: keyof typeof budgets;
+export interface LimitExceeded {
+  readonly budget: keyof typeof limits;
   readonly count: number;
   /** The object that is too large, where one is. */
   readonly object?: ConfigName;
 }
 
 /** What is too much, and what to do: one line. The object is named by `describe`. */
-export function describeExcess({ budget, count, object }: Excess, describe: (object: ConfigName) => string): string {
-  const { most, counts, instead } = budgets[budget];
+export function describeLimitExceeded(
+  { budget, count, object }: LimitExceeded,
+  describe: (object: ConfigName) => string,
+): string {
+  const { most, counts, instead } = limits[budget];
   const which = object === undefined ? "" : ` (${describe(object)})`;
   return `${counted(count)} ${counts}${which}, ${counted(count - most)} more than Wave takes on: ${instead}`;
 }

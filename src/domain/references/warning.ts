@@ -7,7 +7,7 @@ export interface Warning {
     | "InvalidAnnotation"
     | "CrossNamespaceRefused"
     | "ConfigurationMissing"
-    | "BudgetExceeded"
+    | "OverLimit"
     | "OldFinalizer";
   /** One line: what is wrong, where, and what to do. Never a value of a ConfigMap or Secret. */
   readonly message: string;

@@ -82,7 +82,7 @@ describe("the file of --notify", () => {
     [{ urlEnv: "A" }, "receivers[0].urlEnv cannot be given together with url"],
     [{ url: "", urlEnv: "A" }, "receivers[0].urlEnv names an environment variable that is not set"],
     [{ url: "", urlFile: "nowhere" }, /^receivers\[0\]\.urlFile cannot be read: ENOENT/],
-    [{ outcomes: [] }, /^receivers\[0\]\.outcomes is missing; there is "\*", roll, baseline/],
+    [{ outcomes: [] }, /^receivers\[0\]\.outcomes is missing; there is "\*", roll, recordedConfig/],
     [{ outcomes: ["role"] }, /^receivers\[0\]\.outcomes holds "role"; there is "\*", roll,/],
     [{ namespaces: [] }, "receivers[0].namespaces is empty: nothing would be told"],
     [{ namespaces: ["Shop"] }, 'receivers[0].namespaces holds "Shop", which names no namespace'],

@@ -4,8 +4,11 @@
  */
 export const outcomes = {
   roll: { means: "new configuration, and new Pods for it", reasons: ["ConfigChanged"] },
-  baseline: { means: "a workload got its first hash, so new Pods where it had some", reasons: ["ConfigHashAdded"] },
-  adopt: { means: "what is there was noted as what Pods see, without new ones", reasons: ["ConfigBaseline"] },
+  recordedConfig: {
+    means: "a workload got its first hash, so new Pods where it had some",
+    reasons: ["ConfigHashAdded"],
+  },
+  recorded: { means: "what is there was noted as what Pods see, without new ones", reasons: ["ConfigRecorded"] },
   cleanUp: {
     means: "Pods are scheduled again, or a Deployment was resumed that Reloader left paused",
     reasons: ["SchedulingEnabled", "Resumed"],
@@ -13,7 +16,7 @@ export const outcomes = {
   waiting: { means: "something required is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
   held: { means: "a roll is due, but may not happen yet", reasons: ["RolloutHeld"] },
   halted: { means: "a change is rolled no further, because workloads failed with it", reasons: ["RolloutHalted"] },
-  overBudget: { means: "a workload asks for more than one object may cost", reasons: ["BudgetExceeded"] },
+  overLimit: { means: "a workload asks for more than one object may cost", reasons: ["OverLimit"] },
   refused: { means: "the API server, or something that it asks, refuses the write", reasons: ["RolloutFailed"] },
   mistaken: {
     means: "an annotation or reference is not what its author meant",

@@ -59,7 +59,7 @@ export const clusterMetrics = {
   leftOut: gauge("wave_cache_left_out_objects", {
     help: "Objects that the caches hold by their name alone, because their namespace is beyond its budget",
   }),
-  unserved: gauge("wave_cache_unserved_namespaces", {
+  unserved: gauge("wave_cache_unsynced_namespaces", {
     help: "Namespaces of --namespaces that cannot be listed, so that nothing is decided there",
   }),
   leader: gauge("wave_leader", { help: "1 while this replica leads and rolls workloads, 0 while it stands by" }),

@@ -12,10 +12,10 @@ export const admissionMetrics = {
       outcome: {
         hashed: "it got the hash of its configuration",
         kept: "the hash that it had was put back",
-        gated: "its Pods are kept from being scheduled, because something required is missing",
-        ungated: "its gate was opened",
-        waiting: "something required is missing, and it has no gate",
-        unchanged: "nothing had to be changed",
+        schedulingHeld: "its Pods are kept from being scheduled, because something required is missing",
+        notSchedulingHeld: "its scheduling hold was opened",
+        waiting: "something required is missing, and it has no scheduling hold",
+        current: "nothing had to be changed",
         ignored: "it has not opted in",
         denied: "the precondition that it has itself fails",
         unread:

@@ -6,12 +6,13 @@ const kind = "each kind of workload that is watched";
 /** What came of planning a workload. The same words are the `outcome` of the log's lines. */
 const outcomes = {
   roll: "the hash of a changed configuration was written, so that Kubernetes replaces the Pods (Event `ConfigChanged`)",
-  baseline:
-    "a first hash was written, or a new workload's gate was opened with it (`ConfigHashAdded`, `SchedulingEnabled`)",
-  adopt: "the configuration was noted as what the Pods see, and none was replaced (`ConfigBaseline`)",
-  cleanUp: "a gate was opened or a paused Deployment resumed, and nothing rolled (`SchedulingEnabled`, `Resumed`)",
+  firstHash:
+    "a first hash was written, or a new workload's scheduling hold was opened with it (`ConfigHashAdded`, `SchedulingEnabled`)",
+  recorded: "the configuration was noted as what the Pods see, and none was replaced (`ConfigRecorded`)",
+  cleanUp:
+    "a scheduling hold was opened or a paused Deployment resumed, and nothing rolled (`SchedulingEnabled`, `Resumed`)",
   waiting: "it began to wait for something missing (`ConfigMissing`, `SchedulingDisabled`)",
-  overBudget: "it began to ask for more than one object may cost (`BudgetExceeded`)",
+  overLimit: "it began to ask for more than one object may cost (`OverLimit`)",
   held: "something due began to be held (`RolloutHeld`, `RolloutHalted`)",
   refused: "the API server, or something that it asks, did not let Wave write it (`RolloutFailed`)",
   conflict: "it kept changing while it was planned; it is tried again at once",
@@ -21,10 +22,10 @@ const outcomes = {
 
 /** What a workload is at the moment. */
 const states = {
-  unchanged: "its Pods have the current configuration, or get it by the rollout that is under way",
+  current: "its Pods have the current configuration, or get it by the rollout that is under way",
   pending: "it has something to write, and waits for its turn or for the API server",
   waiting: "something that it requires is missing",
-  overBudget: "it asks for more than one object may cost",
+  overLimit: "it asks for more than one object may cost",
   held: "something is due and held",
   refused: "the last write was refused",
   bug: "Wave failed at it",
@@ -39,10 +40,10 @@ const holds = {
   approval: "it waits for an approval",
   window: "it is outside of its window",
   settling: "what it reads has just changed",
-  undone: "something takes away what Wave writes",
+  reverted: "something takes away what Wave writes",
   interval: "its last roll is too short a time ago",
   progressing: "its last roll is under way",
-  wave: "other workloads go first",
+  batch: "other workloads go first",
   halted: "too many workloads failed with the same change",
 } as const;
 
@@ -80,7 +81,9 @@ export const workloadMetrics = {
   delayed: gauge("wave_queue_delayed", {
     help: "Workloads that wait for their time: for configuration to settle, for another try, or to be told of again",
   }),
-  turns: gauge("wave_queue_turns", { help: "Workloads that have something to write and wait for their turn" }),
+  permits: gauge("wave_write_permits_waiting", {
+    help: "Workloads that have something to write and wait for their turn",
+  }),
   events: gauge("wave_events_waiting", { help: "Events that wait to be sent; 4,096 at most" }),
   droppedEvents: counter("wave_events_dropped_total", {
     help: "Events that were not sent",

@@ -2,7 +2,7 @@ import type {
   MutatingWebhook as PublishedWebhook,
   WebhookClientConfig,
 } from "kubernetes-types/admissionregistration/v1.d.ts";
-import type { Dialect, DialectSettings } from "../../domain/compatibility/settings.ts";
+import type { Compatibility, CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import type { WantedKind } from "../../domain/model/kinds/requested-kind.ts";
 import {
   annotationPrefix,
@@ -42,7 +42,7 @@ export interface ConfigurationOptions {
   /** Only these namespaces; undefined means all. */
   readonly namespaces: readonly string[] | undefined;
   /** Whose annotations are understood; undefined: Wave's alone. */
-  readonly dialects?: DialectSettings | undefined;
+  readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload besides the built-in ones; undefined: none. */
   readonly workloadKinds?: readonly WantedKind[] | undefined;
 }
@@ -92,16 +92,16 @@ const saysToWave = ({ metadata, has }: InTemplate) =>
   ].join("");
 
 /** The same for a workload that says anything in another dialect which is understood, or need not. */
-function concernsWave(dialects: DialectSettings | undefined, template: InTemplate): string {
-  const others = dialects?.understood.flatMap((dialect) => saysTo[dialect](template)) ?? [];
-  const all = dialects?.understood.includes("stakater") && dialects.autoReloadAll ? ["true"] : others;
+function concernsWave(compatibility: CompatibilitySettings | undefined, template: InTemplate): string {
+  const others = compatibility?.understood.flatMap((compatibility) => saysTo[compatibility](template)) ?? [];
+  const all = compatibility?.understood.includes("stakater") && compatibility.autoReloadAll ? ["true"] : others;
   const says = all.length === 0 ? `(${saysToWave(template)})` : `(${all.join(" || ")} || (${saysToWave(template)}))`;
   return `[object, oldObject].exists(o, o != null && ${says})`;
 }
 
 const ofWorkload: InTemplate = { metadata: "o.metadata", has: "has(o.metadata.annotations)" };
 
-const saysTo: Readonly<Record<Dialect, (template: InTemplate) => readonly string[]>> = {
+const saysTo: Readonly<Record<Compatibility, (template: InTemplate) => readonly string[]>> = {
   wave: () => [],
   sap: () => [hasOne(ofWorkload, `key.startsWith(${quoted("pod-reloader.cs.sap.com/")})`)],
   stakater: (template) =>
@@ -127,7 +127,7 @@ export function webhookConfiguration({
   name,
   clientConfig,
   namespaces,
-  dialects,
+  compatibility,
   workloadKinds = [],
 }: ConfigurationOptions): NewConfiguration {
   const webhook = (
@@ -140,7 +140,7 @@ export function webhookConfiguration({
     clientConfig,
     rules: [{ ...rule, operations: ["CREATE", "UPDATE"], scope: "Namespaced" as const }],
     matchConditions: [
-      { name: "concerns-wave", expression: concernsWave(dialects, at) },
+      { name: "concerns-wave", expression: concernsWave(compatibility, at) },
       { name: "not-by-wave", expression: notByWave },
     ],
     matchPolicy: "Equivalent",

@@ -205,7 +205,7 @@ describe("own certificates", () => {
           const cluster = new Cluster();
           let request = 0;
           cluster.api.pause = async () => {
-            for (let turns = pauses[request++ % pauses.length] ?? 0; turns > 0; turns--) await null;
+            for (let permits = pauses[request++ % pauses.length] ?? 0; permits > 0; permits--) await null;
           };
           await cluster.install();
           for (const skew of skews) {

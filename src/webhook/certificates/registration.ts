@@ -95,7 +95,7 @@ export function installedRegistration(client: ApiClient, service: ServiceName): 
 export function ownRegistration(
   client: ApiClient,
   url: URL,
-  { namespaces, dialects }: Pick<Policy, "namespaces" | "dialects">,
+  { namespaces, compatibility }: Pick<Policy, "namespaces" | "compatibility">,
   workloadKinds?: readonly WantedKind[],
 ): Registration {
   // Named after the URL: replicas with URLs of their own do not overwrite each other, nor what is installed in the cluster.
@@ -111,7 +111,7 @@ export function ownRegistration(
     async publish(before, { trusted, token }, signal) {
       const caBundle = trusted ? encode(trusted) : before?.object.webhooks?.[0]?.clientConfig.caBundle;
       const clientConfig = { url: new URL(pathWith(token), url).href, ...(caBundle ? { caBundle } : {}) };
-      const wanted = webhookConfiguration({ name, clientConfig, namespaces, dialects, workloadKinds });
+      const wanted = webhookConfiguration({ name, clientConfig, namespaces, compatibility, workloadKinds });
       if (before !== undefined && isDeepStrictEqual(before.object.webhooks, wanted.webhooks)) return before;
       const object = await client.request<StoredConfiguration>({
         method: before ? "PUT" : "POST",

@@ -4,13 +4,13 @@ import { FairTurns } from "./fair-turns.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("fair turns", () => {
+describe("fair permits", () => {
   it("let a group with one task go after one more of each other group at most, however many those have", async () => {
-    const turns = new FairTurns(2);
+    const permits = new FairTurns(2);
     const order: string[] = [];
     const ends: (() => void)[] = [];
     const run = (group: string) =>
-      void turns.run(group, () => {
+      void permits.run(group, () => {
         order.push(group);
         return new Promise<void>((resolve) => ends.push(resolve));
       });
@@ -31,10 +31,10 @@ describe("fair turns", () => {
         fc.integer({ min: 1, max: 4 }),
         fc.array(fc.record({ group: fc.constantFrom("a", "b", "c"), fails: fc.boolean() }), { maxLength: 30 }),
         async (atOnce, tasks) => {
-          const turns = new FairTurns(atOnce);
+          const permits = new FairTurns(atOnce);
           let [running, most] = [0, 0];
           const results = tasks.map(({ group, fails }) =>
-            turns.run(group, async () => {
+            permits.run(group, async () => {
               most = Math.max(most, ++running);
               await null;
               running--;

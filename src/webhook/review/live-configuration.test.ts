@@ -10,7 +10,7 @@ import { ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { liveConfiguration } from "./live-configuration.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const nothing: Lookup = () => undefined;
 const sharedWith = (annotation: string): Lookup => {
   const annotations = { "wave.pusher.com/shared-with": annotation };
@@ -91,7 +91,7 @@ describe("what admission reads", () => {
     expect(exceeds.api.paths).toEqual([]);
   });
 
-  it("is read 32 at a time, in turns of the namespaces that ask", async () => {
+  it("is read 32 at a time, in permits of the namespaces that ask", async () => {
     const { api, read } = scene();
     const ends: (() => void)[] = [];
     api.answer = () => new Promise((resolve) => ends.push(resolve));

@@ -35,15 +35,15 @@ export interface LiveConfigurationOptions {
  * create a workload, or only try to, could make Wave read whatever they name, and see by the time that it takes what exists.
  */
 export function liveConfiguration({ client, policy, cached, clock }: LiveConfigurationOptions): LiveConfiguration {
-  const turns = new FairTurns(readsAtOnce);
+  const permits = new FairTurns(readsAtOnce);
   // By who asks, too: nobody waits in the turns of another namespace.
   const read = sharedReads<Config | undefined>((asked) => {
     const [by = "", key = ""] = asked.split(" ");
     const until = clock.monotonic() + readingMs;
-    return turns.run(by, async () => {
+    return permits.run(by, async () => {
       // Who asked has been answered: else what nobody waits for any more would pile up before a slow API server.
       if (clock.monotonic() >= until) throw tookTooLong();
-      return readConfig(client, parseStoredKey(key), readTimeoutMs, undefined, policy.dialects);
+      return readConfig(client, parseStoredKey(key), readTimeoutMs, undefined, policy.compatibility);
     });
   });
 

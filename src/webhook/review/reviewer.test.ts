@@ -17,7 +17,7 @@ import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { AdmissionRequest } from "../server/review.ts";
 import { concernsNoPod, createReviewer } from "./reviewer.ts";
 
-const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
+const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
 
 /** An opted-in Deployment that reads ConfigMap "page" by a volume and Secret "db" by a variable. */
@@ -356,8 +356,8 @@ describe("admission", () => {
 
 describe("an update that concerns no Pod", () => {
   const old = deployment({ hash: "v2:old" });
-  const gated = structuredClone(old);
-  gated.spec.template.spec.schedulerName = "wave.pusher.com/invalid";
+  const schedulingHeld = structuredClone(old);
+  schedulingHeld.spec.template.spec.schedulerName = "wave.pusher.com/invalid";
 
   it.each([
     ["replicas", deployment({ hash: "v2:old", replicas: 2 }), old, true],
@@ -367,7 +367,7 @@ describe("an update that concerns no Pod", () => {
     ["the hash", deployment({ hash: "v2:new" }), old, false],
     ["the hash, to none", deployment(), old, false],
     ["nothing where there is no hash", deployment(), deployment(), false],
-    ["nothing where it is gated", gated, gated, false],
+    ["nothing where it has a scheduling hold", schedulingHeld, schedulingHeld, false],
   ])("is one that changes %s: %#", (_what, object, oldObject, concernsNone) => {
     expect(concernsNoPod(kinds.Deployment, object, oldObject)).toBe(concernsNone);
   });
@@ -380,13 +380,13 @@ describe("an update that concerns no Pod", () => {
     const some = toConfig("ConfigMap", { metadata: { namespace: "shop", name: "page" }, data: { a: "1" } });
     for (const object of changes) {
       for (const lookup of [() => undefined, () => some]) {
-        for (const schedulingGate of [true, false]) {
+        for (const schedulingHold of [true, false]) {
           const plan = planAdmission(
             "UPDATE",
             admitted(kinds.Deployment, object),
             admitted(kinds.Deployment, old),
             lookup,
-            { ...policy, schedulingGate },
+            { ...policy, schedulingHold },
           );
           expect(plan.patch).toBeUndefined();
         }

@@ -3,7 +3,7 @@ import { type Admitted, admitted, planAdmission } from "../../domain/admission.t
 import { hasPrecondition, uncheckedPrecondition } from "../../domain/admission-precondition.ts";
 import { askersOf } from "../../domain/compatibility/directives.ts";
 import { foreignHash, foreignNames } from "../../domain/compatibility/peer-annotations.ts";
-import type { DialectSettings } from "../../domain/compatibility/settings.ts";
+import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { isOfKind, standardForm } from "../../domain/model/kind-row.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
@@ -107,11 +107,12 @@ async function review(
     return { patch: undefined, warnings, outcome: "unknown" };
   }
   const oldObject = workloadIn(request.oldObject);
-  if (oldObject !== undefined && concernsNoPod(row, object, oldObject, options.policy.dialects)) {
-    return { patch: undefined, warnings: [], outcome: "unchanged" };
+  if (oldObject !== undefined && concernsNoPod(row, object, oldObject, options.policy.compatibility)) {
+    return { patch: undefined, warnings: [], outcome: "current" };
   }
   // Its Pods are made of another object's template, and its hash, which is beside it, replaces none of them.
-  if (row.borrowing?.lenderOf(object) !== undefined) return { patch: undefined, warnings: [], outcome: "unchanged" };
+  if (row.borrowing?.templateSourceOf(object) !== undefined)
+    return { patch: undefined, warnings: [], outcome: "current" };
   let after: Admitted;
   let lookup: Lookup;
   try {
@@ -137,15 +138,16 @@ async function review(
  * Namespaces say. Others wait for nothing because of them.
  */
 function isOptedInByNobody(request: AdmissionRequest, options: AdmissionOptions): boolean {
-  const { ofNamespace, dialects, providerClasses } = options.policy;
+  const { ofNamespace, compatibility, providerClasses } = options.policy;
   const object = workloadIn(request.object);
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
   const row = rowOf(request, options);
   if (row === undefined) return false;
   const standard = standardIfAny(row, object);
   if (standard === undefined) return false;
-  if (dialects !== undefined && askersOf(sourceOf(standard), { dialects, providerClasses }) !== undefined) return false;
-  if (Object.keys(annotationsForWave(object, dialects)).length > 0 || ofNamespace?.(request.namespace)?.optsIn)
+  if (compatibility !== undefined && askersOf(sourceOf(standard), { compatibility, providerClasses }) !== undefined)
+    return false;
+  if (Object.keys(annotationsForWave(object, compatibility)).length > 0 || ofNamespace?.(request.namespace)?.optsIn)
     return false;
   return standard.spec?.template?.spec?.schedulerName !== invalidScheduler;
 }
@@ -182,24 +184,24 @@ export function concernsNoPod(
   row: WorkloadRow,
   object: WorkloadObject,
   oldObject: WorkloadObject,
-  dialects?: DialectSettings,
+  compatibility?: CompatibilitySettings,
 ): boolean {
   const template = standardIfAny(row, object)?.spec?.template;
-  const hashes = [configHash, foreignHash(dialects?.understood) ?? configHash];
+  const hashes = [configHash, foreignHash(compatibility?.understood) ?? configHash];
   return (
     hashes.some((name) => template?.metadata?.annotations?.[name] !== undefined) &&
     template?.spec?.schedulerName !== invalidScheduler &&
-    !hasPrecondition(object, dialects) &&
-    isDeepStrictEqual(annotationsForWave(object, dialects), annotationsForWave(oldObject, dialects)) &&
+    !hasPrecondition(object, compatibility) &&
+    isDeepStrictEqual(annotationsForWave(object, compatibility), annotationsForWave(oldObject, compatibility)) &&
     isDeepStrictEqual(template, standardIfAny(row, oldObject)?.spec?.template)
   );
 }
 
 function annotationsForWave(
   { metadata }: WorkloadObject,
-  dialects: DialectSettings | undefined,
+  compatibility: CompatibilitySettings | undefined,
 ): Readonly<Record<string, string>> {
   const all = Object.entries(metadata?.annotations ?? {});
-  const others = foreignNames(dialects?.understood);
+  const others = foreignNames(compatibility?.understood);
   return Object.fromEntries(all.filter(([name]) => name.startsWith(annotationPrefix) || others.includes(name)));
 }

@@ -39,10 +39,10 @@ export class Director {
     const { scheduler } = this.#options;
     await install();
     hideNamespace(this.#options, this.#random);
-    const waveFirst = this.#random.chance(0.5);
-    if (waveFirst) this.#startAll();
+    const batchFirst = this.#random.chance(0.5);
+    if (batchFirst) this.#startAll();
     await world.start();
-    if (!waveFirst) this.#startAll();
+    if (!batchFirst) this.#startAll();
     void this.#live(world);
     void this.#suffer();
     this.#brew();

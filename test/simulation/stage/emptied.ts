@@ -3,9 +3,9 @@ import type { Replica } from "./replica.ts";
 /** What counts work that is still to be done: 0 when nothing has happened for a while. */
 const nothingLeft = [
   "wave_queue_depth",
-  "wave_queue_turns",
+  "wave_write_permits_waiting",
   "wave_events_waiting",
-  'wave_workloads{state="pending"}',
+  'wave_workloads{state="due"}',
   'wave_workloads{state="refused"}',
   'wave_workloads{state="bug"}',
 ];

@@ -6,7 +6,7 @@ import { runAssembly } from "../../../src/manager/run-assembly.ts";
 import type { Settings } from "../../../src/manager/settings.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../../src/telemetry/metrics/metrics.ts";
-import type { Life, WaveSettings } from "../record.ts";
+import type { BatchSettings, Life } from "../record.ts";
 import type { Cluster } from "./cluster.ts";
 import { Network } from "./network.ts";
 import { type Pause, SimulatedProcess } from "./process.ts";
@@ -27,7 +27,7 @@ export interface ReplicaOptions {
   readonly webhooks: WebhookService;
   readonly random: Random;
   readonly trace: Trace;
-  readonly settings: WaveSettings;
+  readonly settings: BatchSettings;
   /** Is told what must not happen. */
   readonly violated: (what: string) => void;
 }
@@ -174,7 +174,7 @@ const config: ClusterConfig = {
   credentials: fixedCredentials(),
 };
 
-function settingsOf({ webhooks, pacing = unpaced, ...rest }: WaveSettings): Settings {
+function settingsOf({ webhooks, pacing = unpaced, ...rest }: BatchSettings): Settings {
   return {
     kubeconfig: undefined,
     context: undefined,

@@ -1,7 +1,7 @@
 import { webhookConfiguration } from "../../../src/webhook/certificates/configuration.ts";
 import { judge } from "../judge.ts";
 import { judgeEnd } from "../judge-end.ts";
-import type { Life, Recording, WaveSettings } from "../record.ts";
+import type { BatchSettings, Life, Recording } from "../record.ts";
 import { createWorld } from "../world.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { Director } from "./director.ts";
@@ -142,7 +142,7 @@ function longestWallOff(lives: readonly Life[]): number {
 /** What the chart installs; `before`: and what a Wave that ran here before has left, so that none has to wait to lead. */
 async function install(
   { api }: Cluster,
-  { webhooks, namespaces, workloadKinds }: WaveSettings,
+  { webhooks, namespaces, workloadKinds }: BatchSettings,
   before: boolean,
 ): Promise<void> {
   await api.request("POST", "/api/v1/namespaces", { body: { metadata: { name: waveNamespace } } });

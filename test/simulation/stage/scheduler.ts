@@ -106,5 +106,5 @@ async function rest(): Promise<void> {
     await new Promise<void>((resolve) => void setImmediate(resolve));
     if (!process.getActiveResourcesInfo().includes("Immediate")) return;
   }
-  throw new Error(`the event loop has not come to rest within ${maxTurns} turns`);
+  throw new Error(`the event loop has not come to rest within ${maxTurns} permits`);
 }

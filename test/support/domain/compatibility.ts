@@ -1,4 +1,8 @@
-import { type Dialect, type DialectSettings, dialects } from "../../../src/domain/compatibility/settings.ts";
+import {
+  type Compatibility,
+  type CompatibilitySettings,
+  compatibility,
+} from "../../../src/domain/compatibility/settings.ts";
 import { kinds } from "../../../src/domain/model/built-in-kinds.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../src/domain/model/workload.ts";
 import type { Policy } from "../../../src/domain/policy/policy.ts";
@@ -6,17 +10,17 @@ import { updateOnConfigChange } from "../../../src/domain/references/annotations
 import { defaultPolicy, type Wanted, workloadObject } from "./objects.ts";
 
 /** All dialects and none of their flags, but for what is given. */
-export function settingsWith(more: Partial<DialectSettings> = {}): DialectSettings {
-  return { understood: dialects, autoReloadAll: false, reloadOnCreate: false, reloadOnDelete: false, ...more };
+export function settingsWith(more: Partial<CompatibilitySettings> = {}): CompatibilitySettings {
+  return { understood: compatibility, autoReloadAll: false, reloadOnCreate: false, reloadOnDelete: false, ...more };
 }
 
 /** The policy under which some dialects are understood. */
-export function understanding(...understood: readonly Dialect[]): Policy {
-  return { ...defaultPolicy, dialects: settingsWith({ understood }) };
+export function understanding(...understood: readonly Compatibility[]): Policy {
+  return { ...defaultPolicy, compatibility: settingsWith({ understood }) };
 }
 
 /** All of them. */
-export const everybody = understanding(...dialects);
+export const everybody = understanding(...compatibility);
 
 /** A workload that Wave's own annotation does not opt in, as the API server would send it. */
 export function objectOf(wanted: Wanted): WorkloadObject {

@@ -81,4 +81,4 @@ export function lookupOf(...configs: readonly Config[]): Lookup {
 }
 
 /** What Wave does unless it is told otherwise. */
-export const defaultPolicy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true };
+export const defaultPolicy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };

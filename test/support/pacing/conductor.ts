@@ -2,7 +2,7 @@ import type { Config } from "../../../src/domain/config/digest.ts";
 import type { ConfigView } from "../../../src/domain/config/hash.ts";
 import type { Hold } from "../../../src/domain/decision/hold.ts";
 import type { Workload } from "../../../src/domain/model/workload.ts";
-import { type Wave, type WaveMember, waveOf } from "../../../src/domain/pacing/batches.ts";
+import { type BatchMember, batchOf, type Wave } from "../../../src/domain/pacing/batches.ts";
 import { hasSettled } from "../../../src/domain/pacing/holds.ts";
 import { hasLostItsHash } from "../../../src/domain/pacing/lost-hash.ts";
 import type { Moment, Written } from "../../../src/domain/pacing/moment.ts";
@@ -25,7 +25,7 @@ interface Memory {
 /** What workloads, by their keys, are due for. */
 type Objects = ReadonlyMap<string, readonly ConfigName[]>;
 
-const asking: Hold = { reason: "wave", message: "", until: undefined, warning: false };
+const asking: Hold = { reason: "batch", message: "", until: undefined, warning: false };
 
 /**
  * What a controller does with plans, for tests: it plans every workload whenever anything happens or a time comes that it was
@@ -86,19 +86,19 @@ export class Conductor {
       if (plan.outcome !== "held") continue;
       behind.set(actor.key, (plan.due.outcome === "roll" ? plan.due.changed : undefined) ?? []);
     }
-    const waves = this.#waves(due, behind);
+    const batches = this.#batches(due, behind);
     for (const actor of this.#world.actors) {
       const holdOf = (_: Workload, objects: readonly ConfigName[]) => {
-        const held = objects.map((object) => waves.get(groupKey(actor.stored.namespace, object)));
-        return held.find((wave) => wave !== undefined && !wave.go.has(actor.key))?.hold;
+        const held = objects.map((object) => batches.get(groupKey(actor.stored.namespace, object)));
+        return held.find((batch) => batch !== undefined && !batch.go.has(actor.key))?.hold;
       };
       const plan = this.#plan(actor, holdOf);
       this.plans.set(actor.key, plan);
       const memory = this.#of(actor.key);
-      if (plan.outcome === "unchanged" || hasSettled(plan.outcome === "held" ? plan.hold : undefined)) {
+      if (plan.outcome === "current" || hasSettled(plan.outcome === "held" ? plan.hold : undefined)) {
         memory.changes = undefined;
       }
-      if (plan.outcome === "unchanged" || plan.outcome === "roll") memory.view = plan.view;
+      if (plan.outcome === "current" || plan.outcome === "roll") memory.view = plan.view;
       if (plan.outcome === "held" && plan.hold.until !== undefined) this.#times.push(plan.hold.until);
       if (plan.outcome !== "roll") continue;
       before(actor);
@@ -110,31 +110,31 @@ export class Conductor {
 
   #write(actor: Actor, { hash, streak = 1 }: RolloutPlan & { readonly outcome: "roll" }): void {
     const memory = this.#of(actor.key);
-    const undone = memory.written?.hash === hash ? memory.written.undone + 1 : 0;
+    const reverted = memory.written?.hash === hash ? memory.written.reverted + 1 : 0;
     this.#world.roll(actor, hash, streak);
-    memory.written = { at: this.#world.now, hash, streak, undone };
+    memory.written = { at: this.#world.now, hash, streak, reverted };
     memory.changes = undefined;
   }
 
   /** What each group lets go, by its key: first who is halted, as nobody else waits for these. */
-  #waves(due: Objects, behind: Objects): ReadonlyMap<string, Wave> {
+  #batches(due: Objects, behind: Objects): ReadonlyMap<string, Wave> {
     const halted = new Set<string>();
     const evaluate = () => {
-      const waves = new Map<string, Wave>();
+      const batches = new Map<string, Wave>();
       for (const namespace of new Set(this.#world.actors.map(({ shape }) => shape.namespace))) {
         for (const config of this.#world.configs) {
           const members = this.#members(namespace, config, due, behind, halted);
           const group = { object: config, namespace, members };
-          waves.set(groupKey(namespace, config), waveOf(group, this.#flags));
+          batches.set(groupKey(namespace, config), batchOf(group, this.#flags));
         }
       }
-      return waves;
+      return batches;
     };
     const first = evaluate();
-    for (const [key, wave] of first) if (wave.halted) halted.add(key);
-    const waves = evaluate();
-    for (const { again } of waves.values()) if (again !== undefined) this.#times.push(again);
-    return waves;
+    for (const [key, batch] of first) if (batch.halted) halted.add(key);
+    const batches = evaluate();
+    for (const { again } of batches.values()) if (again !== undefined) this.#times.push(again);
+    return batches;
   }
 
   #members(
@@ -143,14 +143,14 @@ export class Conductor {
     due: Objects,
     behind: Objects,
     halted: ReadonlySet<string>,
-  ): readonly WaveMember[] {
+  ): readonly BatchMember[] {
     const { now, lookup } = this.#world;
     const own = configKey(config);
-    return this.#world.actors.flatMap((actor): readonly WaveMember[] => {
+    return this.#world.actors.flatMap((actor): readonly BatchMember[] => {
       const workload = this.#world.told(actor);
-      const { waves, priority, resumedAt } = rolloutPolicyOf(workload, this.#policy);
+      const { batches, priority, resumedAt } = rolloutPolicyOf(workload, this.#policy);
       const reads = workload.references.some((reference) => configKey(reference) === own);
-      if (workload.namespace !== namespace || !reads || !waves.value) return [];
+      if (workload.namespace !== namespace || !reads || !batches.value) return [];
       const objects = due.get(actor.key) ?? [];
       const isDue = objects.some((object) => configKey(object) === own);
       const elsewhere = objects.some((object) => configKey(object) !== own && halted.has(groupKey(namespace, object)));
@@ -163,7 +163,7 @@ export class Conductor {
         changedAt: (config.changedAt ?? 0) * 1000,
         seenAt: this.#seenAt.get(own) ?? this.#begun,
         writtenAt: written?.at,
-        undone: written ? written.hash !== workload.recordedHash : held && hasLostItsHash(workload, lookup),
+        reverted: written ? written.hash !== workload.recordedHash : held && hasLostItsHash(workload, lookup),
         completeSince,
         resumed: resumedAt,
       };
@@ -174,10 +174,10 @@ export class Conductor {
     });
   }
 
-  #plan(actor: Actor, wave: Moment["wave"]): RolloutPlan {
+  #plan(actor: Actor, batch: Moment["batch"]): RolloutPlan {
     const { now, lookup } = this.#world;
     const { view, changes, written, stands } = this.#of(actor.key);
-    const moment = { now, changes, written, standsSince: stands?.since ?? now, wave };
+    const moment = { now, changes, written, standsSince: stands?.since ?? now, batch };
     return planRollout(this.#world.told(actor), lookup, this.#policy, view, moment);
   }
 

@@ -20,7 +20,7 @@ export const noon = Date.UTC(2026, 0, 1, 12);
 
 /** A moment of which nothing is known, for tests. */
 export function momentAt(now: number, known: Partial<Moment> = {}): Moment {
-  return { now, changes: undefined, written: undefined, standsSince: now, wave: undefined, ...known };
+  return { now, changes: undefined, written: undefined, standsSince: now, batch: undefined, ...known };
 }
 
 const pod = readsAll("ConfigMap", "web");

@@ -38,7 +38,7 @@ export class Watchman {
   /** Is told right before a roll, and fails where it must not be. */
   judge(actor: Actor): void {
     const { now } = this.#world;
-    const { window, hold, waves, resumed, mode, settle } = actor.stored.policy;
+    const { window, hold, batches, resumed, mode, settle } = actor.stored.policy;
     demand(hold !== "true" && mode !== "observe" && settle !== "soon", "is not held", actor);
     demand(isIn(window, now), "is in its window", actor);
     const since = this.#standsSince(actor);
@@ -46,8 +46,8 @@ export class Watchman {
       const over = now - actor.rollout.at >= this.#flags.rolloutTimeoutMs - 1_000;
       demand(over || now - since >= 30_000, "its last roll is over or stuck", actor);
     }
-    if (waves !== "off" && resumed === undefined)
-      for (const object of this.#world.changedFor(actor)) this.#judgeWave(actor, object);
+    if (batches !== "off" && resumed === undefined)
+      for (const object of this.#world.changedFor(actor)) this.#judgeBatch(actor, object);
     const rolls = (this.#rollsSince.get(actor) ?? 0) + 1;
     this.#rollsSince.set(actor, rolls);
     demand(rolls === 1, "is rolled once", actor);
@@ -72,8 +72,8 @@ export class Watchman {
   }
 
   /** Others of its namespace that were rolled for the same change leave room for it. */
-  #judgeWave(actor: Actor, object: ConfigName): void {
-    const { maxConcurrent, firstWave, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
+  #judgeBatch(actor: Actor, object: ConfigName): void {
+    const { maxConcurrent, canarySize, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
     const { now } = this.#world;
     const editedAt = this.#editedAt.get(configKey(object)) ?? 0;
     const known = this.#world.actors.filter((other) => other !== actor).map((other) => this.#asKnown(other, object));
@@ -81,7 +81,7 @@ export class Watchman {
       const { policy, namespace } = other.stored;
       // Who was not there cannot know that the hash was taken away of one whose Pods are complete.
       const sees = other.rollout?.byWave ? !isOf(object, this.#world.changedFor(other)) : this.#forgot;
-      return policy.waves !== "off" && sees && namespace === actor.stored.namespace && reads(other, object);
+      return policy.batches !== "off" && sees && namespace === actor.stored.namespace && reads(other, object);
     });
     const since = others.flatMap((other) => {
       const { rollout } = other;
@@ -96,8 +96,8 @@ export class Watchman {
     const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs - 1_000);
     const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
     demand(unfinished.length - failed.length < maxConcurrent, "is one of few at once", actor);
-    const isFirst = rolled.length - excused.length < firstWave;
-    demand(isFirst || passed.length >= firstWave, "is of the first wave, or that is past", actor);
+    const isFirst = rolled.length - excused.length < canarySize;
+    demand(isFirst || passed.length >= canarySize, "is of the first batch, or that is past", actor);
     demand(failed.length - excused.length < haltAfterFailures, "is not halted", actor);
   }
 

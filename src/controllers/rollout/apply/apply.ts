@@ -7,8 +7,8 @@ import type { Policy } from "../../../domain/policy/policy.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
-import { actFirst } from "./pre-apply.ts";
-import { makeAgain } from "./recreate-job.ts";
+import { preApply } from "./pre-apply.ts";
+import { recreateJob } from "./recreate-job.ts";
 import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 
 /** What {@link carryOut} works with. */
@@ -33,10 +33,10 @@ export async function carryOut(
   const { rolledBy } = workload;
   try {
     if (rolledBy === "replacement" && changesTemplate(workload.row, patch)) {
-      return await makeAgain(client, workload, patch, leadership, clock, policy);
+      return await recreateJob(client, workload, patch, leadership, clock, policy);
     }
-    if ((rolledBy === "run" || rolledBy === "lender") && plan.outcome === "roll") {
-      const acted = await actFirst(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
+    if ((rolledBy === "run" || rolledBy === "templateSource") && plan.outcome === "roll") {
+      const acted = await preApply(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
       return acted.type === "acted" ? await writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
     }
     return await writeWorkload(client, workload, patch, leadership, policy);

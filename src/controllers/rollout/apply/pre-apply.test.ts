@@ -6,7 +6,7 @@ import { readWantedKind, rowOf } from "../../../domain/model/kinds/requested-kin
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
-import { actFirst } from "./pre-apply.ts";
+import { preApply } from "./pre-apply.ts";
 
 const wanted = readWantedKind("cronjobs.batch");
 if (wanted === undefined) throw new Error("cronjobs.batch cannot be named");
@@ -33,7 +33,7 @@ async function run(read: WorkloadObject, stored = read, answer: () => unknown = 
   const patch = [{ op: "test", path: "/metadata/generation", value: workload.generation }] as const;
   const never = new AbortController().signal;
   const leadership = { abort: never, valid: () => true };
-  return { made, result: await actFirst(client, workload, "v2:hash", patch, leadership, everybody, lookupOf()) };
+  return { made, result: await preApply(client, workload, "v2:hash", patch, leadership, everybody, lookupOf()) };
 }
 
 const failing = (status: number, reason: string) => (): never => {
@@ -48,7 +48,7 @@ describe("a run of a CronJob", () => {
     expect(made[0]?.path).toBe("/apis/batch/v1/namespaces/default/jobs");
     expect(made[0]?.body).toMatchObject({
       metadata: {
-        name: expect.stringMatching(/^b{40}-wave-[0-9a-f]{10}$/),
+        name: expect.stringMatching(/^b{40}-batch-[0-9a-f]{10}$/),
         labels: { of: "web" },
         annotations: { "cronjob.kubernetes.io/instantiate": "manual" },
         ownerReferences: [{ apiVersion: "batch/v1", kind: "CronJob", name, controller: true }],
@@ -133,7 +133,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
       { op: "test", path: recordedPath, value: null },
       { op: "add", path: recordedPath, value: "v2:hash" },
     ] as const;
-    const result = await actFirst(client, workload, "v2:hash", patch, leadership, everybody, lookupOf());
+    const result = await preApply(client, workload, "v2:hash", patch, leadership, everybody, lookupOf());
     return { sent, noted, result };
   }
   const written = ({ sent }: { readonly sent: readonly ApiRequest[] }) =>
@@ -188,7 +188,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
     expect(written(same)).toEqual([{ "wave.pusher.com/config-hash": "v2:hash" }]);
     const more = { ...annotations, "wave.pusher.com/extra-configmaps": "more" };
     const other = await roll("page", lent("page", { annotations: more }));
-    expect(written(other)).toEqual([{ "wave.pusher.com/borrower-hash": "v2:hash" }]);
+    expect(written(other)).toEqual([{ "wave.pusher.com/workload-ref-hash": "v2:hash" }]);
   });
 
   it("is not taken for written where something took the hash off at once", async () => {

@@ -1,4 +1,4 @@
-import { readLender, withTemplateOf } from "../../../cache/workloads/template-source-reads.ts";
+import { readTemplateSource, withTemplateOf } from "../../../cache/workloads/template-source-reads.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import { unreadTemplate } from "../../../domain/config/template-source.ts";
 import type { Lookup } from "../../../domain/config/view.ts";
@@ -12,7 +12,7 @@ import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
-import { rollLender } from "./roll-template-source.ts";
+import { rollTemplateSource } from "./roll-template-source.ts";
 import { passesTests, type WriteResult } from "./workload-writer.ts";
 import { writeFailure } from "./write-failure.ts";
 
@@ -28,7 +28,7 @@ type Limits = { readonly signal: AbortSignal; readonly mayBeSent: () => boolean 
  * done, else why not. It comes before `patch` records the hash: after a crash in between the roll is still due, and
  * doing it again changes nothing.
  */
-export async function actFirst(
+export async function preApply(
   client: Client,
   workload: Workload,
   hash: string,
@@ -41,22 +41,26 @@ export async function actFirst(
   try {
     const path = workloadPath(workload);
     const read = await client.request<Stored>({ method: "GET", path, signal });
-    const lender = await readLender(client, workload.row, read, { signal });
-    const object = withTemplateOf(workload.row, read, lender);
+    const templateSource = await readTemplateSource(client, workload.row, read, { signal });
+    const object = withTemplateOf(workload.row, read, templateSource);
     const newest = toWorkload(workload.row, object, policy);
     if (!passesTests(patch, object)) return { type: "stale", newest };
     const unread = unreadTemplate(newest);
     // It may come back, of which nobody hears.
     if (unread !== undefined) return { type: "refused", message: unread.message };
     if (!sameJson(newest.references, workload.references)) return { type: "stale", newest };
-    if (lender === undefined) {
+    if (templateSource === undefined) {
       await runOnce(client, object, newest, hash, { signal, mayBeSent });
       return { type: "acted", patch };
     }
-    return await rollLender(client, { borrower: newest, lender, hash, patch, policy, lookup }, leadership);
+    return await rollTemplateSource(
+      client,
+      { borrower: newest, templateSource, hash, patch, policy, lookup },
+      leadership,
+    );
   } catch (error) {
     signal.throwIfAborted();
-    const written = workload.lender === undefined ? workload : { ...workload, row: kinds.Deployment };
+    const written = workload.templateSource === undefined ? workload : { ...workload, row: kinds.Deployment };
     const failure = writeFailure(error, written);
     switch (failure.type) {
       case "unavailable":

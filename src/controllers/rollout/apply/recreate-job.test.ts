@@ -5,7 +5,7 @@ import { readWantedKind, rowOf } from "../../../domain/model/kinds/requested-kin
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
-import { makeAgain } from "./recreate-job.ts";
+import { recreateJob } from "./recreate-job.ts";
 
 const wanted = readWantedKind("jobs.batch");
 if (wanted === undefined) throw new Error("jobs.batch cannot be named");
@@ -33,7 +33,7 @@ async function again(answers: readonly (Error | undefined)[], object: object = s
   };
   const patch = [{ op: "test", path: "/metadata/generation", value: generation }, hash] as const;
   const leadership = { abort: new AbortController().signal, valid: () => true };
-  const made = makeAgain(client, toWorkload(row, stored as WorkloadObject), patch, leadership, clock, {});
+  const made = recreateJob(client, toWorkload(row, stored as WorkloadObject), patch, leadership, clock, {});
   let result: Awaited<typeof made> | undefined;
   void made.then((settled) => {
     result = settled;

@@ -22,7 +22,7 @@ const tries = 30;
  * server would not make: it is asked first, by a dry run. What is deleted is made again whatever becomes of the term; only
  * a process that is killed between these two requests leaves nothing.
  */
-export async function makeAgain(
+export async function recreateJob(
   client: Pick<ApiClient, "request">,
   before: Workload,
   patch: JsonPatch,

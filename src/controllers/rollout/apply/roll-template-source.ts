@@ -1,5 +1,5 @@
-import type { StoredLender } from "../../../cache/workloads/template-source-reads.ts";
-import { beingRolled, borrowerAnnotation } from "../../../domain/config/template-source.ts";
+import type { StoredTemplateSource } from "../../../cache/workloads/template-source-reads.ts";
+import { beingRolled, workloadRefAnnotation } from "../../../domain/config/template-source.ts";
 import type { Lookup } from "../../../domain/config/view.ts";
 import { kinds } from "../../../domain/model/built-in-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
@@ -20,7 +20,7 @@ type InTerm = Pick<Leadership, "abort" | "valid">;
 export interface Borrowed {
   readonly borrower: Workload;
   /** As it was read, and as the hash was planned from. */
-  readonly lender: StoredLender;
+  readonly templateSource: StoredTemplateSource;
   readonly hash: string;
   /** What records the hash, with the tests that the borrower is as it was planned. */
   readonly patch: JsonPatch;
@@ -34,15 +34,20 @@ type Rolled = { readonly type: "acted"; readonly patch: JsonPatch };
 /**
  * Writes the hash into the pod template that a workload borrows, of which its controller then makes its Pods. Nothing is written where the lender changed since it was read. Throws what {@link ApiClient.request} throws.
  */
-export async function rollLender(
+export async function rollTemplateSource(
   client: Client,
-  { borrower, lender, hash, patch, policy, lookup }: Borrowed,
+  { borrower, templateSource, hash, patch, policy, lookup }: Borrowed,
   leadership: InTerm,
 ): Promise<Failure | Rolled> {
   const { namespace } = borrower;
-  const { name, uid, resourceVersion } = lender.metadata;
-  const annotation = borrowerAnnotation(toWorkload(kinds.Deployment, lender, policy), borrower, lookup, policy);
-  if (inTemplate(lender, annotation) === hash) return { type: "acted", patch };
+  const { name, uid, resourceVersion } = templateSource.metadata;
+  const annotation = workloadRefAnnotation(
+    toWorkload(kinds.Deployment, templateSource, policy),
+    borrower,
+    lookup,
+    policy,
+  );
+  if (inTemplate(templateSource, annotation) === hash) return { type: "acted", patch };
   const failure = await noteThatRolled(client, borrower, patch, leadership, policy);
   if (failure !== undefined) return failure;
   const path = resourcePath(kinds.Deployment, { namespace, name });
@@ -53,7 +58,14 @@ export async function rollLender(
   try {
     const query = { fieldManager };
     const limits = { signal, mayBeSent };
-    const after = await client.request<StoredLender>({ method: "PATCH", path, query, contentType, body, ...limits });
+    const after = await client.request<StoredTemplateSource>({
+      method: "PATCH",
+      path,
+      query,
+      contentType,
+      body,
+      ...limits,
+    });
     if (inTemplate(after, annotation) === hash) return { type: "acted", patch: afterNote(patch, borrower) };
     const message = `something took the annotation ${annotation} off the pod template of Deployment "${name}" as it was written: keep webhooks from that`;
     return { type: "refused", message };
@@ -95,6 +107,6 @@ function hashPath({ hashAnnotation }: Workload): string {
   return `/metadata/annotations/${annotationPath(hashAnnotation)}`;
 }
 
-function inTemplate({ spec }: StoredLender, annotation: string): string | undefined {
+function inTemplate({ spec }: StoredTemplateSource, annotation: string): string | undefined {
   return spec?.template?.metadata?.annotations?.[annotation];
 }

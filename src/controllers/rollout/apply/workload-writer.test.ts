@@ -24,7 +24,7 @@ async function scene() {
     sandbox.faults.add({ match: (request) => request.method === method, action, times: 1 });
   const before = await read();
   const view = { hash, entries: [] };
-  const patch = patchFor(before, { outcome: "baseline", hash, view, reason: "", warnings: [] });
+  const patch = patchFor(before, { outcome: "firstHash", hash, view, reason: "", warnings: [] });
   if (patch === undefined) throw new Error("a baseline is written");
   const leadership = soleLeadership(new AbortController().signal);
   const write = (by: ApiClient = client, term: Leadership = leadership) => writeWorkload(by, before, patch, term);

@@ -1,5 +1,5 @@
 import { askedMs, isReadFailure } from "../../../cache/store/read-failure.ts";
-import { withLentTemplate } from "../../../cache/workloads/template-source-reads.ts";
+import { withBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
 import type { Asking } from "../../../domain/compatibility/directives.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
@@ -56,7 +56,7 @@ export async function writeWorkload(
     }
   }
   try {
-    const object = await withLentTemplate(client, before.row, answer, { signal });
+    const object = await withBorrowedTemplate(client, before.row, answer, { signal });
     return { type: "written", after: toWorkload(before.row, object, asking) };
   } catch (error) {
     signal.throwIfAborted();
@@ -77,7 +77,7 @@ async function readAgain(
   try {
     const path = workloadPath(before);
     const read = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
-    const object = await withLentTemplate(client, before.row, read, { signal });
+    const object = await withBorrowedTemplate(client, before.row, read, { signal });
     const newest = toWorkload(before.row, object, asking);
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };

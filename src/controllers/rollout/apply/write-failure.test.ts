@@ -15,7 +15,7 @@ describe("a write that failed", () => {
   it("names the permission that is missing", () => {
     const refused = answer(
       403,
-      'statefulsets.apps "web" is forbidden: User "system:serviceaccount:wave:wave" cannot patch resource "statefulsets" in API group "apps" in the namespace "shop"',
+      'statefulsets.apps "web" is forbidden: User "system:serviceaccount:batch:wave" cannot patch resource "statefulsets" in API group "apps" in the namespace "shop"',
     );
     expect(writeFailure(refused, web)).toEqual({
       type: "refused",

@@ -1,14 +1,14 @@
 import type { Hold } from "../../../domain/decision/hold.ts";
-import { type Wave, waveOf } from "../../../domain/pacing/batches.ts";
+import { batchOf, type Wave } from "../../../domain/pacing/batches.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
-import { type ChangeTimes, type InLine, membersOf, type WaveFacts } from "./batch-members.ts";
+import { type BatchFacts, type ChangeTimes, type InLine, membersOf } from "./batch-members.ts";
 
 /** Members that are always just to be planned hold up the others no longer, in milliseconds. */
 export const longestPutOffMs = 10_000;
 
 /** A change of one object, for the workloads of one namespace that read it. */
-export class WaveGroup {
+export class BatchGroup {
   readonly object: ConfigName;
   readonly #namespace: string;
   /** Those that are due for it and held by nothing but waves. */
@@ -20,7 +20,7 @@ export class WaveGroup {
   /** When whoever looks after the object was told last that it is halted, on the monotonic clock, and whether of this time. */
   haltToldAt = Number.NEGATIVE_INFINITY;
   isHaltTold = false;
-  #wave: Wave | undefined;
+  #batch: Wave | undefined;
   #failed: readonly string[] = [];
   #putOffSince: number | undefined;
 
@@ -32,17 +32,17 @@ export class WaveGroup {
 
   /** Whether too many failed with the change, as it was found last. */
   get isHalted(): boolean {
-    return this.#wave?.halted ?? false;
+    return this.#batch?.halted ?? false;
   }
 
   /** The keys of those that may go, in their order, as it was found last. */
   get go(): ReadonlySet<string> {
-    return this.#wave?.go ?? new Set();
+    return this.#batch?.go ?? new Set();
   }
 
   /** When time alone may change who may go, milliseconds since the epoch. */
   get again(): number {
-    return this.#wave?.again ?? Number.POSITIVE_INFINITY;
+    return this.#batch?.again ?? Number.POSITIVE_INFINITY;
   }
 
   /** The keys of those that failed, as it was found last. */
@@ -52,14 +52,14 @@ export class WaveGroup {
 
   /** What holds those that may not go. */
   holdBy(flags: PacingFlags): Hold {
-    return (this.#wave ?? waveOf({ object: this.object, namespace: this.#namespace, members: [] }, flags)).hold;
+    return (this.#batch ?? batchOf({ object: this.object, namespace: this.#namespace, members: [] }, flags)).hold;
   }
 
   /**
    * Finds who may go, among those of `keys` that a change of these times concerns. Where one of them is still to be planned,
    * it stays stale.
    */
-  find(keys: Iterable<string>, times: ChangeTimes, inLine: (key: string) => InLine, facts: WaveFacts): void {
+  find(keys: Iterable<string>, times: ChangeTimes, inLine: (key: string) => InLine, facts: BatchFacts): void {
     const now = facts.clock.monotonic();
     this.#putOffSince ??= now;
     const waitsForPlans = now < this.#putOffSince + longestPutOffMs;
@@ -69,6 +69,6 @@ export class WaveGroup {
     if (members === undefined) return;
     this.#putOffSince = undefined;
     this.#failed = members.filter(({ stage }) => stage.state === "failed").map(({ key }) => key);
-    this.#wave = waveOf({ object: this.object, namespace: this.#namespace, members }, facts.flags);
+    this.#batch = batchOf({ object: this.object, namespace: this.#namespace, members }, facts.flags);
   }
 }

@@ -4,7 +4,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { workloadKey } from "../../../domain/model/workload.ts";
 import { unpaced } from "../../../domain/policy/pacing-flags.ts";
 import { newRecord } from "../record/workload-record.ts";
-import { longestPutOffMs, WaveGroup } from "./batch-group.ts";
+import { BatchGroup, longestPutOffMs } from "./batch-group.ts";
 import { type InLine, membersOf } from "./batch-members.ts";
 
 /** Two readers of an object, of which one is due, and the other to be planned where `asked` is more than `planned`. */
@@ -26,7 +26,7 @@ function readers(other: { readonly asked: number; readonly planned: number }) {
     caches: { workload: (key: string) => workloads.get(key), lookup: () => undefined },
     record: (key: string) => records.get(key),
   };
-  const group = new WaveGroup(first.namespace, "ConfigMap/default/web");
+  const group = new BatchGroup(first.namespace, "ConfigMap/default/web");
   const inLine = (key: string): InLine => (key === workloadKey(first) ? "due" : "no");
   const find = () => group.find(workloads.keys(), { changedAt: clock.wall(), seenAt: clock.wall() }, inLine, facts);
   return { clock, group, find, records, first: workloadKey(first), second: workloadKey(second) };

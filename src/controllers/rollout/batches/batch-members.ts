@@ -1,6 +1,6 @@
 import type { Caches } from "../../../cache/caches.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { WaveMember } from "../../../domain/pacing/batches.ts";
+import type { BatchMember } from "../../../domain/pacing/batches.ts";
 import { hasLostItsHash } from "../../../domain/pacing/lost-hash.ts";
 import { stageOf } from "../../../domain/pacing/stage.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
@@ -12,7 +12,7 @@ import { hasCaughtUp } from "../freshness/caught-up.ts";
 import { newestOf, type WorkloadRecord } from "../record/workload-record.ts";
 
 /** What is known of workloads. */
-export interface WaveFacts {
+export interface BatchFacts {
   readonly clock: Clock;
   readonly caches: Pick<Caches, "lookup" | "workload">;
   readonly policy: Policy;
@@ -50,18 +50,18 @@ export function membersOf(
   change: ChangeInNamespace,
   keys: Iterable<string>,
   inLine: (key: string) => InLine,
-  facts: WaveFacts,
-): readonly WaveMember[] | undefined {
+  facts: BatchFacts,
+): readonly BatchMember[] | undefined {
   const { namespace, waitsForPlans } = change;
   const { caches, clock, policy } = facts;
   const ofNamespace = rolloutPolicyOf({ policy: noPolicy, namespace }, policy);
   const now = clock.monotonic();
-  const members: WaveMember[] = [];
+  const members: BatchMember[] = [];
   for (const key of keys) {
     const cached = caches.workload(key);
     if (cached === undefined || cached.deleting || cached.optIn.state !== "in") continue;
     const own = cached.policy === noPolicy ? ofNamespace : rolloutPolicyOf(cached, policy);
-    if (!own.waves.value) continue;
+    if (!own.batches.value) continue;
     const record = facts.record(key);
     const state = inLine(key);
     if (waitsForPlans && state !== "goes" && isToBePlanned(record, now)) return undefined;
@@ -84,8 +84,8 @@ function stageIn(
   inLine: InLine,
   { config, changedAt, seenAt }: ChangeInNamespace,
   { resumedAt: resumed }: RolloutPolicy,
-  { clock, flags, caches }: WaveFacts,
-): WaveMember["stage"] | undefined {
+  { clock, flags, caches }: BatchFacts,
+): BatchMember["stage"] | undefined {
   const now = clock.wall();
   const onWall = (at: number) => now - (clock.monotonic() - at);
   // Its status is still that of the rollout before. It begins now or later.
@@ -96,12 +96,12 @@ function stageIn(
   const writtenAt = written && onWall(written.at);
   // Before this process nobody remembers what was written.
   const isHeld = record?.hold !== undefined && record.hold.changed === undefined;
-  const undone = written ? written.hash !== workload.recordedHash : isHeld && hasLostItsHash(workload, caches.lookup);
+  const reverted = written ? written.hash !== workload.recordedHash : isHeld && hasLostItsHash(workload, caches.lookup);
   const completeSince = stands?.step === "complete" ? onWall(stands.since) : undefined;
   const due = inLine === "due";
   const soaked = stands?.hash === workload.recordedHash && (stands?.completeMs ?? 0) >= Math.max(1, flags.soakMs);
   const isDueForIt = record?.hold?.changed?.has(config) ?? false;
   const behind = record !== undefined && isDueForIt && hasCaughtUp(record, workload);
-  const known = { behind, writtenAt, undone, completeSince, soaked };
+  const known = { behind, writtenAt, reverted, completeSince, soaked };
   return stageOf({ workload, due, changedAt, seenAt, ...known, resumed }, flags, now);
 }

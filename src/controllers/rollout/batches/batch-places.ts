@@ -1,13 +1,13 @@
-import { WaveGroup } from "./batch-group.ts";
+import { BatchGroup } from "./batch-group.ts";
 import type { InLine } from "./batch-members.ts";
 
 /**
  * Which workloads of a namespace are due for which changes, and which may go. One that several changes ask for may go when
  * each of them lets it. Objects are named by their keys.
  */
-export class WavePlaces {
+export class BatchPlaces {
   readonly #namespace: string;
-  readonly #groups = new Map<string, WaveGroup>();
+  readonly #groups = new Map<string, BatchGroup>();
   readonly #due = new Map<string, readonly string[]>();
   /** Who may go for which objects: until the write is made, or there is none to make. */
   readonly #going = new Map<string, readonly string[]>();
@@ -19,13 +19,13 @@ export class WavePlaces {
   }
 
   /** The changes for which somebody is due or may go. */
-  get groups(): ReadonlyMap<string, WaveGroup> {
+  get groups(): ReadonlyMap<string, BatchGroup> {
     return this.#groups;
   }
 
   /** The group of a change, which need not be one of `groups`. */
-  groupOf(config: string): WaveGroup {
-    return this.#groups.get(config) ?? new WaveGroup(this.#namespace, config);
+  groupOf(config: string): BatchGroup {
+    return this.#groups.get(config) ?? new BatchGroup(this.#namespace, config);
   }
 
   /** A workload is due for these and no others. Tells of which changes something is another. */
@@ -100,7 +100,7 @@ export class WavePlaces {
 
   #isLetByAll(key: string): boolean {
     const configs = this.#due.get(key) ?? [];
-    const lets = (group: WaveGroup | undefined) => group !== undefined && !group.isStale && group.go.has(key);
+    const lets = (group: BatchGroup | undefined) => group !== undefined && !group.isStale && group.go.has(key);
     return configs.length > 0 && configs.every((config) => lets(this.#groups.get(config)));
   }
 

@@ -11,11 +11,11 @@ import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Outcome } from "../record/outcome.ts";
 import type { ChangeTimes } from "./batch-members.ts";
-import { WaveReaders } from "./batch-readers.ts";
-import { NamespaceWaves, type NamespaceWavesOptions } from "./namespace-batches.ts";
+import { BatchReaders } from "./batch-readers.ts";
+import { NamespaceBatches, type NamespaceBatchesOptions } from "./namespace-batches.ts";
 
 /** What a {@link WaveLine} works with. */
-export interface WaveLineOptions extends Pick<NamespaceWavesOptions, "record" | "onChange" | "onHalted"> {
+export interface BatchQueueOptions extends Pick<NamespaceBatchesOptions, "record" | "onChange" | "onHalted"> {
   readonly clock: Clock;
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
   readonly policy: Policy;
@@ -23,19 +23,19 @@ export interface WaveLineOptions extends Pick<NamespaceWavesOptions, "record" | 
 }
 
 /** The line, undefined where waves are off. */
-export function waveLine(
-  { clock, caches, policy }: Pick<WaveLineOptions, "clock" | "caches" | "policy">,
-  rest: Pick<WaveLineOptions, "record" | "onChange" | "onHalted">,
-): WaveLine | undefined {
+export function batchQueue(
+  { clock, caches, policy }: Pick<BatchQueueOptions, "clock" | "caches" | "policy">,
+  rest: Pick<BatchQueueOptions, "record" | "onChange" | "onHalted">,
+): BatchQueue | undefined {
   const flags = policy.pacing;
   if (flags === undefined || flags.maxConcurrent === 0) return undefined;
-  return new WaveLine({ clock, caches, policy, flags, ...rest });
+  return new BatchQueue({ clock, caches, policy, flags, ...rest });
 }
 
 /** One run of the reconciler, as the line sees it. */
-export interface WaveRun {
+export interface BatchRun {
   /** As {@link Moment.wave}: whether it may go, asked as often as it is planned. */
-  readonly holdOf: NonNullable<Moment["wave"]>;
+  readonly holdOf: NonNullable<Moment["batch"]>;
   /** To be told how it ended. */
   readonly ended: (outcome: Outcome | "bug") => void;
 }
@@ -58,10 +58,10 @@ interface SeenChange {
  * workload that is due says so when it is planned, is looked at when something happens that may let it go, and is then
  * planned again. Each namespace has a line of its own.
  */
-export class WaveLine {
-  readonly #options: WaveLineOptions;
-  readonly #namespaces = new Map<string, NamespaceWaves>();
-  readonly #readers: WaveReaders;
+export class BatchQueue {
+  readonly #options: BatchQueueOptions;
+  readonly #namespaces = new Map<string, NamespaceBatches>();
+  readonly #readers: BatchReaders;
   /** Of what was gone before, nothing was rolled by this line. On the monotonic clock, as are all times here. */
   readonly #begun: number;
   /** When objects were seen to change, or to be gone, the last ones last: no time of the API's tells that as exactly, or at all. */
@@ -69,10 +69,10 @@ export class WaveLine {
   /** Whether some of that is forgotten. */
   #forgot = false;
 
-  constructor(options: WaveLineOptions) {
+  constructor(options: BatchQueueOptions) {
     this.#options = options;
     this.#begun = options.clock.monotonic();
-    this.#readers = new WaveReaders(options.clock, options.caches.workloadsReading);
+    this.#readers = new BatchReaders(options.clock, options.caches.workloadsReading);
   }
 
   /** How many changes are halted, each counted for each namespace. */
@@ -81,7 +81,7 @@ export class WaveLine {
   }
 
   /** A workload is about to be planned. */
-  planned(key: string): WaveRun {
+  planned(key: string): BatchRun {
     const namespace = namespaceOf(key);
     let asked: readonly string[] = [];
     return {
@@ -108,36 +108,36 @@ export class WaveLine {
 
   /** Nobody is let go any more. */
   close(): void {
-    for (const waves of this.#namespaces.values()) waves.close();
+    for (const batches of this.#namespaces.values()) batches.close();
     this.#namespaces.clear();
   }
 
   #ended(key: string, asked: readonly string[], outcome: Outcome | "bug"): void {
     const namespace = namespaceOf(key);
-    const isDue = outcome !== "bug" && outcome.type === "settled" && isHeldByWave(outcome.plan);
+    const isDue = outcome !== "bug" && outcome.type === "settled" && isHeldByBatch(outcome.plan);
     if (isDue) this.#in(namespace).due(key, asked);
-    const waves = this.#namespaces.get(namespace);
-    if (waves === undefined) return;
-    if (!isDue && !triesAgain(outcome)) waves.leave(key);
+    const batches = this.#namespaces.get(namespace);
+    if (batches === undefined) return;
+    if (!isDue && !triesAgain(outcome)) batches.leave(key);
     const workload = this.#options.caches.workload(key);
     // What its regular expressions name is not known here.
-    if (workload === undefined || workload.foreign?.patterns.length) waves.touchAll();
-    else waves.touch([...workload.references.map(configKey), ...waves.haltedBy(key)]);
-    if (waves.isOver) this.#over(namespace, waves);
+    if (workload === undefined || workload.foreign?.patterns.length) batches.touchAll();
+    else batches.touch([...workload.references.map(configKey), ...batches.haltedBy(key)]);
+    if (batches.isOver) this.#over(namespace, batches);
   }
 
-  #in(namespace: string): NamespaceWaves {
+  #in(namespace: string): NamespaceBatches {
     const known = this.#namespaces.get(namespace);
     if (known !== undefined) return known;
     const readers = (inNamespace: string, config: string) => this.#readers.in(inNamespace, config);
     const changeOf = (object: ConfigName) => this.#changeOf(object);
-    const made = new NamespaceWaves(namespace, { ...this.#options, readers, changeOf });
+    const made = new NamespaceBatches(namespace, { ...this.#options, readers, changeOf });
     this.#namespaces.set(namespace, made);
     return made;
   }
 
-  #over(namespace: string, waves: NamespaceWaves): void {
-    waves.close();
+  #over(namespace: string, batches: NamespaceBatches): void {
+    batches.close();
     this.#namespaces.delete(namespace);
   }
 
@@ -158,15 +158,15 @@ export class WaveLine {
     const { caches, flags } = this.#options;
     let [here, everywhere] = [0, 0];
     for (const key of caches.workloadsReading(config)) {
-      if (namespaceOf(key) === namespace && ++here > flags.firstWave) return true;
-      if (++everywhere > fewReaders) return this.#readers.in(namespace, config).length > flags.firstWave;
+      if (namespaceOf(key) === namespace && ++here > flags.canarySize) return true;
+      if (++everywhere > fewReaders) return this.#readers.in(namespace, config).length > flags.canarySize;
     }
     return false;
   }
 }
 
-function isHeldByWave(plan: RolloutPlan): boolean {
-  return plan.outcome === "held" && (plan.hold.reason === "wave" || plan.hold.reason === "halted");
+function isHeldByBatch(plan: RolloutPlan): boolean {
+  return plan.outcome === "held" && (plan.hold.reason === "batch" || plan.hold.reason === "halted");
 }
 
 /** Whether what may be written is still to be, and soon. */

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { WaveReaders } from "./batch-readers.ts";
+import { BatchReaders } from "./batch-readers.ts";
 
 it("a thousand namespaces that share an object go through all of its readers once a second, not once each", async () => {
   const clock = new FakeClock();
   const names = Array.from({ length: 1_000 }, (_, index) => `tenant-${index}`);
   let gone = 0;
-  const readers = new WaveReaders(clock, function* () {
+  const readers = new BatchReaders(clock, function* () {
     for (const namespace of names) {
       for (const name of ["a", "b"]) {
         gone++;

@@ -8,7 +8,7 @@ const keptMs = 1_000;
  * Who reads an object, apart for each namespace. A thousand namespaces may share one object with ten readers each: each
  * of them looks through its own ten, and all ten thousand are gone through once a second at most.
  */
-export class WaveReaders {
+export class BatchReaders {
   readonly #clock: Clock;
   readonly #readers: (config: string) => Iterable<string>;
   readonly #found = new Map<string, { readonly at: number; readonly of: ReadonlyMap<string, readonly string[]> }>();

@@ -15,7 +15,7 @@ const flags: PacingFlags = {
   settleMs: 1_000,
   settleMaxMs: 10_000,
   maxConcurrent: 5,
-  firstWave: 1,
+  canarySize: 1,
   soakMs: 10_000,
   haltAfterFailures: 3,
   rolloutTimeoutMs: 600_000,
@@ -96,7 +96,7 @@ async function fleet(count: number, changed: Partial<PacingFlags> = {}) {
     const policy = {
       crossNamespace: "granted",
       namespaces: undefined,
-      schedulingGate: true,
+      schedulingHold: true,
       pacing: { ...flags, ...changed },
     } as const;
     const replica = new LateReplica(cluster, { policy });
@@ -169,7 +169,7 @@ describe("a change that many workloads read", () => {
     await editConfig("1");
     await pass(2_000);
     expect(rolled).toEqual(["web-0"]);
-    expect(held("wave")).toBe(39);
+    expect(held("batch")).toBe(39);
     await pass(rolloutMs + 8_000);
     expect(rolled).toEqual(["web-0"]);
     await pass(3_000);
@@ -178,7 +178,7 @@ describe("a change that many workloads read", () => {
     expect(rolled).toHaveLength(40);
     expect(new Set(rolled).size).toBe(40);
     expect(takeMostUnderWay()).toBe(5);
-    expect(held("wave")).toBe(0);
+    expect(held("batch")).toBe(0);
     const { samples = [] } = parseExposition(leader.metrics.render()).get("wave_rollout_duration_seconds") ?? {};
     const upTo = (le: string) => samples.find(({ labels }) => labels.kind === "Deployment" && labels.le === le)?.value;
     // The first after it has settled, the last after all waves.
@@ -214,7 +214,7 @@ describe("a change that many workloads read", () => {
   });
 
   it("knows no waiting where it concerns no more workloads than go first, nor with waves off", async () => {
-    const few = await steady(3, { firstWave: 3 });
+    const few = await steady(3, { canarySize: 3 });
     await few.editConfig("1");
     await few.pass(2_000);
     expect(few.rolled).toHaveLength(3);
@@ -240,7 +240,7 @@ describe("a change that many workloads read", () => {
     await editConfig("0");
     await pass(60_000);
     expect(rolled).toEqual(["web-0", "web-0"]);
-    expect(held("wave")).toBe(0);
+    expect(held("batch")).toBe(0);
   });
 
   it("is no change of one that was rolled for the one before, after it, and may not follow yet", async () => {
@@ -262,7 +262,7 @@ describe("a change that many workloads read", () => {
   });
 
   it("settles though another one has waited for long: what waits is rolled for the last of them", async () => {
-    const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, firstWave: 3, soakMs: 60_000 });
+    const { editConfig, pass, rolled } = await steady(10, { settleMs: 2_000, canarySize: 3, soakMs: 60_000 });
     await editConfig("1");
     await pass(20_000);
     expect(rolled).toHaveLength(3);
@@ -311,7 +311,7 @@ describe("a bad change", () => {
     await pass(400_000, 1_000);
     expect(new Set(rolled).size).toBe(others + 1);
     expect(rolled).toHaveLength(others + 1);
-    expect([halted(), held("halted"), held("wave")]).toEqual([0, 0, 0]);
+    expect([halted(), held("halted"), held("batch")]).toEqual([0, 0, 0]);
   });
 
   it("whose first one was resumed goes on, and one that is halted and resumed goes alone", async () => {

@@ -2,13 +2,13 @@ import type { Hold } from "../../../domain/decision/hold.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";
-import { longestPutOffMs, type WaveGroup } from "./batch-group.ts";
-import type { ChangeTimes, WaveFacts } from "./batch-members.ts";
-import { WavePlaces } from "./batch-places.ts";
+import { type BatchGroup, longestPutOffMs } from "./batch-group.ts";
+import type { BatchFacts, ChangeTimes } from "./batch-members.ts";
+import { BatchPlaces } from "./batch-places.ts";
 import type { HaltedChange } from "./halted-objects.ts";
 
 /** What {@link NamespaceWaves} need. */
-export interface NamespaceWavesOptions extends WaveFacts {
+export interface NamespaceBatchesOptions extends BatchFacts {
   /** The keys of the workloads of a namespace that read the object of a key. */
   readonly readers: (namespace: string, config: string) => readonly string[];
   /** When an object changed. */
@@ -34,20 +34,20 @@ const toldApartMs = 60_000;
  * asks again, and how far the others are follows from what they are. A workload that several changes ask for goes when each
  * of them lets it; until then it takes nobody's place.
  */
-export class NamespaceWaves {
+export class NamespaceBatches {
   readonly #namespace: string;
-  readonly #options: NamespaceWavesOptions;
-  readonly #places: WavePlaces;
+  readonly #options: NamespaceBatchesOptions;
+  readonly #places: BatchPlaces;
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   /** How many members were looked at the last time. */
   #looked = 0;
   /** The keys of the objects whose change was found to be halted. */
   readonly #halted = new Set<string>();
 
-  constructor(namespace: string, options: NamespaceWavesOptions) {
+  constructor(namespace: string, options: NamespaceBatchesOptions) {
     this.#namespace = namespace;
     this.#options = options;
-    this.#places = new WavePlaces(namespace);
+    this.#places = new BatchPlaces(namespace);
   }
 
   /** How many changes are halted. */
@@ -158,7 +158,7 @@ export class NamespaceWaves {
     return affected.length > 0;
   }
 
-  #find(config: string, group: WaveGroup): void {
+  #find(config: string, group: BatchGroup): void {
     const { readers, changeOf, onChange } = this.#options;
     const wasHalted = group.isHalted;
     const keys = new Set([...readers(this.#namespace, config), ...group.due, ...group.going]);
@@ -175,7 +175,7 @@ export class NamespaceWaves {
     else if (!group.isStale) this.#tellOfHalt(group);
   }
 
-  #tellOfHalt(group: WaveGroup): void {
+  #tellOfHalt(group: BatchGroup): void {
     const now = this.#options.clock.monotonic();
     const afterMs = group.isHaltTold ? tellAgainMs : toldApartMs;
     if (now < group.haltToldAt + afterMs) return;

@@ -35,7 +35,7 @@ export function hasCaughtUp({ caughtUpWith }: Pick<WorkloadRecord, "caughtUpWith
 
 /** Notes what `plan`, made from the caches, says of them: that they have caught up with what is recorded. */
 export function noteCaughtUp(record: WorkloadRecord, workload: Workload, plan: RolloutPlan): void {
-  if (plan.outcome === "unchanged") record.caughtUpWith = recordedOn(workload);
+  if (plan.outcome === "current") record.caughtUpWith = recordedOn(workload);
 }
 
 /** Notes a write that the caches stand for. */
@@ -44,8 +44,8 @@ export function noteWritten(record: WorkloadRecord, after: Workload): void {
 }
 
 /** What says on a workload which configuration its Pods see. */
-function recordedOn({ uid, recordedHash = "", baseline = "" }: Workload): string {
-  return `${uid} ${recordedHash} ${baseline}`;
+function recordedOn({ uid, recordedHash = "", recordedConfig = "" }: Workload): string {
+  return `${uid} ${recordedHash} ${recordedConfig}`;
 }
 
 /** More of them are not looked for: no workload has so many releases of Helm. */

@@ -1,5 +1,10 @@
 import type { LegacyRead } from "../../../cache/live/legacy-reads.ts";
-import { findingOf, isTold, isUntold, withFinding } from "../../../domain/config/legacy/legacy-verification.ts";
+import {
+  findingOf,
+  isTold,
+  needsLegacyVerification,
+  withFinding,
+} from "../../../domain/config/legacy/legacy-verification.ts";
 import { withoutReferences } from "../../../domain/model/cached-workload.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
@@ -43,7 +48,7 @@ export async function planLive(
 ): Promise<Planned | Unplanned> {
   try {
     const told =
-      isUntold(workload) && !(isTold(workload, record.legacy) && record.legacy.stood)
+      needsLegacyVerification(workload) && !(isTold(workload, record.legacy) && record.legacy.stood)
         ? await tell(workload, record, { live, policy })
         : undefined;
     if (told === "gone") return { type: "gone" };
@@ -51,12 +56,14 @@ export async function planLive(
     const read = cached.outcome === "cleanUp" ? await live.workload(workload) : (told?.workload ?? workload);
     // Nobody would hear of the references of one that its namespace has no room for: it is not planned by them.
     const newest =
-      read && workload.excess?.budget === "namespace" ? withoutReferences(read, workload.excess.count) : read;
+      read && workload.limitExceeded?.budget === "namespace"
+        ? withoutReferences(read, workload.limitExceeded.count)
+        : read;
     if (newest === undefined) return { type: "gone" };
     const lookup = told?.lookup ?? (await live.lookup(newest));
     const replan = () => planRollout(withFinding(newest, record.legacy), lookup, policy, record.view, momentOf(newest));
     const plan = replan();
-    if (plan.outcome !== "adopt" || plan.because === "first" || readHashKeys === undefined)
+    if (plan.outcome !== "recorded" || plan.because === "first" || readHashKeys === undefined)
       return { type: "planned", workload: newest, plan };
     // The hash may be under a key that another replica has just made.
     const failure = await readHashKeys(leadership.abort).catch(errorText);

@@ -1,7 +1,7 @@
 import { type LegacyRead, readLegacy } from "../../../cache/live/legacy-reads.ts";
 import { lookupLive, readConfig } from "../../../cache/live/live-configs.ts";
 import { sharedReads } from "../../../cache/live/shared-reads.ts";
-import { readWithLentTemplate } from "../../../cache/workloads/template-source-reads.ts";
+import { readWithBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
 import { objectsGranted } from "../../../domain/config/cross-namespace.ts";
 import type { Config } from "../../../domain/config/digest.ts";
 import { resourceName } from "../../../domain/model/kind-row.ts";
@@ -38,7 +38,7 @@ export function createLiveReads(options: {
   readonly signal: AbortSignal;
 }): LiveReads {
   const { client, policy, cached, signal } = options;
-  const read = sharedReads((key) => readConfig(client, parseStoredKey(key), timeoutMs, signal, policy.dialects));
+  const read = sharedReads((key) => readConfig(client, parseStoredKey(key), timeoutMs, signal, policy.compatibility));
 
   return {
     lookup: async (workload) => {
@@ -60,7 +60,7 @@ export function createLiveReads(options: {
       return configs.every((config) => config !== undefined);
     },
     workload: async (before) => {
-      const object = await readWithLentTemplate(client, before.row, before, { timeoutMs, signal });
+      const object = await readWithBorrowedTemplate(client, before.row, before, { timeoutMs, signal });
       return object && toWorkload(before.row, object, policy);
     },
     legacy: (before) => readLegacy(before, options),

@@ -12,7 +12,7 @@ import { resources } from "../../../kube/api/resources.ts";
 
 const { configMaps, deployments, secrets, statefulSets } = resources;
 const hashName = "wave.pusher.com/config-hash";
-const policy = { crossNamespace: "granted", namespaces: undefined, schedulingGate: true } as const;
+const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
 
 /** A cluster with a ConfigMap `web` and a Deployment `web` that reads it. */
 async function empty() {
@@ -237,20 +237,20 @@ describe("what is newer than a replica knows", () => {
     expect(await hash()).toBe(await current());
   });
 
-  it("keeps a gate closed that somebody has asked for again, where the watch of StatefulSets is late", async () => {
+  it("keeps a scheduling hold closed that somebody has asked for again, where the watch of StatefulSets is late", async () => {
     const { cluster, start, asked } = await empty();
     const optIn = (value: string) =>
       cluster.edit(statefulSets, "db", {
         metadata: { annotations: { "wave.pusher.com/update-on-config-change": value } },
       });
-    const gated = workload(
+    const schedulingHeld = workload(
       "db",
       { schedulerName: "wave.pusher.com/invalid" },
       { "wave.pusher.com/scheduling-disabled": "" },
     );
     const missing = { name: "main", image: "nginx", envFrom: [{ configMapRef: { name: "missing" } }] };
-    gated.spec.template.spec.containers = [missing];
-    await cluster.create(statefulSets, gated);
+    schedulingHeld.spec.template.spec.containers = [missing];
+    await cluster.create(statefulSets, schedulingHeld);
     const leader = start();
     await optIn("false");
     await leader.list();

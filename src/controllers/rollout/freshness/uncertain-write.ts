@@ -1,7 +1,7 @@
-import { hasGate } from "../../../domain/model/scheduling-hold.ts";
+import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import type { Outcome, ToldPlan } from "../record/outcome.ts";
+import type { Outcome, ReportedPlan } from "../record/outcome.ts";
 import { afterRoll } from "../record/pacing-record.ts";
 import type { RememberedViews } from "../record/remembered-views.ts";
 import type { WorkloadRecord } from "../record/workload-record.ts";
@@ -26,12 +26,12 @@ export function settled(
   // What is due now says nothing of the write of which no answer came.
   if (plan.outcome === "held") return { type: "settled", workload, plan };
   record.uncertain = undefined;
-  if (plan.outcome === "unchanged") views.remember(record, plan.view);
+  if (plan.outcome === "current") views.remember(record, plan.view);
   if (uncertain === undefined) return { type: "settled", workload, plan };
   const arrived =
     uncertain.plan.outcome === "cleanUp"
       ? isLifted(uncertain.before, workload)
-      : plan.outcome === "unchanged" && uncertain.hash === plan.view.hash;
+      : plan.outcome === "current" && uncertain.hash === plan.view.hash;
   // The write of which no answer came did arrive: it is told of now.
   if (arrived) {
     record.written = uncertain.written;
@@ -64,7 +64,7 @@ export async function leftCaches(record: WorkloadRecord, { live, leadership }: L
 
 /** Whether what was to be lifted of `before` is no longer on it: its gate, or that it was left paused. */
 function isLifted(before: Workload, now: Workload): boolean {
-  return now.uid === before.uid && !hasGate(now) && !now.leftPaused;
+  return now.uid === before.uid && !hasSchedulingHold(now) && !now.leftPaused;
 }
 
 /** How a run ends that wrote, and had an answer. */
@@ -74,7 +74,7 @@ export function written(record: WorkloadRecord, before: Workload, plan: RolloutP
   return { type: "written", before, plan: told(plan) };
 }
 
-function told({ outcome, reason, warnings }: RolloutPlan): ToldPlan {
+function told({ outcome, reason, warnings }: RolloutPlan): ReportedPlan {
   return { outcome, reason, warnings };
 }
 

@@ -2,7 +2,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 
 /** What is told of a plan, without what Pods see by it: that may be thousands of keys. */
-export type ToldPlan = Pick<RolloutPlan, "outcome" | "reason" | "warnings">;
+export type ReportedPlan = Pick<RolloutPlan, "outcome" | "reason" | "warnings">;
 
 /**
  * The plan was made from what is stored, where the caches asked for a write. They need not tell when they have caught up:
@@ -17,7 +17,7 @@ export type Outcome =
   /** There is something to write, but no turn for it now: the workload is in line, and planned again with its turn. */
   | { readonly type: "paced" }
   /** The plan was written; `before` is the workload that it was made from. */
-  | { readonly type: "written"; readonly before: Workload; readonly plan: ToldPlan; readonly ahead?: Ahead }
+  | { readonly type: "written"; readonly before: Workload; readonly plan: ReportedPlan; readonly ahead?: Ahead }
   /** The workload does not exist any more, or does not concern Wave. */
   | { readonly type: "gone" }
   /** The workload kept changing while it was planned. */

@@ -1,5 +1,5 @@
 import type { HoldReason } from "../../../domain/decision/hold.ts";
-import { isGated } from "../../../domain/model/scheduling-hold.ts";
+import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import { hasSettled } from "../../../domain/pacing/holds.ts";
 import type { Moment } from "../../../domain/pacing/moment.ts";
@@ -45,7 +45,7 @@ export interface HoldRecord {
 }
 
 /** What ends by itself soon in most cases: of each rollout an Event that it comes would be as many as there are rollouts. */
-const passing: readonly HoldReason[] = ["settling", "interval", "progressing", "wave"];
+const passing: readonly HoldReason[] = ["settling", "interval", "progressing", "batch"];
 const passingMs = 30_000;
 
 /** Whether a hold is of those that end by themselves soon in most cases. */
@@ -94,15 +94,15 @@ export function afterRoll(
   plan: RolloutPlan,
   now: number,
 ): PacingRecord["written"] {
-  if (plan.outcome !== "roll" && plan.outcome !== "baseline") return written;
-  if (before.recordedHash === plan.hash || isGated(before)) return written;
+  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return written;
+  if (before.recordedHash === plan.hash || isSchedulingHeld(before)) return written;
   const again = written !== undefined && written.uid === before.uid && written.hash === plan.hash;
   return {
     at: now,
     uid: before.uid,
     hash: sharedString(plan.hash),
     streak: plan.streak ?? 1,
-    undone: again ? written.undone + 1 : 0,
+    reverted: again ? written.reverted + 1 : 0,
   };
 }
 
@@ -120,7 +120,7 @@ function holdRecord(
 }
 
 /** What is known of a workload at this moment, with all times on the wall clock. */
-export function momentOf(record: PacingRecord, { uid }: Workload, clock: Clock, wave: Moment["wave"]): Moment {
+export function momentOf(record: PacingRecord, { uid }: Workload, clock: Clock, batch: Moment["batch"]): Moment {
   const now = clock.wall();
   const monotonic = clock.monotonic();
   // Not noted as times of day: a clock that is put back would hold everything for as long.
@@ -131,6 +131,6 @@ export function momentOf(record: PacingRecord, { uid }: Workload, clock: Clock, 
     changes: changes && { first: onWall(changes.first), last: onWall(changes.last) },
     written: written?.uid === uid ? { ...written, at: onWall(written.at) } : undefined,
     standsSince: onWall(stands?.since ?? monotonic),
-    wave,
+    batch,
   };
 }

@@ -1,7 +1,7 @@
 import type { ConfigView } from "../../../domain/config/hash.ts";
 import type { LegacyFinding } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { ToldPlan } from "./outcome.ts";
+import type { ReportedPlan } from "./outcome.ts";
 import type { PacingRecord } from "./pacing-record.ts";
 import type { WorkloadState } from "./workload-state.ts";
 
@@ -13,7 +13,7 @@ export interface WorkloadRecord extends PacingRecord {
   /** What the metrics count it as; undefined before it was planned. */
   state: WorkloadState | undefined;
   /** Since when it is not in order, whatever it was meanwhile; undefined where it is. */
-  outOfOrderSince: number | undefined;
+  unhealthySince: number | undefined;
   /** When the first change was seen that is not written yet; undefined where a list or a timer asks. */
   seenAt: number | undefined;
   /** When the first change was seen that is on its way still, held by nothing but what ends by itself. */
@@ -36,7 +36,7 @@ export interface WorkloadRecord extends PacingRecord {
     | {
         readonly before: Workload;
         readonly hash: string | undefined;
-        readonly plan: ToldPlan;
+        readonly plan: ReportedPlan;
         readonly written: PacingRecord["written"];
       }
     | undefined;
@@ -76,7 +76,7 @@ export interface Standing {
 export function newRecord(): WorkloadRecord {
   return {
     state: undefined,
-    outOfOrderSince: undefined,
+    unhealthySince: undefined,
     seenAt: undefined,
     rollsSince: undefined,
     asked: 0,

@@ -10,15 +10,15 @@ export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
   switch (outcome) {
     case "ignore":
     case "waiting":
-    case "overBudget":
+    case "overLimit":
     case "held":
       return outcome;
     default:
-      return "unchanged";
+      return "current";
   }
 }
 
 /** Whether a workload in this state has what it should have. */
-export function isInOrder(state: WorkloadState | undefined): boolean {
-  return state === undefined || state === "unchanged" || state === "ignore";
+export function isHealthy(state: WorkloadState | undefined): boolean {
+  return state === undefined || state === "current" || state === "ignore";
 }

@@ -92,7 +92,7 @@ describe("the outbox of Events", () => {
     expect(sent).toEqual(["a"]);
   });
 
-  it("takes turns between namespaces: a thousand Events of one delay another's by one", async () => {
+  it("takes permits between namespaces: a thousand Events of one delay another's by one", async () => {
     const { outbox, sent, arriveAll } = start({ writesWait: yes });
     for (let index = 0; index < 1_000; index++) outbox.post(event(`loud-${index}`, "loud", "loud"));
     outbox.post(event("web", "quiet", "quiet"));

@@ -4,13 +4,13 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import { newRecord } from "../record/workload-record.ts";
-import { Announcer } from "./event-reporter.ts";
+import { EventReporter } from "./event-reporter.ts";
 
 function start() {
   const posted: ObjectEvent[] = [];
   const clock = new FakeClock();
-  const announcer = new Announcer({ post: (event) => posted.push(event), clock, random: () => 0 });
-  return { announcer, posted, clock, record: newRecord() };
+  const eventReporter = new EventReporter({ post: (event) => posted.push(event), clock, random: () => 0 });
+  return { eventReporter, posted, clock, record: newRecord() };
 }
 
 /** A workload that waits for Secrets, and its plan. */
@@ -21,52 +21,52 @@ function waitingFor(...names: readonly string[]) {
 }
 
 it("what stands against a workload is told once, when it becomes something else, and before its Event expires", async () => {
-  const { announcer, posted, clock, record } = start();
-  announcer.settled(record, ...waitingFor("db"));
-  announcer.settled(record, ...waitingFor("db"));
+  const { eventReporter, posted, clock, record } = start();
+  eventReporter.settled(record, ...waitingFor("db"));
+  eventReporter.settled(record, ...waitingFor("db"));
   expect(posted.map(({ reason }) => reason)).toEqual(["ConfigMissing"]);
-  announcer.settled(record, ...waitingFor("db", "cache"));
+  eventReporter.settled(record, ...waitingFor("db", "cache"));
   expect(posted).toHaveLength(2);
   await clock.advance(45 * 60_000);
-  announcer.settled(record, ...waitingFor("db", "cache"));
+  eventReporter.settled(record, ...waitingFor("db", "cache"));
   expect(posted).toHaveLength(3);
 });
 
 it("what may be no news is marked: what this term told before, and what the term before may have told", async () => {
-  const { announcer, posted, clock, record } = start();
+  const { eventReporter, posted, clock, record } = start();
   const marks = () => posted.splice(0).map(({ repeats }) => repeats);
   const [waiting, plan] = waitingFor("db");
-  announcer.settled(record, waiting, plan);
+  eventReporter.settled(record, waiting, plan);
   expect(marks()).toEqual(["perhaps"]);
   record.state = "waiting";
   await clock.advance(45 * 60_000);
-  announcer.settled(record, waiting, plan);
+  eventReporter.settled(record, waiting, plan);
   expect(marks()).toEqual(["told"]);
-  announcer.written(record, waiting, { outcome: "baseline", reason: "no hash is recorded yet", warnings: [] });
-  record.state = "unchanged";
-  announcer.settled(record, waiting, plan);
+  eventReporter.written(record, waiting, { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] });
+  record.state = "current";
+  eventReporter.settled(record, waiting, plan);
   expect(marks()).toEqual([undefined, undefined]);
-  announcer.refused(record, waiting, "no");
+  eventReporter.refused(record, waiting, "no");
   record.logged = "refused";
-  announcer.refused(record, waiting, "no");
+  eventReporter.refused(record, waiting, "no");
   expect(marks()).toEqual([undefined, "told"]);
-  announcer.refused(newRecord(), waiting, "no");
+  eventReporter.refused(newRecord(), waiting, "no");
   expect(marks()).toEqual(["perhaps"]);
 });
 
 it("of what stands against a workload little is kept, however its owner calls what is missing", () => {
-  const { announcer, posted, record } = start();
+  const { eventReporter, posted, record } = start();
   const names = Array.from({ length: 5 }, (_, index) => `${index}${"\u0001".repeat(200)}`);
-  announcer.settled(record, ...waitingFor(...names));
+  eventReporter.settled(record, ...waitingFor(...names));
   expect(posted[0]?.message.length).toBeGreaterThan(2_000);
   expect(JSON.stringify(record.standing).length).toBeLessThan(1_000);
 });
 
 it("a write tells what was waited for", () => {
-  const { announcer, posted, record } = start();
+  const { eventReporter, posted, record } = start();
   const [before, plan] = waitingFor("db");
-  announcer.settled(record, before, plan);
-  announcer.written(record, before, { outcome: "baseline", reason: "no hash is recorded yet", warnings: [] });
+  eventReporter.settled(record, before, plan);
+  eventReporter.written(record, before, { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] });
   expect(posted[1]?.message).toContain('waited for Secret "db"; no hash is recorded yet');
   expect(record.standing).toBeUndefined();
 });

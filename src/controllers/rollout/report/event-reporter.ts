@@ -4,7 +4,7 @@ import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import { cut, type ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { ToldPlan } from "../record/outcome.ts";
+import type { ReportedPlan } from "../record/outcome.ts";
 import type { WorkloadRecord } from "../record/workload-record.ts";
 import {
   type Announcement,
@@ -22,7 +22,7 @@ const tellAgainMs = 45 * 60_000;
 const longestWaitingFor = 300;
 
 /** What an {@link Announcer} works with. */
-export interface AnnouncerOptions {
+export interface EventReporterOptions {
   readonly post: (event: ObjectEvent) => void;
   readonly clock: Clock;
   /** Numbers in [0, 1): those who are told together are not told again together. */
@@ -33,10 +33,10 @@ export interface AnnouncerOptions {
  * Tells the owners of workloads what they should know, by Events. What stays as it is, such as something missing, is
  * told once, again when it had ceased, and again before its Event expires.
  */
-export class Announcer {
-  readonly #options: AnnouncerOptions;
+export class EventReporter {
+  readonly #options: EventReporterOptions;
 
-  constructor(options: AnnouncerOptions) {
+  constructor(options: EventReporterOptions) {
     this.#options = options;
   }
 
@@ -51,7 +51,7 @@ export class Announcer {
   }
 
   /** A plan that was written. */
-  written(record: WorkloadRecord, before: Workload, plan: ToldPlan): void {
+  written(record: WorkloadRecord, before: Workload, plan: ReportedPlan): void {
     this.#tell(before, writtenAnnouncement(before, plan, record.standing?.waitingFor));
     this.#stand(record, before, warningAnnouncements(plan), undefined);
   }

@@ -1,9 +1,9 @@
 import { describeMissing } from "../../../domain/config/messages.ts";
-import { hasGate } from "../../../domain/model/scheduling-hold.ts";
+import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
 import { recordsBeside, type Workload } from "../../../domain/model/workload.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
-import type { ToldPlan } from "../record/outcome.ts";
+import type { ReportedPlan } from "../record/outcome.ts";
 
 /** An Event without the object that it is about. */
 export type Announcement = Omit<ObjectEvent, "regarding">;
@@ -14,7 +14,7 @@ export function standingAnnouncements({ namespace }: Workload, plan: RolloutPlan
   if (plan.outcome !== "waiting") return warnings;
   const missing = describeMissing(plan.missing, namespace);
   const waiting: Announcement =
-    plan.gate === "closed"
+    plan.schedulingHold === "closed"
       ? {
           type: "Warning",
           reason: "SchedulingDisabled",
@@ -34,21 +34,21 @@ export function heldAnnouncement({ hold, reason }: Held & Pick<RolloutPlan, "rea
 }
 
 /** What was not understood. */
-export function warningAnnouncements({ warnings }: ToldPlan): readonly Announcement[] {
+export function warningAnnouncements({ warnings }: ReportedPlan): readonly Announcement[] {
   return warnings.map(({ reason, message }) => ({ type: "Warning", reason, message }));
 }
 
 /** What is told of a write that succeeded; `waitedFor` is what was missing before, as far as that is known. */
-export function writtenAnnouncement(before: Workload, plan: ToldPlan, waitedFor: string | undefined): Announcement {
+export function writtenAnnouncement(before: Workload, plan: ReportedPlan, waitedFor: string | undefined): Announcement {
   const waited = waitedFor === undefined ? "" : `waited for ${waitedFor}; `;
-  if (hasGate(before)) return { type: "Normal", reason: "SchedulingEnabled", message: waited + plan.reason };
+  if (hasSchedulingHold(before)) return { type: "Normal", reason: "SchedulingEnabled", message: waited + plan.reason };
   if (plan.outcome === "cleanUp") return { type: "Normal", reason: "Resumed", message: plan.reason };
   if (plan.outcome === "roll") {
     return { type: "Normal", reason: "ConfigChanged", message: `rolled out because ${plan.reason}` };
   }
-  if (plan.outcome === "adopt") {
+  if (plan.outcome === "recorded") {
     const message = `takes its Pods to see the current configuration, and replaces none: ${plan.reason}`;
-    return { type: "Normal", reason: "ConfigBaseline", message };
+    return { type: "Normal", reason: "ConfigRecorded", message };
   }
   const why = waited + plan.reason;
   const message = recordsBeside(before)

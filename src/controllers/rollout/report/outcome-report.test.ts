@@ -5,7 +5,7 @@ import { planRollout } from "../../../domain/plan/plan.ts";
 import { silentLogger } from "../../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
 import { newRecord } from "../record/workload-record.ts";
-import { Announcer } from "./event-reporter.ts";
+import { EventReporter } from "./event-reporter.ts";
 import { OutcomeReport } from "./outcome-report.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 
@@ -19,8 +19,8 @@ function start() {
     () => ["Deployment"],
     () => undefined,
   );
-  const announcer = new Announcer({ post: () => {}, clock, random: () => 0 });
-  const report = new OutcomeReport({ announcer, metrics, clock, log: silentLogger });
+  const eventReporter = new EventReporter({ post: () => {}, clock, random: () => 0 });
+  const report = new OutcomeReport({ eventReporter, metrics, clock, log: silentLogger });
   const counted = (outcome: string) =>
     Number(new RegExp(`wave_outcomes_total\\{.*outcome="${outcome}"\\} (\\d+)`).exec(registry.render())?.[1]);
   const durations = () =>
@@ -42,21 +42,21 @@ it("since when a workload is out of order stays the same until it is in order, w
   await clock.advance(1_000);
   report.ended(record, { type: "paced" }, undefined);
   report.ended(record, { type: "refused", workload: reads, message: "no" }, undefined);
-  expect([record.state, record.outOfOrderSince]).toEqual(["refused", 1_000]);
+  expect([record.state, record.unhealthySince]).toEqual(["refused", 1_000]);
   report.ended(record, inOrder, undefined);
-  expect([record.state, record.outOfOrderSince]).toEqual(["unchanged", undefined]);
+  expect([record.state, record.unhealthySince]).toEqual(["current", undefined]);
 });
 
 it("the time to a write begins when its change is seen, and is not told of one that people held meanwhile", async () => {
   const { clock, report, record, durations } = start();
   const written = { type: "written", before: reads, plan: { outcome: "roll", reason: "", warnings: [] } } as const;
-  const held = (reason: "wave" | "window") => {
+  const held = (reason: "batch" | "window") => {
     record.hold = { reason, since: 0, changed: undefined, until: undefined, closesAt: undefined, tellAt: 0 };
     report.ended(record, waiting, undefined);
   };
   report.ended(record, { type: "paced" }, clock.monotonic());
   await clock.advance(7_000);
-  held("wave");
+  held("batch");
   await clock.advance(4_000);
   report.ended(record, written, undefined);
   expect(durations()).toEqual([1, 11]);

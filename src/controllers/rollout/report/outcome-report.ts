@@ -5,13 +5,13 @@ import type { Logger } from "../../../telemetry/logging/log.ts";
 import type { Outcome } from "../record/outcome.ts";
 import { endsByItself } from "../record/pacing-record.ts";
 import type { WorkloadRecord } from "../record/workload-record.ts";
-import { isInOrder, settledState, type WorkloadState } from "../record/workload-state.ts";
-import type { Announcer } from "./event-reporter.ts";
+import { isHealthy, settledState, type WorkloadState } from "../record/workload-state.ts";
+import type { EventReporter } from "./event-reporter.ts";
 import type { RolloutMetrics } from "./rollout-metrics.ts";
 
 /** What an {@link OutcomeReport} works with. */
 export interface OutcomeReportOptions {
-  readonly announcer: Announcer;
+  readonly eventReporter: EventReporter;
   readonly metrics: RolloutMetrics;
   readonly clock: Clock;
   readonly log: Logger;
@@ -29,13 +29,13 @@ export class OutcomeReport {
 
   /** A run ended; `seenAt` is when the first change was seen that it was for, undefined where none was. */
   ended(record: WorkloadRecord, outcome: Outcome, seenAt: number | undefined): void {
-    const { announcer, metrics, clock } = this.#options;
+    const { eventReporter, metrics, clock } = this.#options;
     const from = record.rollsSince ?? seenAt;
     record.rollsSince = isUnderWay(record, outcome) ? from : undefined;
     switch (outcome.type) {
       case "settled": {
         const { workload, plan } = outcome;
-        announcer.settled(record, workload, plan);
+        eventReporter.settled(record, workload, plan);
         const state = settledState(plan.outcome);
         // What lasts is counted when it begins.
         if (record.state !== state) metrics.count(workload, plan.outcome);
@@ -46,10 +46,10 @@ export class OutcomeReport {
       }
       case "written": {
         const { before, plan } = outcome;
-        announcer.written(record, before, plan);
+        eventReporter.written(record, before, plan);
         metrics.count(before, plan.outcome);
         if (from !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - from);
-        this.#is(record, "unchanged");
+        this.#is(record, "current");
         record.logged = undefined;
         this.#unavailable = false;
         this.#log("info", "patched", before, { outcome: plan.outcome, reason: plan.reason });
@@ -69,7 +69,7 @@ export class OutcomeReport {
       case "refused": {
         const { workload, message } = outcome;
         metrics.count(workload, "refused");
-        announcer.refused(record, workload, message);
+        eventReporter.refused(record, workload, message);
         this.#is(record, "refused");
         const level = firstTime(record, "refused") ? "warn" : "debug";
         this.#log(level, "cannot patch, trying again later", workload, { outcome: "refused", error: message });
@@ -101,7 +101,7 @@ export class OutcomeReport {
 
   #is(record: WorkloadRecord, state: WorkloadState): void {
     record.state = state;
-    record.outOfOrderSince = isInOrder(state) ? undefined : (record.outOfOrderSince ?? this.#options.clock.monotonic());
+    record.unhealthySince = isHealthy(state) ? undefined : (record.unhealthySince ?? this.#options.clock.monotonic());
   }
 
   #log(

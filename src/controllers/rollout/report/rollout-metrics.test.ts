@@ -3,7 +3,7 @@ import { parseExposition } from "../../../../test/support/parse-exposition.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
 import { type Observed, rolloutMetrics } from "./rollout-metrics.ts";
 
-const idle = { depth: 0, delayed: 0, waitingForTurn: 0, waitingEvents: 0, viewEntries: 0, haltedChanges: 0 };
+const idle = { depth: 0, delayed: 0, waitingForPermit: 0, waitingEvents: 0, viewEntries: 0, haltedChanges: 0 };
 
 /** What is shown of these workloads 100 s after the clock's beginning, without what is 0. */
 function shown(workloads: Observed["workloads"]): readonly string[] {
@@ -22,25 +22,25 @@ function shown(workloads: Observed["workloads"]): readonly string[] {
 
 it("shows how many workloads are what, and for how long the first of them has been out of order", () => {
   const workloads = [
-    { state: "unchanged", outOfOrderSince: undefined, hold: undefined },
-    { state: "waiting", outOfOrderSince: 90_000, hold: undefined },
-    { state: "waiting", outOfOrderSince: 40_000, hold: undefined },
-    { state: "held", outOfOrderSince: 10_000, hold: { reason: "window", since: 70_000 } },
-    { state: "held", outOfOrderSince: 80_000, hold: { reason: "wave", since: 80_000 } },
+    { state: "current", unhealthySince: undefined, hold: undefined },
+    { state: "waiting", unhealthySince: 90_000, hold: undefined },
+    { state: "waiting", unhealthySince: 40_000, hold: undefined },
+    { state: "held", unhealthySince: 10_000, hold: { reason: "window", since: 70_000 } },
+    { state: "held", unhealthySince: 80_000, hold: { reason: "batch", since: 80_000 } },
     // A hold that was, of one that is written by now.
-    { state: "pending", outOfOrderSince: 0, hold: { reason: "wave", since: 0 } },
-    { state: undefined, outOfOrderSince: undefined, hold: undefined },
+    { state: "pending", unhealthySince: 0, hold: { reason: "batch", since: 0 } },
+    { state: undefined, unhealthySince: undefined, hold: undefined },
   ] as const;
   expect(shown(workloads)).toEqual([
     'wave_held_workloads{reason="window"} 1',
-    'wave_held_workloads{reason="wave"} 1',
+    'wave_held_workloads{reason="batch"} 1',
     'wave_held_workloads_longest_seconds{reason="window"} 30',
-    'wave_held_workloads_longest_seconds{reason="wave"} 20',
-    'wave_workloads{state="unchanged"} 1',
-    'wave_workloads{state="pending"} 1',
+    'wave_held_workloads_longest_seconds{reason="batch"} 20',
+    'wave_workloads{state="current"} 1',
+    'wave_workloads{state="due"} 1',
     'wave_workloads{state="waiting"} 2',
     'wave_workloads{state="held"} 2',
-    'wave_workloads_longest_seconds{state="pending"} 100',
+    'wave_workloads_longest_seconds{state="due"} 100',
     'wave_workloads_longest_seconds{state="waiting"} 60',
     'wave_workloads_longest_seconds{state="held"} 90',
   ]);
@@ -54,11 +54,11 @@ it("counts what is written, tried or begins to wait, and no plan that asks for n
     () => ["Deployment"],
     () => undefined,
   );
-  for (const outcome of ["roll", "baseline", "held", "refused", "unchanged", "ignore"] as const)
+  for (const outcome of ["roll", "firstHash", "held", "refused", "current", "ignore"] as const)
     metrics.count({ kind: "Deployment" }, outcome);
   const { samples = [] } = parseExposition(registry.render()).get("wave_outcomes_total") ?? {};
   const counted = samples.filter(({ value }) => value > 0).map(({ labels }) => labels.outcome);
-  expect(counted).toEqual(["roll", "baseline", "held", "refused"]);
+  expect(counted).toEqual(["roll", "firstHash", "held", "refused"]);
 });
 
 it("shows every kind from when it is found on, before anything happened to one of it", () => {

@@ -22,7 +22,7 @@ export interface Observed {
   /** Keys that wait for their time. */
   readonly delayed: number;
   /** Workloads that have something to write and wait for their turn. */
-  readonly waitingForTurn: number;
+  readonly waitingForPermit: number;
   readonly waitingEvents: number;
   /** Entries of views that are remembered. */
   readonly viewEntries: number;
@@ -32,7 +32,7 @@ export interface Observed {
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
     /** Since when it is not in order, on the monotonic clock; undefined where it is. */
-    readonly outOfOrderSince: number | undefined;
+    readonly unhealthySince: number | undefined;
     readonly hold: { readonly reason: HoldReason; readonly since: number } | undefined;
   }>;
 }
@@ -64,7 +64,7 @@ export function rolloutMetrics(
   const halted = registry.gauge(workloadMetrics.halted);
   const depth = registry.gauge(workloadMetrics.depth);
   const delayed = registry.gauge(workloadMetrics.delayed);
-  const turns = registry.gauge(workloadMetrics.turns);
+  const permits = registry.gauge(workloadMetrics.permits);
   const events = registry.gauge(workloadMetrics.events);
   const dropped = registry.counter(workloadMetrics.droppedEvents);
   const views = registry.gauge(workloadMetrics.views);
@@ -77,7 +77,7 @@ export function rolloutMetrics(
     const observed = observe();
     depth.set(observed?.depth ?? 0);
     delayed.set(observed?.delayed ?? 0);
-    turns.set(observed?.waitingForTurn ?? 0);
+    permits.set(observed?.waitingForPermit ?? 0);
     events.set(observed?.waitingEvents ?? 0);
     views.set(observed?.viewEntries ?? 0);
     halted.set(observed?.haltedChanges ?? 0);
@@ -103,8 +103,8 @@ function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic
     const now = clock.monotonic();
     const byState = new Tally<WorkloadState>(now);
     const byHold = new Tally<HoldReason>(now);
-    for (const { state, outOfOrderSince, hold } of all) {
-      if (state !== undefined) byState.add(state, outOfOrderSince ?? now);
+    for (const { state, unhealthySince, hold } of all) {
+      if (state !== undefined) byState.add(state, unhealthySince ?? now);
       if (state === "held" && hold !== undefined) byHold.add(hold.reason, hold.since);
     }
     for (const state of workloadStates) {

@@ -1,6 +1,6 @@
 import type { Workload } from "../../model/workload.ts";
 import type { ConfigView } from "../hash.ts";
-import { baselineFor, writeBaseline } from "../recorded-config.ts";
+import { recordedConfigFor, writeRecordedConfig } from "../recorded-config.ts";
 
 /**
  * What was found out about a hash that another controller recorded on a workload. It has the form of a baseline, but is
@@ -8,7 +8,7 @@ import { baselineFor, writeBaseline } from "../recorded-config.ts";
  */
 export interface LegacyFinding {
   readonly uid: string;
-  readonly baseline: string;
+  readonly recordedConfig: string;
   /** Whether the recorded hash stands for what was there then; else nobody knows what it stands for. */
   readonly stood: boolean;
 }
@@ -20,24 +20,24 @@ const noHash = `v2:${"0".repeat(64)}`;
 export function findingOf({ uid, recordedHash = "" }: Workload, view: ConfigView, stands: boolean): LegacyFinding {
   const { hash, everything } = view;
   const noted = stands ? { hash, everything } : { hash: noHash };
-  return { uid, baseline: writeBaseline({ recorded: recordedHash, ...noted }), stood: stands };
+  return { uid, recordedConfig: writeRecordedConfig({ recorded: recordedHash, ...noted }), stood: stands };
 }
 
 /** Whether the recorded hash has the form that other controllers write, and no baseline says what it stands for. */
-export function isUntold({ recordedHash, baseline }: Workload): boolean {
+export function needsLegacyVerification({ recordedHash, recordedConfig }: Workload): boolean {
   if (recordedHash === undefined || !/^[0-9a-f]{64}$/.test(recordedHash)) return false;
-  return baselineFor(recordedHash, baseline) === undefined;
+  return recordedConfigFor(recordedHash, recordedConfig) === undefined;
 }
 
 /**
  * The workload to plan with: it has what was found out as its baseline. Patches are made from the workload without it.
  */
 export function withFinding(workload: Workload, finding: LegacyFinding | undefined): Workload {
-  return isTold(workload, finding) ? { ...workload, baseline: finding.baseline } : workload;
+  return isTold(workload, finding) ? { ...workload, recordedConfig: finding.recordedConfig } : workload;
 }
 
 /** Whether a finding is about the hash that this workload has recorded, and no baseline is noted for that. */
 export function isTold(workload: Workload, finding: LegacyFinding | undefined): finding is LegacyFinding {
-  if (finding === undefined || finding.uid !== workload.uid || !isUntold(workload)) return false;
-  return baselineFor(workload.recordedHash ?? "", finding.baseline) !== undefined;
+  if (finding === undefined || finding.uid !== workload.uid || !needsLegacyVerification(workload)) return false;
+  return recordedConfigFor(workload.recordedHash ?? "", finding.recordedConfig) !== undefined;
 }

@@ -45,7 +45,7 @@ describe("a Rollout that is to be restarted", () => {
   it("is restarted when what its Pods see changes, with no change of its template", () => {
     const hash = "hash" in first.plan ? first.plan.hash : "";
     const recorded = rollout({ [strategy]: "restart", [configHash]: hash });
-    expect(written(recorded, "1").plan.outcome).toBe("unchanged");
+    expect(written(recorded, "1").plan.outcome).toBe("current");
     const { adds } = written(recorded, "2");
     expect(adds).toEqual([
       { op: "add", path: hashPath, value: expect.stringMatching(/^v2:/) },
@@ -54,7 +54,7 @@ describe("a Rollout that is to be restarted", () => {
     ]);
   });
 
-  it("is rolled by its template where its annotation says so, or the dialect is not understood", () => {
+  it("is rolled by its template where its annotation says so, or the compatibility is not understood", () => {
     for (const workload of [
       rollout({ [strategy]: "rollout" }),
       toWorkload(row, workloadObject({ pod: readsAll("ConfigMap", "web"), annotations: { [strategy]: "restart" } })),
@@ -126,8 +126,8 @@ describe("a Rollout whose template is that of a Deployment", () => {
     const annotations = { "rollout.argoproj.io/workload-generation": long };
     const status = { currentPodHash: long };
     const object = { ...borrower(annotations, { apiVersion: long, kind: long, name: long }), status };
-    const { lender } = toWorkload(row, object as unknown as WorkloadObject, everybody);
-    expect(JSON.stringify(lender).length).toBeLessThan(2_000);
+    const { templateSource } = toWorkload(row, object as unknown as WorkloadObject, everybody);
+    expect(JSON.stringify(templateSource).length).toBeLessThan(2_000);
   });
 
   it("has its hash in an annotation of its own, and leaves alone what stands in the template", () => {
@@ -135,8 +135,8 @@ describe("a Rollout whose template is that of a Deployment", () => {
     expect(adds.map(({ path }) => path)).toEqual([`/metadata/annotations/${configHash.replace("/", "~1")}`]);
     const hash = "hash" in plan ? plan.hash : "";
     const recorded = toWorkload(row, read(borrower({ [configHash]: hash })), everybody);
-    expect(recorded.rolledBy).toBe("lender");
-    expect(written(recorded, "1").plan.outcome).toBe("unchanged");
+    expect(recorded.rolledBy).toBe("templateSource");
+    expect(written(recorded, "1").plan.outcome).toBe("current");
     const rolled = written(recorded, "2");
     expect([rolled.plan.outcome, rolled.adds.map(({ path }) => path)]).toEqual(["roll", adds.map(({ path }) => path)]);
   });

@@ -1,5 +1,5 @@
 import { rolloutStrategy } from "../../compatibility/stakater.ts";
-import type { Lender } from "../kind-row.ts";
+import type { TemplateSource } from "../kind-row.ts";
 import type { Progress } from "../progress.ts";
 import type { WorkloadObject } from "../workload-references.ts";
 import type { KnownKind } from "./known-kind.ts";
@@ -19,7 +19,7 @@ export const argoRollout: KnownKind = {
   restartAt: "/spec/restartAt",
   borrowing: {
     // https://argo-rollouts.readthedocs.io/en/stable/migrating/#reference-deployment-from-rollout
-    lenderOf: (object) => {
+    templateSourceOf: (object) => {
       const { metadata, spec, status } = object;
       const { workloadRef } = fieldsOf(spec);
       if (workloadRef === undefined || workloadRef === null) return undefined;
@@ -30,13 +30,13 @@ export const argoRollout: KnownKind = {
         apiVersion: shortText(textOf(apiVersion)),
         kind: shortText(textOf(kind)),
         name: shortText(textOf(name)),
-        generation: (object as Lent)[lentGeneration],
+        generation: (object as Lent)[borrowedGeneration],
         known: shortText(known),
       };
     },
     withTemplate: (object, template, generation) => {
       const spec = { ...fieldsOf(object.spec), template };
-      return { ...object, spec, [lentGeneration]: generation } as unknown as WorkloadObject;
+      return { ...object, spec, [borrowedGeneration]: generation } as unknown as WorkloadObject;
     },
   },
   completeWhen:
@@ -45,10 +45,10 @@ export const argoRollout: KnownKind = {
 };
 
 /** No field of any name: who may write a Rollout could have it there. */
-const lentGeneration = Symbol("the generation of the object whose pod template this is");
+const borrowedGeneration = Symbol("the generation of the object whose pod template this is");
 
 interface Lent {
-  readonly [lentGeneration]?: number;
+  readonly [borrowedGeneration]?: number;
 }
 
 /** Longer than any name. What is longer names nothing, and would be kept for each Rollout, up to a MiB and a half. */
@@ -62,7 +62,7 @@ function shortText(text: string): string {
 /** Of the lender, as far as its controller knows. */
 const workloadGeneration = "rollout.argoproj.io/workload-generation";
 
-function progressOfRollout({ metadata, spec, status }: WorkloadObject, lender?: Lender): Progress {
+function progressOfRollout({ metadata, spec, status }: WorkloadObject, templateSource?: TemplateSource): Progress {
   const asked = fieldsOf(spec);
   const { phase, observedGeneration, ...told } = fieldsOf(status);
   if (asked.paused === true) return { state: "idle" };
@@ -73,7 +73,7 @@ function progressOfRollout({ metadata, spec, status }: WorkloadObject, lender?: 
   const restarts = metadata?.annotations?.[rolloutStrategy] === "restart" && restartAt !== undefined;
   const isRestarted = !restarts || told.restartedAt === restartAt;
   const hasTemplate =
-    lender?.generation === undefined || isObserved(lender.generation, told.workloadObservedGeneration);
+    templateSource?.generation === undefined || isObserved(templateSource.generation, told.workloadObservedGeneration);
   const isObservedNow = isObserved(metadata?.generation, observedGeneration) && hasTemplate;
   if (isObservedNow && isRestarted) {
     if (phase === "Degraded") return { state: "failed", says: phase };

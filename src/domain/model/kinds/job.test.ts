@@ -31,6 +31,6 @@ describe("a Job", () => {
   });
 
   it("is rolled where its owners do not control it", () => {
-    expect(planOf([owner]).outcome).toBe("adopt");
+    expect(planOf([owner]).outcome).toBe("recorded");
   });
 });
