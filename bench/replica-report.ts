@@ -3,7 +3,7 @@ import { measureHandOver } from "./high-availability.ts";
 import { quantile } from "./plane.ts";
 import { table } from "./report.ts";
 
-/** What admission costs; see docs/admission.md for what it does. */
+/** What admission costs; see docs/webhooks.md for what it does. */
 export async function reportAdmission(say: (line: string) => void): Promise<readonly string[]> {
   return admissionTable(await measureAdmission({ secrets: 20_000, reviews: 4_000 }, say)).split("\n");
 }

@@ -38,7 +38,7 @@ const webhooks = section(
     "webhooks.failurePolicy",
     "Ignore",
     { enum: ["Ignore", "Fail"] },
-    "What happens to workloads while Wave does not answer: they pass, or are refused. Read docs/admission.md before you choose Fail.",
+    "What happens to workloads while Wave does not answer: they pass, or are refused. Read docs/webhooks.md before you choose Fail.",
   ],
   [
     "webhooks.timeoutSeconds",
@@ -64,7 +64,7 @@ const webhooks = section(
     "webhooks.certManager.tokenSecret",
     "",
     optionalName,
-    "A Secret of the release's namespace with the secret of the webhook's path under the key `token`: docs/admission.md. Needed with cert-manager.",
+    "A Secret of the release's namespace with the secret of the webhook's path under the key `token`: docs/webhooks.md. Needed with cert-manager.",
   ],
   [
     "webhooks.certManager.issuerRef",

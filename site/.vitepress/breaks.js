@@ -1,6 +1,6 @@
 /**
- * Where a long name is broken in a narrow table: after its slashes, dots and commas. The name of a short flag is broken
- * nowhere, least of all between its two dashes; theme/wide.css has the class.
+ * Allows a line break in long names in narrow tables: after slashes, dots and commas. Short flag names are never broken;
+ * theme/wide.css has their class.
  */
 export function breaksOfNames(markdown) {
   const { rules } = markdown.renderer;

@@ -8,7 +8,7 @@ import { sections } from "./sections.js";
 const site = dirname(import.meta.dirname);
 const root = dirname(site);
 
-/** The title that a page has in its first line. */
+/** Returns the title of a page: its first heading, else its path. */
 function titleOf(path) {
   return readFileSync(join(root, path), "utf8").match(/^# (.*)$/m)?.[1] ?? path;
 }
@@ -16,13 +16,13 @@ function titleOf(path) {
 const decisions = readdirSync(join(root, "docs/adr")).map((name) => `docs/adr/${name}`);
 
 const wide = [
-  ...["annotations", "comparison", "dialects", "errors", "flags", "metrics", "permissions", "security"].map(
+  ...["annotations", "comparison", "compatibility", "errors", "flags", "metrics", "permissions", "security"].map(
     (name) => `docs/${name}.md`,
   ),
   "deploy/chart/README.md",
 ];
 
-/** Where a page is on the site, by its path in the repository. */
+/** Returns the address of a page on the site, by its path in the repository. */
 function address(path) {
   return `/${path.replace(/\.md$/, "")}`;
 }
@@ -32,7 +32,7 @@ const sidebar = sections.map(({ reader, pages }) => ({
   items: pages.filter(([path]) => existsSync(join(root, path))).map(([path, text]) => ({ text, link: address(path) })),
 }));
 
-/** The pages are outside of the folder whose packages they are made with. */
+/** Resolves Vue from site/node_modules, because the pages are outside of site/. */
 const packagesOfTheSite = {
   name: "packages-of-the-site",
   enforce: "pre",
@@ -43,25 +43,25 @@ const packagesOfTheSite = {
 };
 
 /**
- * The site of the docs. Its pages are the Markdown files of the repository as they are, at the addresses that their
- * links have, so that they read the same here and there.
+ * The site of the docs. The pages are the unchanged Markdown files of the repository. Each address is the file's path, so
+ * links work both on the site and in the repository.
  */
 export default {
   title: "Wave",
-  description: "Replaces Pods exactly when the ConfigMaps and Secrets that they see have changed",
+  description: "Restarts workloads when the ConfigMaps and Secrets that their Pods read have changed",
   lang: "en",
   srcDir: "..",
   srcExclude: ["{src,test,bench,examples,dist,site,coverage,node_modules}/**", "deploy/!(chart)/**", "README.md"],
   outDir: "./dist",
   cleanUrls: true,
   rewrites: { "docs/index.md": "index.md" },
-  // Their tables need the room that their outline would take.
+  // Wide tables use the space of the page outline.
   transformPageData: ({ relativePath, frontmatter }) =>
     wide.includes(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
-  // No font and no script of another host: it works on a machine without a network.
+  // Fonts and scripts come from this host, so the site works without a network.
   head: [["link", { rel: "icon", href: "/wave.svg", type: "image/svg+xml" }]],
   markdown: {
-    // As GitHub makes them, so that a link to a place in a page leads there in both.
+    // The same anchors as GitHub's, so that links to headings work in both.
     anchor: {
       slugify: (title) =>
         title

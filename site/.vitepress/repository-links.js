@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 /**
- * What a page links to that is no page (a source, a test, a licence) is in the repository alone: here its path is
- * shown instead of a link. Such a file that does not exist fails the build, as a dead link to a page does.
+ * Shows the path instead of a link if a page links to a file that is not a page, such as a source or a licence. Such files
+ * exist only in the repository. If the file does not exist, the build fails, as for a dead link to a page.
  */
 export function repositoryLinks(markdown, root) {
   const rules = markdown.renderer.rules;
@@ -22,7 +22,7 @@ export function repositoryLinks(markdown, root) {
     tokens[index].meta?.shown ? "</span>" : end(tokens, index, options, env, self);
 }
 
-/** The path of the page that is rendered, before it was given its address. */
+/** Returns the path of the rendered page in the repository. */
 function sourceOf(env) {
   return relative(join(import.meta.dirname, "../.."), env.realPath ?? env.path);
 }

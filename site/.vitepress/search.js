@@ -1,9 +1,9 @@
 /**
- * How the site's search takes a question. Both functions are copied into the pages, so they see nothing but their arguments.
+ * The options of the site's search. Both functions are copied into the pages, so they may use only their arguments.
  * https://lucaong.github.io/minisearch/types/MiniSearch.SearchOptions.html
  */
 export const searchOptions = {
-  /** Words that are in every question find every page. What Wave calls a roll most people call a restart. */
+  /** Ignores stop words, and finds pages about rollouts for words such as restart and reload. */
   processTerm: (term) => {
     const word = term.toLowerCase();
     if (
@@ -14,6 +14,6 @@ export const searchOptions = {
       return null;
     return /^(restart|reload|redeploy)/.test(word) ? [word, "roll"] : word;
   },
-  /** Who searches has something to do: decisions, the changelog and how it is built come after that. */
+  /** Ranks task pages above decisions, the changelog and pages about the code. */
   boostDocument: (id) => (/\/(adr\/|CHANGELOG|CONTRIBUTING|architecture|simulation|performance)/.test(id) ? 0.4 : 1),
 };

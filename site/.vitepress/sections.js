@@ -1,6 +1,6 @@
 /**
- * What stands where in the site: sections by reader, of each page its path from the root of the repository and what it is
- * called. A test wants every page of docs/ here, once.
+ * The sidebar of the site: sections by reader, and for each page its path from the root of the repository and its name.
+ * A test requires that every page of docs/ is listed once.
  */
 export const sections = [
   {
@@ -16,14 +16,14 @@ export const sections = [
     reader: "Install and run",
     pages: [
       ["docs/install.md", "Install"],
-      ["docs/admission.md", "Admission"],
+      ["docs/webhooks.md", "Webhooks"],
       ["docs/high-availability.md", "High availability"],
       ["docs/gitops.md", "GitOps and Helm"],
-      ["docs/migration.md", "Moving"],
+      ["docs/migration.md", "Migration"],
       ["docs/upgrade.md", "Upgrades and versions"],
       ["docs/security.md", "Security"],
       ["docs/permissions.md", "Permissions"],
-      ["docs/performance.md", "Figures"],
+      ["docs/performance.md", "Performance"],
     ],
   },
   {
@@ -31,19 +31,19 @@ export const sections = [
     pages: [
       ["docs/annotations.md", "Annotations"],
       ["docs/pacing.md", "Pacing"],
-      ["docs/rollouts.md", "Undo, HPA, partitions, OnDelete"],
+      ["docs/rollouts.md", "Rollback, HPA, partitions, OnDelete"],
       ["docs/recipes.md", "Recipes"],
       ["docs/kinds.md", "Kinds"],
       ["docs/csi.md", "Secrets Store CSI"],
-      ["docs/dialects.md", "Dialects"],
+      ["docs/compatibility.md", "Compatibility"],
       ["docs/owner-references.md", "Owner references"],
-      ["docs/budgets.md", "Budgets"],
+      ["docs/limits.md", "Limits"],
     ],
   },
   {
     reader: "On call",
     pages: [
-      ["docs/on-call.md", "From the alert to the end of it"],
+      ["docs/on-call.md", "From alert to solution"],
       ["docs/troubleshooting.md", "Troubleshooting"],
       ["docs/commands.md", "Commands"],
       ["docs/alerts.md", "Alerts"],
@@ -57,7 +57,7 @@ export const sections = [
     reader: "Look up",
     pages: [
       ["docs/flags.md", "Flags"],
-      ["deploy/chart/README.md", "Values of the chart"],
+      ["deploy/chart/README.md", "Chart values"],
       ["CHANGELOG.md", "Changes"],
     ],
   },

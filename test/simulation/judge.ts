@@ -14,7 +14,7 @@ import type { Recording } from "./record.ts";
 
 /**
  * What Wave did wrong in a run, a line each; nothing where all was right. The judge is made from README, ADR 2 and
- * docs/admission.md, and imports nothing of Wave: a mistake in what it judges is not its own.
+ * docs/webhooks.md, and imports nothing of Wave: a mistake in what it judges is not its own.
  */
 export function judge(run: Recording): readonly string[] {
   return parts.flatMap((part) => part(run));

@@ -5,7 +5,7 @@ import type { BatchSettings, StoredObject } from "./record.ts";
 /** The resources whose objects Wave rolls. */
 export const workloadResources: readonly string[] = ["deployments", "statefulsets", "daemonsets", "widgets"];
 
-/** The scheduler that nobody is (docs/admission.md). */
+/** The scheduler that nobody is (docs/webhooks.md). */
 export const schedulerOnHold = "wave.pusher.com/invalid";
 
 /** Wave's annotations of a workload and of its pod template. */

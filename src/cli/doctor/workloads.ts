@@ -63,7 +63,7 @@ function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Fou
     case "failed":
       return [problem(place, told, `kubectl describe ${kubectlName(place)}`)];
     case "tooLarge":
-      return [problem(place, told, "docs/budgets.md")];
+      return [problem(place, told, "docs/limits.md")];
     case "behind":
       return [warning(place, told, `wave explain ${nameForWave(place)}`)];
     case "held":

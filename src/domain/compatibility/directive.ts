@@ -5,7 +5,7 @@ import type { Compatibility, Pattern } from "./settings.ts";
 
 export { type Compatibility, type CompatibilitySettings, compatibility, type Pattern } from "./settings.ts";
 
-/** One annotation of a dialect: docs/dialects.md has these rows; a test compares. */
+/** One annotation of a dialect: docs/compatibility.md has these rows; a test compares. */
 export interface CompatibilityRow {
   readonly name: string;
   /** Where it counts; "template" is the pod template of a workload, "config" a ConfigMap or Secret. */

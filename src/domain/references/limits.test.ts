@@ -129,7 +129,7 @@ describe("a ConfigMap beyond its budget", () => {
 });
 
 it("are in the docs as they are in the table", () => {
-  const page = readFileSync(new URL("../../../docs/budgets.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../docs/limits.md", import.meta.url), "utf8");
   for (const { most, counts, instead } of Object.values(limits)) {
     expect(page).toContain(`| ${counted(most)} | ${counts} | ${instead} |`);
   }

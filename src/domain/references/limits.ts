@@ -12,7 +12,7 @@ export interface Limit {
 
 /**
  * The budgets, far above what real objects have: what is within them is planned in a tenth of a second, on one core that
- * everybody shares. docs/budgets.md has this table.
+ * everybody shares. docs/limits.md has this table.
  */
 export const limits = {
   annotations: {
