@@ -6,7 +6,7 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 
 /** The kinds that Wave rolls in a cluster: the built-in ones, and those of others that are there. Throws what requests throw. */
-export async function kindsThere(
+export async function availableKinds(
   client: Pick<ApiClient, "request">,
   wanted: readonly WantedKind[],
 ): Promise<readonly WorkloadRow[]> {
@@ -18,7 +18,7 @@ export async function kindsThere(
 }
 
 /** An object whose kind is as it was found, where it is a workload. Throws a CommandFailure where Wave rolls none of its kind. */
-export function asFound<O extends { readonly kind: WorkloadKind; readonly resource: WorkloadRow }>(
+export function withAvailableKind<O extends { readonly kind: WorkloadKind; readonly resource: WorkloadRow }>(
   object: O,
   { kinds }: { readonly kinds: readonly WorkloadRow[] },
 ): O {

@@ -1,7 +1,7 @@
 import type { ConfigView } from "../../domain/config/hash.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
-import { type BatchGroup, type BatchMember, batchOf, type Wave } from "../../domain/pacing/batches.ts";
-import { hasLostItsHash } from "../../domain/pacing/lost-hash.ts";
+import { type BatchedChange, type BatchMember, admitBatch, type BatchAdmission } from "../../domain/pacing/batches.ts";
+import { hasLostHash } from "../../domain/pacing/lost-hash.ts";
 import type { Moment } from "../../domain/pacing/moment.ts";
 import { stageOf } from "../../domain/pacing/stage.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
@@ -27,30 +27,30 @@ export interface Waves {
   /** For the moments of plans. */
   readonly holdOf: NonNullable<Moment["batch"]>;
   /** The change that holds a workload for which these objects changed; undefined where none does. */
-  readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => BatchGroup | undefined;
+  readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => BatchedChange | undefined;
   /** Those of a namespace that a change of an object concerns. */
-  readonly groupOf: (object: ConfigName, namespace: string) => BatchGroup;
+  readonly groupOf: (object: ConfigName, namespace: string) => BatchedChange;
 }
 
 /** Works out who may go first and who follows, from all workloads of each namespace. */
 export function batchesNow(facts: BatchFacts): Waves {
   const readers = readersByGroup(facts.found);
   const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
-  const batches = new Map<string, Wave>();
-  const groupOf = (object: ConfigName, namespace: string): BatchGroup => {
+  const batches = new Map<string, BatchAdmission>();
+  const groupOf = (object: ConfigName, namespace: string): BatchedChange => {
     const all = readers.get(groupKey(object, namespace)) ?? [];
     return { object, namespace, members: all.flatMap((each) => memberOf(each, plans.get(each), object, facts)) };
   };
-  const waveFor = (object: ConfigName, namespace: string): Wave => {
+  const waveFor = (object: ConfigName, namespace: string): BatchAdmission => {
     const key = groupKey(object, namespace);
     const known = batches.get(key);
     if (known !== undefined) return known;
-    const batch = batchOf(groupOf(object, namespace), facts.policy.pacing);
+    const batch = admitBatch(groupOf(object, namespace), facts.policy.pacing);
     batches.set(key, batch);
     return batch;
   };
   const holding = (workload: Workload, changed: readonly ConfigName[]) =>
-    changed.find((object) => !waveFor(object, workload.namespace).go.has(workloadKey(workload)));
+    changed.find((object) => !waveFor(object, workload.namespace).admitted.has(workloadKey(workload)));
   return {
     holdOf: (workload, changed) => {
       const object = holding(workload, changed);
@@ -119,7 +119,7 @@ function memberOf(
       workload,
       due: plan.dueFor.has(configKey(object)),
       changedAt,
-      reverted: plan.isHeld && hasLostItsHash(workload, lookupIn(read)),
+      reverted: plan.isHeld && hasLostHash(workload, lookupIn(read)),
       writtenAt: inItsSecond ? changedAt + 1_000 : undefined,
       // Where no status tells, it is taken to have been complete at once, which is right soon.
       completeSince: workload.rolledAt * 1000,

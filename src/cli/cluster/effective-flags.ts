@@ -1,9 +1,9 @@
 import { enumerated } from "../../domain/syntax/wording.ts";
-import { type FlagValues, type Given, parseFlags } from "../flags/parse-flags.ts";
+import { type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
 import { printable } from "../output/printable.ts";
-import type { Called, Cluster } from "./cluster-command.ts";
+import type { CommandCall, Cluster } from "./cluster-command.ts";
 import { inheritedFlags, type KnownPolicy, readPolicy } from "./inherited-flags.ts";
-import { type RunningWave, type RunningWaves, runningWaves, wavesFor } from "./running-wave.ts";
+import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } from "./running-wave.ts";
 
 /**
  * The policy of the Wave that runs for a namespace, or with undefined for all: by the flags of whoever calls the command, and for each
@@ -13,12 +13,12 @@ import { type RunningWave, type RunningWaves, runningWaves, wavesFor } from "./r
 export async function readRunningPolicy<T extends typeof inheritedFlags>(
   command: string,
   { client }: Cluster,
-  { values, given, terminal }: Called<T>,
+  { values, given, terminal }: CommandCall<T>,
   namespace: string | undefined,
   known?: RunningWaves,
 ): Promise<KnownPolicy> {
-  const waves = known ?? (await runningWaves(client));
-  const [wave, ...others] = "unread" in waves ? [] : wavesFor(waves, namespace);
+  const waves = known ?? (await readRunningWaves(client));
+  const [wave, ...others] = "unread" in waves ? [] : wavesWatching(waves, namespace);
   const say = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
   const isGiven = Object.keys(inheritedFlags).some((name) => given.has(name));
   // Who has read them already tells it in his own words.
@@ -28,23 +28,23 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
     );
   if (wave === undefined || others.length > 0) {
     if (wave !== undefined)
-      say(`whose flags count is not known, since several Waves run: ${enumerated([wave, ...others], 3, nameOf)}`);
+      say(`whose flags count is not known, since several Waves run: ${enumerated([wave, ...others], 3, describeWave)}`);
     return readPolicy(client, values);
   }
-  const told = toldBy(wave, given);
-  if (told.taken.length > 0) say(`${nameOf(wave)} was told ${told.taken.join(" ")}, and so it is here`);
+  const told = effectiveFlags(wave, given);
+  if (told.taken.length > 0) say(`${describeWave(wave)} was told ${told.taken.join(" ")}, and so it is here`);
   return readPolicy(client, told.values);
 }
 
 /** What the Wave that runs was told, as far as that is known. */
-export interface Told {
+export interface EffectiveFlags {
   readonly values: FlagValues<typeof inheritedFlags>;
   /** The flags that its Deployment said, as they are written there: `--window=…`. Those that change nothing are not among them. */
   readonly taken: readonly string[];
 }
 
 /** The flags that whoever calls a command gives; each that they do not give is taken from the Deployment. */
-export function toldBy({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap<string, Given>): Told {
+export function effectiveFlags({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap<string, GivenFlag>): EffectiveFlags {
   const own: string[] = [];
   const taken: string[] = [];
   for (const [name, row] of Object.entries(inheritedFlags)) {
@@ -54,11 +54,11 @@ export function toldBy({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap
     else if (told !== undefined && row.parse(told) !== row.default) taken.push(`--${name}=${told}`);
   }
   const parsed = parseFlags(inheritedFlags, [...own, ...taken], {});
-  if (parsed.asks !== "run") throw new Error("a flag of Wave's asks for help");
+  if (parsed.action !== "run") throw new Error("a flag of Wave's asks for help");
   return { values: parsed.values, taken };
 }
 
 /** `deployment/wave in wave-system`. */
-export function nameOf({ namespace, name }: Pick<RunningWave, "namespace" | "name">): string {
+export function describeWave({ namespace, name }: Pick<RunningWave, "namespace" | "name">): string {
   return `deployment/${name} in ${namespace}`;
 }

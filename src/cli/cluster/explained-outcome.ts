@@ -1,11 +1,11 @@
-import { formOf } from "../../domain/config/hash.ts";
+import { hashFormat } from "../../domain/config/hash.ts";
 import { describeMissing } from "../../domain/config/messages.ts";
 import type { Hold } from "../../domain/decision/hold.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Decision, RolloutPlan } from "../../domain/plan/plan.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
-import type { ReadHashKeys } from "./reference-keys.ts";
+import type { ReadHashKeys } from "./hash-keys.ts";
 
 /** What Wave would do with a workload now, as far as that can be told by whoever asks. */
 export interface ExplainedOutcome {
@@ -67,7 +67,7 @@ function reasonFor(decided: Decision, reason: string, workload: Workload): strin
 }
 
 function withoutKey({ recordedHash = "" }: Workload, why: string): string {
-  const form = formOf(recordedHash);
+  const form = hashFormat(recordedHash);
   return `its hash is under the key ${form === "foreign" ? "" : form.keyId}, which is not known here: ${why}`;
 }
 

@@ -2,8 +2,8 @@ import { askersFor } from "../../domain/compatibility/directive-sources.ts";
 import { askedOf, askersOf } from "../../domain/compatibility/directives.ts";
 import type { Compatibility } from "../../domain/compatibility/settings.ts";
 import { describeObject } from "../../domain/config/messages.ts";
-import { readRecorded } from "../../domain/config/recorded.ts";
-import { type Counted, countedReferences } from "../../domain/config/tracked-references.ts";
+import { readRecordedHash } from "../../domain/config/recorded.ts";
+import { type TrackedReferences, trackedReferences } from "../../domain/config/tracked-references.ts";
 import { missingFrom } from "../../domain/config/view.ts";
 import { fieldOfKind } from "../../domain/model/kind-row.ts";
 import type { RolledBy } from "../../domain/model/rollout-strategy.ts";
@@ -19,13 +19,13 @@ import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-out
 import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
 import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
 import type { KubernetesReason } from "./kubernetes-reason.ts";
-import { isUnread, lookupIn, planLive, readableReferences, waitsSince } from "./live-plan.ts";
+import { isUnread, lookupIn, planLive, readableReferences, dueSince } from "./live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "./pods.ts";
 import type { ReadConfigs, UnreadConfig } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
-import { type HashForm, hashFormOf } from "./reference-keys.ts";
+import { type HashForm, hashFormOf } from "./hash-keys.ts";
 import { workloadNotes } from "./workload-notes.ts";
-import { standingOf, type WorkloadState } from "./workload-state.ts";
+import { assessState, type WorkloadState } from "./workload-state.ts";
 
 /** An object without which nobody can say what Wave does. */
 export interface UnreadObject extends ConfigName {
@@ -83,7 +83,7 @@ export function withAllReferences(
 }
 
 /** What an explanation is made from. */
-export interface Asked {
+export interface WorkloadSnapshot {
   readonly found: FoundWorkload;
   /** Why it is not known what its regular expressions name; undefined where it is. */
   readonly unnamed: UnreadConfig | undefined;
@@ -114,15 +114,15 @@ export function explainWorkload({
   batch,
   others,
   gaps,
-}: Asked): Explanation {
+}: WorkloadSnapshot): Explanation {
   const { object, workload } = found;
   const { keys, pacing: flags } = policy;
   const lookup = lookupIn(read);
   const reader = withAllReferences(found, policy);
-  const { leftOut } = countedReferences(reader, lookup, policyOf(policy));
-  const unread = unreadObjects(reader, read).filter((object) => !leftOut.has(configKey(object)));
+  const { untracked } = trackedReferences(reader, lookup, policyOf(policy));
+  const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
-  const counted = countedReferences(readable, lookup, policyOf(policy));
+  const counted = trackedReferences(readable, lookup, policyOf(policy));
   const plan = planLive(found, read, policy, now, batch);
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = sourceOf(object);
@@ -135,7 +135,7 @@ export function explainWorkload({
   );
   const told = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
   const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
-  const { state, because, message, since } = standingOf({
+  const { state, because, message, since } = assessState({
     object,
     workload,
     ...told,
@@ -144,7 +144,7 @@ export function explainWorkload({
     pods,
     podCount,
     kubernetes,
-    waitsSince: waitsSince({ object, workload: readable }, read, now),
+    waitsSince: dueSince({ object, workload: readable }, read, now),
     flags,
     now,
   });
@@ -167,7 +167,7 @@ export function explainWorkload({
     schedulingHold: isSchedulingHeld(workload) ? "closed" : "open",
     references: places.map((reference) => {
       const key = configKey(reference);
-      const state = counted.refused.has(key) ? "refused" : leftOut.get(key);
+      const state = counted.refusedKeys.has(key) ? "refused" : untracked.get(key);
       return {
         ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
         askedBy: askersFor(reference, source, asked, policy.compatibility),
@@ -189,7 +189,7 @@ function podsOf(
   workload: Workload,
   plan: RolloutPlan,
   outcome: Explanation["outcome"],
-  { references }: Counted,
+  { references }: TrackedReferences,
   pods: Extract<ReadPods, { readonly state: "read" }>,
   policy: KnownPolicy,
 ): PodCount | undefined {
@@ -200,7 +200,7 @@ function podsOf(
   const { recordedHash, recordedConfig } = workload;
   const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";
   const stands = (hash: string | undefined) =>
-    readRecorded({ recordedHash: hash, recordedConfig }, view, policyOf(policy).hashKeys).tells === "same";
+    readRecordedHash({ recordedHash: hash, recordedConfig }, view, policyOf(policy).hashKeys).tells === "same";
   return countPods(pods.of(workload), (hash) => {
     return readsNothing || stands(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
   });

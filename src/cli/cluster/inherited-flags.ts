@@ -7,8 +7,8 @@ import { kindFlags, wantedKinds } from "../flags/kind-flags.ts";
 import { pacingFlags, pacingSettings } from "../flags/pacing-flags.ts";
 import type { FlagValues } from "../flags/parse-flags.ts";
 import { ownershipOf, runFlags } from "../flags/run-flags.ts";
-import { kindsThere } from "./available-kinds.ts";
-import { type ReadHashKeys, readHashKeys } from "./reference-keys.ts";
+import { availableKinds } from "./available-kinds.ts";
+import { type ReadHashKeys, readHashKeys } from "./hash-keys.ts";
 
 const group = "What the Wave that runs was told, where its Deployment does not say it";
 
@@ -78,7 +78,7 @@ export async function readPolicy(
     ownership: ownershipOf(values),
     pacing: pacingSettings(values),
     keys: await readHashKeys(client, values["hash-key-secret"]),
-    kinds: await kindsThere(client, wantedKinds(values) ?? []),
+    kinds: await availableKinds(client, wantedKinds(values) ?? []),
   };
 }
 

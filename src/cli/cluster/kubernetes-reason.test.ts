@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
-import { kubernetesReasonOf, withReason } from "./kubernetes-reason.ts";
+import { kubernetesReasonOf, withKubernetesReason } from "./kubernetes-reason.ts";
 
 const reasonOf = (status: unknown) => kubernetesReasonOf({ status } as WorkloadObject);
 
@@ -32,6 +32,6 @@ describe("what Kubernetes says of a workload whose Pods it cannot make", () => {
     const long = reasonOf({
       conditions: [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message }],
     });
-    expect(withReason("late", long).length).toBeLessThan(500);
+    expect(withKubernetesReason("late", long).length).toBeLessThan(500);
   });
 });

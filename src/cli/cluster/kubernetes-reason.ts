@@ -37,20 +37,20 @@ export function kubernetesReasonOf(object: WorkloadObject): KubernetesReason | n
 }
 
 /** The same in one line for a person: `FailedCreate: pods "web-6f" is forbidden: …`. */
-export function inWords({ reason, message }: KubernetesReason): string {
+export function describeKubernetesReason({ reason, message }: KubernetesReason): string {
   return message === "" ? reason : `${reason}: ${message}`;
 }
 
 /** A line of Wave's, with what Kubernetes says behind it. */
-export function withReason(line: string, kubernetes: KubernetesReason | null): string {
-  return [line, kubernetes === null ? "" : inWords(kubernetes)].filter((each) => each !== "").join("; ");
+export function withKubernetesReason(line: string, kubernetes: KubernetesReason | null): string {
+  return [line, kubernetes === null ? "" : describeKubernetesReason(kubernetes)].filter((each) => each !== "").join("; ");
 }
 
 /**
  * Kubernetes' own word for what keeps it from making Pods; undefined where there is none, or where Wave has a word of
  * its own, as for a deadline that is exceeded.
  */
-export function wordOf(kubernetes: KubernetesReason | null): string | undefined {
+export function kubernetesWord(kubernetes: KubernetesReason | null): string | undefined {
   return kubernetes === null || kubernetes.reason === "ProgressDeadlineExceeded" ? undefined : kubernetes.reason;
 }
 

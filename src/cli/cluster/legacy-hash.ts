@@ -1,9 +1,9 @@
 import { readLegacy } from "../../cache/live/legacy-reads.ts";
-import { findingOf, needsLegacyVerification, withFinding } from "../../domain/config/legacy/legacy-verification.ts";
+import { verifyLegacyHash, needsLegacyVerification, withLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import type { Asked } from "./explanation.ts";
+import type { WorkloadSnapshot } from "./explanation.ts";
 import { policyOf } from "./inherited-flags.ts";
 import { lookupIn } from "./live-plan.ts";
 
@@ -11,7 +11,7 @@ import { lookupIn } from "./live-plan.ts";
  * Finds out what a hash stands for that another controller recorded, as Wave does when it starts: by making it again from what
  * is stored, each value of which is dropped at once. Where that cannot be read a line of the gaps says why.
  */
-export async function tellLegacyHash(client: Pick<ApiClient, "request">, asked: Asked): Promise<Asked> {
+export async function verifyLegacyHash(client: Pick<ApiClient, "request">, asked: WorkloadSnapshot): Promise<WorkloadSnapshot> {
   const { found, read, gaps } = asked;
   const { workload } = found;
   if (!needsLegacyVerification(workload)) return asked;
@@ -21,8 +21,8 @@ export async function tellLegacyHash(client: Pick<ApiClient, "request">, asked: 
     const legacy = await readLegacy(workload, { client, policy, cached: lookupIn(read), signal });
     const plan = legacy && planRollout(legacy.workload, legacy.lookup, policy);
     if (legacy === undefined || plan === undefined || !("view" in plan)) return asked;
-    const finding = findingOf(workload, plan.view, legacy.hash === workload.recordedHash);
-    return { ...asked, found: { ...found, workload: withFinding(workload, finding) } };
+    const finding = verifyLegacyHash(workload, plan.view, legacy.hash === workload.recordedHash);
+    return { ...asked, found: { ...found, workload: withLegacyVerification(workload, finding) } };
   } catch (error) {
     return { ...asked, gaps: [...gaps, `${untold}: ${errorText(error)}`] };
   }

@@ -8,7 +8,7 @@ import { configKey, type Reference } from "../../domain/references/references.ts
 import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
 import type { ReadConfig, ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
-import { standsSince } from "./workload-state.ts";
+import { statusProgressSince } from "./workload-state.ts";
 
 /** What was read, for `planRollout`. */
 export function lookupIn(read: ReadConfigs): Lookup {
@@ -44,8 +44,8 @@ export function planLive(
   const moment: Moment = {
     now,
     changes: changesSince(found, read, now),
-    written: undefined,
-    standsSince: standsSince(object, workload),
+    lastWrite: undefined,
+    progressSince: statusProgressSince(object, workload),
     batch: policy.pacing.maxConcurrent === 0 ? undefined : batch,
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
@@ -69,7 +69,7 @@ function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: numbe
  * the API tells. That somebody held or labelled an object is no such change. Milliseconds since the epoch; undefined
  * where nobody knows.
  */
-export function waitsSince({ object, workload }: FoundWorkload, read: ReadConfigs, now: number): number | undefined {
+export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs, now: number): number | undefined {
   const ofContent = timesSinceRoll(workload, read, now, ({ config, contentAt }) => contentAt ?? config.changedAt);
   // An object that begins to count, because it is shared or no longer ignored, changes by an annotation alone.
   const times =

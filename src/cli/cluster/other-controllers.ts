@@ -4,7 +4,7 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listAll } from "./list-all.ts";
-import { type Unread, unreadFor, within } from "./reading.ts";
+import { type ReadFailure, toReadFailure, inScope } from "./read-result.ts";
 
 /** A controller that rolls workloads for their configuration too: beside it, both would. */
 export interface OtherController {
@@ -31,7 +31,7 @@ const images: Readonly<Record<string, Pick<OtherController, "controller" | "comp
 export async function otherControllers(
   client: ApiClient,
   namespace: string | undefined,
-): Promise<readonly OtherController[] | Unread> {
+): Promise<readonly OtherController[] | ReadFailure> {
   try {
     return await listAll<KubeObject & Deployment, OtherController>(
       client,
@@ -45,7 +45,7 @@ export async function otherControllers(
       },
     );
   } catch (error) {
-    return unreadFor(`list deployments ${within(namespace)}`, error);
+    return toReadFailure(`list deployments ${inScope(namespace)}`, error);
   }
 }
 

@@ -8,9 +8,9 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { inLane } from "./bounded-reads.ts";
+import { mapBounded } from "./map-bounded.ts";
 import { listAll } from "./list-all.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 
@@ -72,7 +72,7 @@ export async function readManyConfigs(
 ): Promise<ReadConfigs> {
   const distinct = [...new Map(objects.map((object) => [configKey(object), object])).values()];
   const groups = [...Map.groupBy(distinct, ({ kind, namespace }) => `${kind}/${namespace}`).values()];
-  const read = await inLane(groups, (group) => {
+  const read = await mapBounded(groups, (group) => {
     const stored = group.filter(isStored);
     return stored.length > fewObjects
       ? listGroup(client, stored, compatibility)
@@ -97,7 +97,7 @@ async function listGroup(
     const absent = group.map((object) => [configKey(object), { state: "absent" }] as const);
     return new Map([...absent, ...(await listAll(client, configResources[kind], { namespace }, keep))]);
   } catch (error) {
-    return new Map(group.map((object) => [configKey(object), unreadBy(error)]));
+    return new Map(group.map((object) => [configKey(object), unreadConfig(error)]));
   }
 }
 
@@ -108,7 +108,7 @@ async function readClasses(client: ApiClient, classes: readonly ConfigName[]): P
     const present = new Map(known.map((config) => [configKey(config), { state: "present", config } as const]));
     return new Map(classes.map(configKey).map((key) => [key, present.get(key) ?? { state: "absent" }]));
   } catch (error) {
-    return new Map(classes.map((object) => [configKey(object), unreadBy(error)]));
+    return new Map(classes.map((object) => [configKey(object), unreadConfig(error)]));
   }
 }
 
@@ -121,10 +121,10 @@ async function readOne(
   if (!isDnsSubdomain(object.name)) return { state: "absent" };
   try {
     const path = resourcePath(configResources[object.kind], object);
-    const found = await readIfThere<ConfigObject>(client, { path });
+    const found = await getIfExists<ConfigObject>(client, { path });
     return found === undefined ? { state: "absent" } : present(object.kind, found, compatibility);
   } catch (error) {
-    return unreadBy(error);
+    return unreadConfig(error);
   }
 }
 
@@ -137,11 +137,11 @@ function present(
     const config = toConfig(kind, object, compatibility);
     return { state: "present", config, contentAt: contentWrittenAt(object.metadata ?? {}) };
   } catch (error) {
-    return unreadBy(error);
+    return unreadConfig(error);
   }
 }
 
 /** What an error says to somebody who asked for configuration. */
-export function unreadBy(error: unknown): UnreadConfig {
+export function unreadConfig(error: unknown): UnreadConfig {
   return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
 }

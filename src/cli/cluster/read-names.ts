@@ -7,9 +7,9 @@ import type { Policy } from "../../domain/policy/policy.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { inLane } from "./bounded-reads.ts";
+import { mapBounded } from "./map-bounded.ts";
 import { listAll } from "./list-all.ts";
-import { type UnreadConfig, unreadBy } from "./read-configs.ts";
+import { type UnreadConfig, unreadConfig } from "./read-configs.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 
 /** What regular expressions match in the namespaces of some workloads, and why that is not known of others. */
@@ -28,11 +28,11 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
   }
   const names = new Map<string, readonly string[]>();
   const failures = new Map<string, UnreadConfig>();
-  await inLane([...wanted], async ([id, { kind, namespace }]) => {
+  await mapBounded([...wanted], async ([id, { kind, namespace }]) => {
     try {
       names.set(id, await namesOf(client, kind, namespace));
     } catch (error) {
-      const { state, error: why } = unreadBy(error);
+      const { state, error: why } = unreadConfig(error);
       failures.set(id, { state, error: `what regular expressions name is not known here: ${why}` });
     }
   });

@@ -6,7 +6,7 @@ import { isForbidden, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { inLane } from "./bounded-reads.ts";
+import { mapBounded } from "./map-bounded.ts";
 import { listAll } from "./list-all.ts";
 
 /** What Namespaces decide for the workloads in them. */
@@ -44,7 +44,7 @@ async function readNamed(
   compatibility: CompatibilitySettings | undefined,
 ): Promise<ReadNamespaces> {
   try {
-    const read = await inLane(names, (name) => readOne(client, name));
+    const read = await mapBounded(names, (name) => readOne(client, name));
     return known(read.flat(), compatibility);
   } catch (error) {
     return { of: () => undefined, unread: errorText(error) };

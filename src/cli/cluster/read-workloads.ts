@@ -14,7 +14,7 @@ import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { nothingThere } from "../command/command-failure.ts";
+import { objectNotFound } from "../command/command-failure.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
 import type { Cluster } from "./cluster-command.ts";
 import type { KnownPolicy } from "./inherited-flags.ts";
@@ -43,7 +43,7 @@ export async function readWorkload(
     return await withBorrowedTemplate(client, resource, await client.request<WorkloadObject>({ method: "GET", path }));
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    throw nothingThere(kind, name, namespace, source);
+    throw objectNotFound(kind, name, namespace, source);
   }
 }
 

@@ -4,11 +4,11 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { inLane } from "./bounded-reads.ts";
+import { mapBounded } from "./map-bounded.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "./kubernetes-reason.ts";
 import { listAll } from "./list-all.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
-import { podsWanted } from "./workload-state.ts";
+import { desiredPods } from "./workload-state.ts";
 
 /** What Kubernetes says of the Pods of a workload that it cannot make; null where it says nothing. */
 export type RefusedPods = (found: FoundWorkload) => KubernetesReason | null;
@@ -23,7 +23,7 @@ const reason = "FailedCreate";
  */
 export async function readRefusedPods(client: ApiClient, found: readonly FoundWorkload[]): Promise<RefusedPods> {
   const lacking = Map.groupBy(found.filter(lacksPods), ({ workload }) => workload.namespace);
-  const newest = await inLane([...lacking], async ([namespace, group]) => {
+  const newest = await mapBounded([...lacking], async ([namespace, group]) => {
     try {
       return await newestEvents(
         client,
@@ -42,7 +42,7 @@ export async function readRefusedPods(client: ApiClient, found: readonly FoundWo
 function lacksPods({ object }: FoundWorkload): boolean {
   const { currentNumberScheduled, currentRevision, replicas } = fieldsOf(object.status);
   const there = currentRevision === undefined ? currentNumberScheduled : (replicas ?? 0);
-  return (numberOf(there) ?? Number.POSITIVE_INFINITY) < podsWanted(object);
+  return (numberOf(there) ?? Number.POSITIVE_INFINITY) < desiredPods(object);
 }
 
 /** The newest for each workload since Wave last wrote it: what was refused before that is over. Seconds since the epoch. */

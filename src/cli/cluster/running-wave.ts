@@ -8,7 +8,7 @@ import { type Environment, type FlagValues, parseFlags } from "../flags/parse-fl
 import { runFlags } from "../flags/run-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { listAll } from "./list-all.ts";
-import { type Unread, unreadFor } from "./reading.ts";
+import { type ReadFailure, toReadFailure } from "./read-result.ts";
 
 /** A Deployment that runs `wave run`. */
 export interface RunningWave {
@@ -25,28 +25,28 @@ export interface RunningWave {
 }
 
 /** The Deployments that run Wave, or why they could not be read. */
-export type RunningWaves = readonly RunningWave[] | Unread;
+export type RunningWaves = readonly RunningWave[] | ReadFailure;
 
 /** The labels of the Deployments that may run Wave: as the chart has them, and as Deployments are usually labelled. */
 export const waveSelector = "app.kubernetes.io/name=wave";
 
 /** Looks for Wave in all namespaces. Throws where the API server does not answer. A Wave in Go has the same label, and is not among them. */
-export async function runningWaves(client: ApiClient): Promise<RunningWaves> {
+export async function readRunningWaves(client: ApiClient): Promise<RunningWaves> {
   try {
     return await listAll<KubeObject & Deployment, RunningWave>(
       client,
       resources.deployments,
       { labelSelector: waveSelector },
-      runningWave,
+      toRunningWave,
     );
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return unreadFor("list deployments in all namespaces", error);
+    return toReadFailure("list deployments in all namespaces", error);
   }
 }
 
 /** Those that roll workloads of a namespace; with undefined, of any. One that is scaled to zero rolls nothing. */
-export function wavesFor(waves: readonly RunningWave[], namespace: string | undefined): readonly RunningWave[] {
+export function wavesWatching(waves: readonly RunningWave[], namespace: string | undefined): readonly RunningWave[] {
   return waves.filter(({ values: { namespaces: served }, object }) => {
     const serves = namespace === undefined || served === undefined || served.includes(namespace);
     return serves && object.spec?.replicas !== 0;
@@ -54,7 +54,7 @@ export function wavesFor(waves: readonly RunningWave[], namespace: string | unde
 }
 
 /** What a Deployment runs, where that is this Wave: a container whose first argument is `run`. */
-export function runningWave(object: KubeObject & Deployment): RunningWave | undefined {
+export function toRunningWave(object: KubeObject & Deployment): RunningWave | undefined {
   const container = object.spec?.template.spec?.containers.find(({ args }) => args?.[0] === "run");
   if (container === undefined) return undefined;
   const { namespace = "", name } = object.metadata;
@@ -80,7 +80,7 @@ function flagsOf({ args = [], env = [] }: Container): Told & Pick<RunningWave, "
 function toldIn(args: readonly string[], env: Environment): Told | UsageError {
   try {
     const parsed = parseFlags(runFlags, args, env);
-    if (parsed.asks !== "run") return new UsageError(`it is asked for its ${parsed.asks}`);
+    if (parsed.action !== "run") return new UsageError(`it is asked for its ${parsed.action}`);
     return { values: parsed.values, flags: new Map([...parsed.given].map(([name, { text }]) => [name, text])) };
   } catch (error) {
     if (error instanceof UsageError) return error;

@@ -5,7 +5,7 @@ import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.t
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { kubernetesReasonOf } from "./kubernetes-reason.ts";
 import type { PodCount } from "./pods.ts";
-import { podsWanted, standingOf, standsSince } from "./workload-state.ts";
+import { desiredPods, assessState, statusProgressSince } from "./workload-state.ts";
 
 /** Where an object of a kind stands that Wave wrote a day ago, of whose Pods so many are current. */
 function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], podCount: PodCount) {
@@ -14,7 +14,7 @@ function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], po
   const row = rowOf(named, { apiVersion: `${named.group}/v1`, kind: "Any" });
   const written = { manager: "wave", operation: "Update", time: new Date(noon - 86_400_000).toISOString() };
   const object = workloadObject({ ...wanted, metadata: { managedFields: [written] } });
-  return standingOf({
+  return assessState({
     ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: undefined, podCount },
     ...{ unread: undefined, kubernetes: null, waitsSince: undefined, flags: defaultFlags, now: noon },
     pods: { state: "read", of: () => new Map() },
@@ -61,16 +61,16 @@ describe("what is told of a custom resource whose definition lets anything throu
     (status) => {
       const object = { spec: { replicas: "many" }, status } as unknown as WorkloadObject;
       expect(kubernetesReasonOf(object)).toBeNull();
-      expect(standsSince(object, { rolledAt: 7 })).toBe(7_000);
-      expect(podsWanted(object)).toBe(1);
+      expect(statusProgressSince(object, { rolledAt: 7 })).toBe(7_000);
+      expect(desiredPods(object)).toBe(1);
     },
   );
 
   it("is what it says in the fields of built-in kinds", () => {
     const conditions = [{ type: "Progressing", status: "True", lastUpdateTime: "2026-01-31T12:00:00Z" }];
     const object = { spec: { replicas: 3 }, status: { conditions } } as WorkloadObject;
-    expect(standsSince(object, { rolledAt: 7 })).toBe(Date.parse("2026-01-31T12:00:00Z"));
-    expect(podsWanted(object)).toBe(3);
-    expect(podsWanted({ status: { desiredNumberScheduled: 2 } } as WorkloadObject)).toBe(2);
+    expect(statusProgressSince(object, { rolledAt: 7 })).toBe(Date.parse("2026-01-31T12:00:00Z"));
+    expect(desiredPods(object)).toBe(3);
+    expect(desiredPods({ status: { desiredNumberScheduled: 2 } } as WorkloadObject)).toBe(2);
   });
 });

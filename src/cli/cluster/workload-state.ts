@@ -2,7 +2,7 @@ import type { Hold } from "../../domain/decision/hold.ts";
 import { fieldsOf, numberOf } from "../../domain/model/kinds/replica-counts.ts";
 import { podsCarryHash, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
-import { conditionsOf, type KubernetesReason, wordOf } from "./kubernetes-reason.ts";
+import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
 
 /** What a workload is, for a person: the states of `wave list`, in the order of its help. */
@@ -26,7 +26,7 @@ export type WorkloadState = keyof typeof workloadStates;
 export const workloadStateNames = Object.keys(workloadStates) as readonly WorkloadState[];
 
 /** Where a workload stands. */
-export interface Standing {
+export interface AssessedState {
   readonly state: WorkloadState;
   /** Why it is not current, as one word; "" where there is nothing to say. */
   readonly because: string;
@@ -37,7 +37,7 @@ export interface Standing {
 }
 
 /** What a standing is told from. */
-export interface StandingFacts {
+export interface StateFacts {
   readonly object: WorkloadObject;
   readonly workload: Workload;
   /** As `explain` tells it. */
@@ -57,7 +57,7 @@ export interface StandingFacts {
 }
 
 /** Where a workload stands: what is due comes first, then what became of what was written. */
-export function standingOf(facts: StandingFacts): Standing {
+export function assessState(facts: StateFacts): AssessedState {
   const { outcome, hold, reason, waitsSince } = facts;
   switch (outcome) {
     case "current":
@@ -83,12 +83,12 @@ export function standingOf(facts: StandingFacts): Standing {
 }
 
 /** Nothing is due: what Kubernetes has made of what was written last. */
-function rolloutStanding(facts: StandingFacts): Standing {
+function rolloutStanding(facts: StateFacts): AssessedState {
   const { object, workload, pods, podCount, kubernetes, flags, now } = facts;
   const { progress } = workload;
   const since = workload.rolledAt === 0 ? undefined : workload.rolledAt * 1000;
-  const word = wordOf(kubernetes);
-  const of = podCount === undefined ? "" : `: ${podsInWords(podCount)}`;
+  const word = kubernetesWord(kubernetes);
+  const of = podCount === undefined ? "" : `: ${describePodCount(podCount)}`;
   if (progress.state === "failed") {
     const { says = "deadline" } = progress;
     const why = says === "deadline" ? "its progress deadline is exceeded" : `its status says ${says}`;
@@ -104,7 +104,7 @@ function rolloutStanding(facts: StandingFacts): Standing {
     const why = pods.state === "unread" ? `: ${pods.why}` : "";
     return { state: "unknown", because: "pods", message: `its Pods could not be read${why}`, since: undefined };
   }
-  const wanted = podsWanted(object);
+  const wanted = desiredPods(object);
   // A Rollout with blueGreen keeps those of before for a while after they have been replaced.
   const keepsOthers = progress.state === "complete" && wanted > 0 && podCount.current >= wanted;
   if (keepsOthers || (podCount.current === podCount.total && podCount.total >= wanted)) {
@@ -114,17 +114,17 @@ function rolloutStanding(facts: StandingFacts): Standing {
   }
   const [because, why] = whatHoldsPods(object);
   const lacking = podCount.total < wanted ? `; ${wanted} are to be` : "";
-  return { state: "behind", because: word ?? because, message: `${podsInWords(podCount)}${lacking}${why}`, since };
+  return { state: "behind", because: word ?? because, message: `${describePodCount(podCount)}${lacking}${why}`, since };
 }
 
 /** `2 of 3 Pods run with the current configuration`. */
-export function podsInWords({ current, total }: PodCount): string {
+export function describePodCount({ current, total }: PodCount): string {
   if (total === 0) return "there are no Pods";
   return `${current} of ${total} ${total === 1 ? "Pod runs" : "Pods run"} with the current configuration`;
 }
 
 /** How many Pods there are to be. */
-export function podsWanted({ spec, status }: WorkloadObject): number {
+export function desiredPods({ spec, status }: WorkloadObject): number {
   const [asked, told] = [fieldsOf(spec), fieldsOf(status)];
   return numberOf(told.desiredNumberScheduled) ?? ("replicas" in asked ? (numberOf(asked.replicas) ?? 1) : 0);
 }
@@ -154,7 +154,7 @@ function whatHoldsPods({ spec }: WorkloadObject): readonly [word: string, why: s
 }
 
 /** Since when the rollout of a workload stands where it does, as its status tells; milliseconds since the epoch. */
-export function standsSince(object: WorkloadObject, { rolledAt }: Pick<Workload, "rolledAt">): number {
+export function statusProgressSince(object: WorkloadObject, { rolledAt }: Pick<Workload, "rolledAt">): number {
   const progressing = conditionsOf(object).find(({ type }) => type === "Progressing")?.lastUpdateTime;
   return Math.max(rolledAt * 1000, Date.parse(progressing ?? "") || 0);
 }

@@ -1,5 +1,5 @@
 import type { Command } from "../command/command.ts";
-import { type KindRow, kindNamed, takesWorkloads } from "../command/workload-argument.ts";
+import { type ArgumentKind, findArgumentKind, acceptsWorkloads } from "../command/workload-argument.ts";
 import type { Flag } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
 
@@ -26,21 +26,21 @@ export interface Completable {
   /** Words that commands take which have no flags and no objects. */
   readonly words: Readonly<Record<string, readonly string[]>>;
   /** The names that there are in the cluster, asked with the words of the line; none where it does not answer soon. */
-  readonly namesOf: (asked: Asked) => Promise<readonly string[]>;
+  readonly namesOf: (asked: NameQuery) => Promise<readonly string[]>;
   /** The kinds that the Wave that runs rolls besides the built-in ones, such as `rollouts.argoproj.io`; none likewise. */
-  readonly otherKinds: (line: Line) => Promise<readonly string[]>;
+  readonly otherKinds: (line: CommandLine) => Promise<readonly string[]>;
 }
 
 /** What of a line says which cluster and namespace are meant. */
-export interface Line {
+export interface CommandLine {
   readonly flags: FlagTable;
   /** The words before the one that is being typed. */
   readonly words: readonly string[];
 }
 
 /** Which names of a cluster are asked for. */
-export interface Asked extends Line {
-  readonly of: KindRow<string> | "namespaces";
+export interface NameQuery extends CommandLine {
+  readonly of: ArgumentKind<string> | "namespaces";
 }
 
 const nothing: Candidates = { offered: [] };
@@ -56,15 +56,15 @@ export async function candidatesFor(words: readonly string[], wave: Completable)
   const fixed = Object.hasOwn(wave.words, name) ? wave.words[name] : undefined;
   if (fixed !== undefined) return { offered: args.length === 1 ? wordsOf(fixed).filter(startsWith(current)) : [] };
   if (!wave.summaries.has(name)) return nothing;
-  const { takes } = await wave.load(name);
-  if (takes === undefined) return nothing;
+  const { accepts } = await wave.load(name);
+  if (accepts === undefined) return nothing;
   const before = args.slice(0, -1);
   const afterFlags = before.includes("--");
-  const asked = { flags: takes.flags, words: before };
-  const flag = afterFlags ? undefined : flagOf(takes.flags, before.at(-1) ?? "");
+  const asked = { flags: accepts.flags, words: before };
+  const flag = afterFlags ? undefined : flagOf(accepts.flags, before.at(-1) ?? "");
   if (flag?.placeholder !== undefined) return valuesOf(flag, current, { ...asked, words: before.slice(0, -1) }, wave);
-  if (!afterFlags && current.startsWith("-")) return flagsFor(takes.flags, current, asked, wave);
-  return objectsFor(takes.kinds ?? [], current, asked, wave);
+  if (!afterFlags && current.startsWith("-")) return flagsFor(accepts.flags, current, asked, wave);
+  return objectsFor(accepts.kinds ?? [], current, asked, wave);
 }
 
 function wordsOf(words: readonly string[]): readonly Candidate[] {
@@ -82,7 +82,7 @@ function flagOf(flags: FlagTable, word: string): Flag<unknown> | undefined {
   return Object.hasOwn(flags, name) ? flags[name] : Object.values(flags).find(({ short }) => short === name);
 }
 
-async function flagsFor(flags: FlagTable, current: string, asked: Line, wave: Completable): Promise<Candidates> {
+async function flagsFor(flags: FlagTable, current: string, asked: CommandLine, wave: Completable): Promise<Candidates> {
   const [, name, value] = /^(--?[^=]+)=(.*)$/s.exec(current) ?? [];
   if (name === undefined) {
     const all = Object.entries(flags).map(([flag, { help }]) => ({ word: `--${flag}`, means: help }));
@@ -100,7 +100,7 @@ async function flagsFor(flags: FlagTable, current: string, asked: Line, wave: Co
 async function valuesOf(
   { completes, placeholder = "" }: Flag<unknown>,
   typed: string,
-  asked: Line,
+  asked: CommandLine,
   wave: Completable,
 ): Promise<Candidates> {
   if (completes === undefined) return { offered: [], files: placeholder === "FILE" || placeholder === "DIR" };
@@ -111,14 +111,14 @@ async function valuesOf(
 
 /** `deployment/web`, or `web` after the word `deployment`. */
 async function objectsFor(
-  kinds: readonly KindRow<string>[],
+  kinds: readonly ArgumentKind<string>[],
   current: string,
-  asked: Line,
+  asked: CommandLine,
   wave: Completable,
 ): Promise<Candidates> {
   const [typed = "", name] = current.split("/");
   const before = (word: string) => kinds.find(({ names }) => names.includes(word.toLowerCase()));
-  const named = name === undefined ? asked.words.map(before).find((row) => row !== undefined) : kindNamed(typed, kinds);
+  const named = name === undefined ? asked.words.map(before).find((row) => row !== undefined) : findArgumentKind(typed, kinds);
   if (named !== undefined) {
     const names = await wave.namesOf({ of: named, ...asked });
     const prefix = name === undefined ? "" : `${typed}/`;
@@ -126,7 +126,7 @@ async function objectsFor(
   }
   if (name !== undefined) return nothing;
   // Of the others those alone that are rolled here: a name with a dot says of which group they are.
-  const others = takesWorkloads(kinds) ? await wave.otherKinds(asked) : [];
+  const others = acceptsWorkloads(kinds) ? await wave.otherKinds(asked) : [];
   const all = [...kinds.map(({ kind }) => kind.toLowerCase()).filter((kind) => !kind.includes(".")), ...others];
   const offered = wordsOf(all.map((kind) => `${kind}/`)).filter(startsWith(current));
   return { offered, goesOn: offered.length > 0 };

@@ -6,16 +6,16 @@ import { type Resource, resourcePath, resources } from "../../kube/api/resources
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findResource } from "../../kube/reads/discovery.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { configured, connected, connectionFlags } from "../cluster/cluster-command.ts";
-import { toldBy } from "../cluster/effective-flags.ts";
-import { runningWave, waveSelector, wavesFor } from "../cluster/running-wave.ts";
+import { clusterConfigOf, withCluster, connectionFlags } from "../cluster/cluster-command.ts";
+import { effectiveFlags } from "../cluster/effective-flags.ts";
+import { toRunningWave, waveSelector, wavesWatching } from "../cluster/running-wave.ts";
 import type { Terminal } from "../command/command.ts";
-import type { KindRow } from "../command/workload-argument.ts";
+import type { ArgumentKind } from "../command/workload-argument.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
-import { type Given, parseFlags } from "../flags/parse-flags.ts";
+import { type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import type { Asked, Line } from "./candidates.ts";
+import type { NameQuery, CommandLine } from "./candidates.ts";
 
 /** A person waits: of more names than these the first are offered, and none of a cluster that takes longer. */
 const [mostNames, mostMs] = [500, 2_000];
@@ -26,11 +26,11 @@ const kindsMs = 500;
 interface Place {
   readonly client: Pick<ApiClient, "request">;
   readonly namespace: string;
-  readonly given: ReadonlyMap<string, Given>;
+  readonly given: ReadonlyMap<string, GivenFlag>;
 }
 
 /** The names of what there is in the cluster that the words of a line mean. Never rejects for what may be wrong there. */
-export function namesOf({ of, ...line }: Asked, terminal: Terminal): Promise<readonly string[]> {
+export function namesOf({ of, ...line }: NameQuery, terminal: Terminal): Promise<readonly string[]> {
   return askCluster(line, terminal, mostMs, async ({ client, namespace }) => {
     const resource = of === "namespaces" ? resources.namespaces : await servedAs(client, of);
     if (resource === undefined) return [];
@@ -45,7 +45,7 @@ export function namesOf({ of, ...line }: Asked, terminal: Terminal): Promise<rea
  * The kinds that the Wave that serves the namespace rolls besides the built-in ones, as its Deployment or the line says. Never rejects
  * likewise.
  */
-export function otherKinds(line: Line, terminal: Terminal): Promise<readonly string[]> {
+export function otherKinds(line: CommandLine, terminal: Terminal): Promise<readonly string[]> {
   return askCluster(line, terminal, kindsMs, async ({ client, namespace, given }) => {
     const path = resourcePath(resources.deployments);
     const query = { labelSelector: waveSelector, limit: String(mostNames) };
@@ -54,17 +54,17 @@ export function otherKinds(line: Line, terminal: Terminal): Promise<readonly str
       path,
       query,
     });
-    const waves = wavesFor(
-      items.flatMap((each) => runningWave(each) ?? []),
+    const waves = wavesWatching(
+      items.flatMap((each) => toRunningWave(each) ?? []),
       namespace,
     );
-    const wanted = waves.flatMap((wave) => wantedKinds(toldBy(wave, given).values) ?? []);
+    const wanted = waves.flatMap((wave) => wantedKinds(effectiveFlags(wave, given).values) ?? []);
     return [...new Set(wanted.map(({ id }) => id))];
   });
 }
 
 /** The resource of a kind as the API server has it: of custom ones nobody knows the version before. */
-async function servedAs(client: Place["client"], { kind, resource }: KindRow<string>): Promise<Resource | undefined> {
+async function servedAs(client: Place["client"], { kind, resource }: ArgumentKind<string>): Promise<Resource | undefined> {
   const wanted = readWantedKind(kind);
   const found = wanted === undefined ? undefined : await findResource(client, wanted);
   return wanted === undefined ? resource : found && { ...found, plural: wanted.plural };
@@ -72,7 +72,7 @@ async function servedAs(client: Place["client"], { kind, resource }: KindRow<str
 
 /** What a cluster answers in a time, or nothing where anything is wrong with it or with the line. */
 async function askCluster(
-  { flags, words }: Line,
+  { flags, words }: CommandLine,
   terminal: Terminal,
   ms: number,
   ask: (place: Place) => Promise<readonly string[]>,
@@ -80,11 +80,11 @@ async function askCluster(
   const until = systemClock.monotonic() + ms;
   try {
     const parsed = parseFlags({ ...flags, ...connectionFlags, namespace: namespaceFlag }, words, terminal.env);
-    if (parsed.asks !== "run") return [];
+    if (parsed.action !== "run") return [];
     const { values, given } = parsed;
-    const config = await configured(values, terminal);
+    const config = await clusterConfigOf(values, terminal);
     let answer: readonly string[] = [];
-    await connected("complete", config, async ({ client, namespace }) => {
+    await withCluster("complete", config, async ({ client, namespace }) => {
       const hurried: Place["client"] = {
         request: (request) => client.request({ ...request, timeoutMs: Math.max(1, until - systemClock.monotonic()) }),
       };

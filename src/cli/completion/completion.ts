@@ -1,5 +1,5 @@
 import { enumerated, quoted } from "../../domain/syntax/wording.ts";
-import { type Command, type Terminal, taking } from "../command/command.ts";
+import { type Command, type Terminal, accepting } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import { parseFlags } from "../flags/parse-flags.ts";
@@ -9,10 +9,10 @@ import { namesOf, otherKinds } from "./cluster-names.ts";
 import { scripts, shells } from "./scripts.ts";
 
 /** `wave completion SHELL`: writes the script by which a shell completes `wave`. */
-export const completion: Command = taking(
+export const completion: Command = accepting(
   async (args, terminal) => {
     const parsed = parseFlags({}, args, {});
-    if (parsed.asks !== "run") {
+    if (parsed.action !== "run") {
       terminal.write(completionHelp());
       return exitCodes.done;
     }

@@ -4,19 +4,19 @@ import { systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
 import type { Terminal } from "../command/command.ts";
-import { toldFailure } from "../command/command-failure.ts";
+import { reportFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { version } from "../command/version.ts";
 import { parseFlags } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors } from "../output/paint.ts";
-import { startWaveBeside } from "./beside.ts";
-import { demoFlags, demoHelp } from "./flags.ts";
+import { startWave } from "./start-wave.ts";
+import { demoFlags, demoHelp } from "./demo-flags.ts";
 import { Interrupted, untilInterrupted } from "./interrupt.ts";
 import { createNarrator, type Narrator } from "./narrator.ts";
 import { observe } from "./observer.ts";
-import { openNamespace, openSandbox, type Stage } from "./stage.ts";
-import { tellStory } from "./story.ts";
+import { openNamespace, openSandbox, type DemoCluster } from "./demo-cluster.ts";
+import { runStory } from "./story.ts";
 
 /**
  * `wave demo`: tells what Wave does while it does it. Resolves with 0 when everything happened as told, with 1 and one
@@ -26,11 +26,11 @@ import { tellStory } from "./story.ts";
 export async function demo(args: readonly string[], terminal: Terminal): Promise<number> {
   // No variable chooses a cluster: the first thing that a new user runs must not surprise one.
   const request = parseFlags(demoFlags, args, {});
-  if (request.asks === "help") {
+  if (request.action === "help") {
     terminal.write(demoHelp());
     return exitCodes.done;
   }
-  if (request.asks === "version") {
+  if (request.action === "version") {
     terminal.write(`wave ${version()}\n`);
     return exitCodes.done;
   }
@@ -60,7 +60,7 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
 }
 
 /** The story from its first line to its last; resolves with 0. */
-async function perform(stage: Stage, keep: boolean, terminal: Terminal, signal: AbortSignal): Promise<number> {
+async function perform(stage: DemoCluster, keep: boolean, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const failed = new AbortController();
   const over = AbortSignal.any([signal, failed.signal]);
   const color = hasColors(terminal.env, terminal.outputToTerminal);
@@ -71,13 +71,13 @@ async function perform(stage: Stage, keep: boolean, terminal: Terminal, signal: 
     ...stage.description,
   );
   const log = createLog(terminal, color);
-  const wave = startWaveBeside(stage.waveFlags, terminal, log, (error) => failed.abort(error));
+  const wave = startWave(stage.waveFlags, terminal, log, (error) => failed.abort(error));
   const watching = new AbortController();
   try {
     const { client, namespace, stepMs } = stage;
     const watch = AbortSignal.any([over, watching.signal]);
     const observer = observe({ client, namespace, stepMs, clock: systemClock, log, signal: watch });
-    const ending = await tellStory({ stage, observer, narrator, clock: systemClock, signal: over });
+    const ending = await runStory({ stage, observer, narrator, clock: systemClock, signal: over });
     const seconds = ((systemClock.monotonic() - from) / 1000).toFixed(1);
     narrator.paragraph(
       `${ending.edits} changes, ${ending.rollouts} of which the Pods could see: ${ending.rollouts} rollouts. ${seconds} s.`,
@@ -115,7 +115,7 @@ function createLog(terminal: Terminal, color: boolean): SwitchedLogger {
 }
 
 /** Leaves everything running for a person to try, until it is interrupted. */
-async function play(stage: Stage, narrator: Narrator, log: SwitchedLogger, over: AbortSignal): Promise<void> {
+async function play(stage: DemoCluster, narrator: Narrator, log: SwitchedLogger, over: AbortSignal): Promise<void> {
   const kubectl = ["kubectl", ...stage.kubectlFlags, ...stage.namespaceFlags].join(" ");
   const explain = ["bin/wave explain deployment/web", ...stage.kubectlFlags, ...stage.namespaceFlags].join(" ");
   narrator.paragraph(
@@ -143,7 +143,7 @@ function tellWhatNext(narrator: Narrator): void {
 }
 
 /** Removes the stage; resolves with the exit code. */
-async function leave(stage: Stage, told: number, terminal: Terminal): Promise<number> {
+async function leave(stage: DemoCluster, told: number, terminal: Terminal): Promise<number> {
   if (stage.namespaceFlags.length > 0)
     terminal.write(`Removing namespace ${stage.namespace}, which takes a cluster some seconds …\n`);
   try {
@@ -161,5 +161,5 @@ function failure(error: unknown, terminal: Terminal): number {
     return error.exitCode;
   }
   terminal.writeError(`wave demo: ${errorText(error)}\n`);
-  return toldFailure(error, undefined)?.code ?? exitCodes.no;
+  return reportFailure(error, undefined)?.code ?? exitCodes.no;
 }

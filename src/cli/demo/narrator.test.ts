@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { change, createNarrator, shortHash } from "./narrator.ts";
+import { describeChange, createNarrator, shortHash } from "./narrator.ts";
 
 function told(color: boolean): string {
   let text = "";
@@ -8,7 +8,7 @@ function told(color: boolean): string {
   }, color);
   narrator.step(1, "An edit");
   narrator.command("kubectl edit configmap web", "another page");
-  narrator.seen("hash", change("v2:1", "v2:2"), "soon");
+  narrator.seen("hash", describeChange("v2:1", "v2:2"), "soon");
   narrator.why("because");
   narrator.paragraph("The end");
   return text;
@@ -37,7 +37,7 @@ describe("a narrator", () => {
   });
 
   it("says what stays as it was", () => {
-    expect(change("a", "a")).toBe("a, as before");
+    expect(describeChange("a", "a")).toBe("a, as before");
   });
 
   it("shortens a hash to its tag and 8 digits", () => {

@@ -34,7 +34,7 @@ export function createNarrator(write: (text: string) => void, color: boolean): N
 }
 
 /** `a → b`, or `a, as before`. */
-export function change(before: string, after: string): string {
+export function describeChange(before: string, after: string): string {
   return before === after ? `${after}, as before` : `${before} → ${after}`;
 }
 

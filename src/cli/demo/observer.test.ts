@@ -9,7 +9,7 @@ import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { page, web } from "./example.ts";
 import { observe } from "./observer.ts";
-import { hashOf } from "./rollout.ts";
+import { hashOf } from "./rolled-out.ts";
 
 async function observed() {
   const sandbox = await startSandbox();

@@ -5,14 +5,14 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { page, token, web, witness, witnessPage } from "./example.ts";
-import { change, type Narrator, shortHash } from "./narrator.ts";
+import { describeChange, type Narrator, shortHash } from "./narrator.ts";
 import type { Observer } from "./observer.ts";
-import { eventOn, hashOf, type RolledOut, replicaSetsOf, rolledOut } from "./rollout.ts";
-import type { Stage } from "./stage.ts";
+import { eventOn, hashOf, type RolledOutDeployment, replicaSetsOf, rolledOut } from "./rolled-out.ts";
+import type { DemoCluster } from "./demo-cluster.ts";
 
 /** What the story is told with. */
-export interface Cast {
-  readonly stage: Stage;
+export interface StoryContext {
+  readonly stage: DemoCluster;
   readonly observer: Observer;
   readonly narrator: Narrator;
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export interface Cast {
 }
 
 /** What came of the story. */
-export interface Ending {
+export interface StoryResult {
   readonly edits: number;
   readonly rollouts: number;
 }
@@ -29,7 +29,7 @@ export interface Ending {
  * Four steps, each done only when its outcome is seen in the cluster. Rejects with one line that names the step where
  * something else happened, or nothing in time, and with the signal's reason.
  */
-export async function tellStory(cast: Cast): Promise<Ending> {
+export async function runStory(cast: StoryContext): Promise<StoryResult> {
   const first = await step(cast, 1, "A Deployment opts in", () => optIn(cast));
   const replicaSets = replicaSetsOf(cast.observer, "web").length;
   const second = await step(cast, 2, "The page is edited: the Pod must be replaced", () => editPage(cast, first));
@@ -40,7 +40,7 @@ export async function tellStory(cast: Cast): Promise<Ending> {
   return { edits: 3, rollouts };
 }
 
-async function step<T>({ narrator, signal }: Cast, number: number, title: string, act: () => Promise<T>): Promise<T> {
+async function step<T>({ narrator, signal }: StoryContext, number: number, title: string, act: () => Promise<T>): Promise<T> {
   narrator.step(number, title);
   try {
     const result = await act();
@@ -52,7 +52,7 @@ async function step<T>({ narrator, signal }: Cast, number: number, title: string
   }
 }
 
-async function optIn(cast: Cast): Promise<RolledOut> {
+async function optIn(cast: StoryContext): Promise<RolledOutDeployment> {
   const { narrator, observer } = cast;
   narrator.command(kubectl(cast, "apply -f examples/nginx.yaml"));
   narrator.why(
@@ -70,18 +70,18 @@ async function optIn(cast: Cast): Promise<RolledOut> {
   return now;
 }
 
-async function editPage(cast: Cast, before: RolledOut): Promise<RolledOut> {
+async function editPage(cast: StoryContext, before: RolledOutDeployment): Promise<RolledOutDeployment> {
   cast.narrator.command(kubectl(cast, "edit configmap web-page"), "change index.html");
   return roll(cast, before, () => editConfigMap(cast, { "index.html": "<h1>Hello again</h1>\n" }));
 }
 
-async function createToken(cast: Cast, before: RolledOut): Promise<RolledOut> {
+async function createToken(cast: StoryContext, before: RolledOutDeployment): Promise<RolledOutDeployment> {
   cast.narrator.command(kubectl(cast, "create secret generic web-token --from-file=token"));
   return roll(cast, before, () => create(cast, resources.secrets, token(randomUUID)));
 }
 
 /** Does something that must give the Deployment other Pods, and shows how it did. */
-async function roll(cast: Cast, before: RolledOut, act: () => Promise<void>): Promise<RolledOut> {
+async function roll(cast: StoryContext, before: RolledOutDeployment, act: () => Promise<void>): Promise<RolledOutDeployment> {
   const { narrator, observer, clock } = cast;
   const seen = new Set(observer.events().map(({ metadata }) => metadata.resourceVersion));
   const from = clock.monotonic();
@@ -91,15 +91,15 @@ async function roll(cast: Cast, before: RolledOut, act: () => Promise<void>): Pr
     return current === before.hash ? undefined : current;
   });
   const tookMs = Math.max(1, Math.round(clock.monotonic() - from));
-  narrator.seen("hash", change(shortHash(before.hash), shortHash(hash)), `${tookMs} ms after the edit was sent`);
+  narrator.seen("hash", describeChange(shortHash(before.hash), shortHash(hash)), `${tookMs} ms after the edit was sent`);
   const reason = "ConfigChanged";
   const message = await observer.until(`an Event ${reason} on Deployment web`, () =>
     eventOn(observer, "web", reason, seen),
   );
   narrator.seen("Event", reason, message);
   const after = await observer.until("Pods with this hash", () => rolledOut(observer, "web", hash));
-  narrator.seen("ReplicaSet", change(before.replicaSet, after.replicaSet));
-  narrator.seen("Pod", change(before.pods.join(", "), after.pods.join(", ")));
+  narrator.seen("ReplicaSet", describeChange(before.replicaSet, after.replicaSet));
+  narrator.seen("Pod", describeChange(before.pods.join(", "), after.pods.join(", ")));
   return after;
 }
 
@@ -107,7 +107,7 @@ async function roll(cast: Cast, before: RolledOut, act: () => Promise<void>): Pr
  * Waiting would prove nothing. Instead a ConfigMap is made after the edit and a Deployment that reads it: Wave is told of
  * ConfigMaps in the order of their writes, so when this Deployment has its hash, Wave has seen the edit before.
  */
-async function editNotes(cast: Cast, before: RolledOut): Promise<void> {
+async function editNotes(cast: StoryContext, before: RolledOutDeployment): Promise<void> {
   const { narrator, observer, stage } = cast;
   narrator.command(kubectl(cast, "edit configmap web-page"), "change notes.txt");
   await editConfigMap(cast, { "notes.txt": "No Pod reads this key, whatever it says.\n" });
@@ -120,28 +120,28 @@ async function editNotes(cast: Cast, before: RolledOut): Promise<void> {
   if (generation !== before.generation || current !== before.hash || after?.replicaSet !== before.replicaSet) {
     throw new Error("Deployment web was changed by an edit that none of its Pods sees");
   }
-  narrator.seen("hash", change(shortHash(before.hash), shortHash(current)));
-  narrator.seen("Pod", change(before.pods.join(", "), after.pods.join(", ")));
+  narrator.seen("hash", describeChange(shortHash(before.hash), shortHash(current)));
+  narrator.seen("Pod", describeChange(before.pods.join(", "), after.pods.join(", ")));
   const made = "It did see the edit: Deployment witness, which the demo made right after it, already has its hash.";
   narrator.why(made, `Deployment web is still of generation ${generation}: nothing was written.`);
 
-  async function read({ signal }: Cast, resource: Resource, name: string): Promise<KubeObject> {
+  async function read({ signal }: StoryContext, resource: Resource, name: string): Promise<KubeObject> {
     const path = resourcePath(resource, { namespace: stage.namespace, name });
     return stage.client.request<KubeObject>({ method: "GET", path, signal });
   }
 }
 
 /** A command as a person would type it there. */
-function kubectl({ stage }: Cast, command: string): string {
+function kubectl({ stage }: StoryContext, command: string): string {
   return ["kubectl", ...stage.namespaceFlags, command].join(" ");
 }
 
-async function create({ stage, signal }: Cast, resource: Resource, body: Deployment | object): Promise<void> {
+async function create({ stage, signal }: StoryContext, resource: Resource, body: Deployment | object): Promise<void> {
   const path = resourcePath(resource, { namespace: stage.namespace });
   await stage.client.request({ method: "POST", path, body, query: { fieldManager: "wave-demo" }, signal });
 }
 
-async function editConfigMap({ stage, signal }: Cast, data: Readonly<Record<string, string>>): Promise<void> {
+async function editConfigMap({ stage, signal }: StoryContext, data: Readonly<Record<string, string>>): Promise<void> {
   const path = resourcePath(resources.configMaps, { namespace: stage.namespace, name: "web-page" });
   const query = { fieldManager: "wave-demo" };
   await stage.client.request({ method: "PATCH", path, body: { data }, query, signal });

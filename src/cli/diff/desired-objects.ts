@@ -2,19 +2,19 @@ import { configResources } from "../../cache/live/live-configs.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { calledManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
+import { describeManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
 
 /** A manifest of an object that has a name and a place. */
-export interface Named extends Manifest {
+export interface NamedManifest extends Manifest {
   readonly name: string;
   readonly namespace: string;
 }
 
 /** What of the manifests may make a workload roll. */
-export interface Wanted {
-  readonly workloads: readonly { readonly row: WorkloadRow; readonly manifest: Named }[];
-  readonly configs: readonly { readonly kind: StoredKind; readonly manifest: Named }[];
-  readonly namespaces: readonly Named[];
+export interface DesiredObjects {
+  readonly workloads: readonly { readonly row: WorkloadRow; readonly manifest: NamedManifest }[];
+  readonly configs: readonly { readonly kind: StoredKind; readonly manifest: NamedManifest }[];
+  readonly namespaces: readonly NamedManifest[];
   /** What a person should know of the others, a line each. */
   readonly notes: readonly string[];
 }
@@ -35,15 +35,15 @@ const otherTimes = new Set([
  * Sorts manifests by what they are to Wave. What names no namespace is in `namespace`; where that was `given`, nothing may name
  * another one, as for kubectl. Throws a UsageError for what does, and for an object that is there twice.
  */
-export function wantedOf(
+export function desiredObjects(
   manifests: readonly Manifest[],
   kinds: readonly WorkloadRow[],
   { namespace, given }: { readonly namespace: string; readonly given: boolean },
-): Wanted {
+): DesiredObjects {
   const wanted = {
-    workloads: [] as Wanted["workloads"][number][],
-    configs: [] as Wanted["configs"][number][],
-    namespaces: [] as Named[],
+    workloads: [] as DesiredObjects["workloads"][number][],
+    configs: [] as DesiredObjects["configs"][number][],
+    namespaces: [] as NamedManifest[],
   };
   const notes: string[] = [];
   const seen = new Map<string, string>();
@@ -55,26 +55,26 @@ export function wantedOf(
     if (row === undefined && config === undefined && !isNamespace) continue;
     const when = hooksOf(manifest);
     if (when.length > 0 && when.every((each) => otherTimes.has(each))) {
-      notes.push(`${calledManifest(manifest)} is a hook of Helm's for ${when.join(", ")}: it is left out`);
+      notes.push(`${describeManifest(manifest)} is a hook of Helm's for ${when.join(", ")}: it is left out`);
       continue;
     }
     if (when.length > 0)
-      notes.push(`${calledManifest(manifest)} is a hook of Helm's: it is applied at ${when.join(", ")}`);
+      notes.push(`${describeManifest(manifest)} is a hook of Helm's: it is applied at ${when.join(", ")}`);
     if (name === undefined) {
-      notes.push(`${calledManifest(manifest)} (${place}) gets its name from the API server: nobody reads it yet`);
+      notes.push(`${describeManifest(manifest)} (${place}) gets its name from the API server: nobody reads it yet`);
       continue;
     }
     if (given && !isNamespace && manifest.namespace !== undefined && manifest.namespace !== namespace)
       throw new UsageError(
-        `${place}: ${calledManifest(manifest)} is in namespace "${manifest.namespace}", and --namespace says "${namespace}"`,
+        `${place}: ${describeManifest(manifest)} is in namespace "${manifest.namespace}", and --namespace says "${namespace}"`,
       );
     const where = isNamespace ? name : (manifest.namespace ?? namespace);
     const id = `${apiVersion}/${kind}/${where}/${name}`;
     const before = seen.get(id);
     if (before !== undefined)
-      throw new UsageError(`${place}: ${calledManifest(manifest)} is there twice, first at ${before}`);
+      throw new UsageError(`${place}: ${describeManifest(manifest)} is there twice, first at ${before}`);
     seen.set(id, place);
-    const named: Named = { ...(isNamespace ? manifest : inNamespace(manifest, where)), name, namespace: where };
+    const named: NamedManifest = { ...(isNamespace ? manifest : inNamespace(manifest, where)), name, namespace: where };
     if (row !== undefined) wanted.workloads.push({ row, manifest: named });
     else if (config !== undefined) wanted.configs.push({ kind: config, manifest: named });
     else wanted.namespaces.push(named);

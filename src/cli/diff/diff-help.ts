@@ -1,7 +1,7 @@
-import { sharedMeanings } from "../command/exit-codes.ts";
+import { sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import { diffFlags } from "./diff-flags.ts";
-import { effects } from "./effects.ts";
+import { diffEffects } from "./diff-effects.ts";
 
 /** What `wave diff --help` prints. */
 export function diffHelp(): string {
@@ -17,11 +17,11 @@ export function diffHelp(): string {
         ["kustomize build overlays/prod | wave diff -f - -o markdown", "for a pull request"],
         ["wave diff -f manifests/ -f extra.yaml", "a folder and a file"],
       ],
-      words: { heading: "What becomes of a workload", meanings: effects },
+      words: { heading: "What becomes of a workload", meanings: diffEffects },
       notes: [
         "What the API server fills in for new fields, and what admission changes, is not known here. Nothing is removed that the manifests do not have: only keys and fields that were applied before, as kubectl apply does.",
       ],
-      exits: { 0: "no Pods would be replaced", 1: "some would", ...sharedMeanings },
+      exits: { 0: "no Pods would be replaced", 1: "some would", ...sharedExitCodes },
     },
     diffFlags,
   );

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { diffMarkdown } from "./diff-markdown.ts";
-import type { WorkloadDifference } from "./difference.ts";
+import type { WorkloadDifference } from "./workload-difference.ts";
 
 const workload = (name: string, keys: readonly string[]): WorkloadDifference => ({
   kind: "Deployment",

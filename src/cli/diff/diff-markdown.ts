@@ -1,9 +1,9 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { counted } from "../../domain/syntax/wording.ts";
 import { printable } from "../output/printable.ts";
-import type { WorkloadDifference } from "./difference.ts";
-import { effects } from "./effects.ts";
-import { type Difference, reasonOf, summaryOf } from "./summary.ts";
+import type { WorkloadDifference } from "./workload-difference.ts";
+import { diffEffects } from "./diff-effects.ts";
+import { type Difference, describeReason, describeSummary } from "./describe-difference.ts";
 
 /** A comment of a pull request may have 65,536 characters on GitHub: rows that are more are counted. */
 const mostCharacters = 60_000;
@@ -19,7 +19,7 @@ export function diffMarkdown(difference: Difference, rows = mostRows): string {
   const shown = workloads.slice(0, rows);
   const more = workloads.length - shown.length;
   const blocks = [
-    [`**Wave:** ${summaryOf(difference)}`],
+    [`**Wave:** ${describeSummary(difference)}`],
     shown.length === 0 ? [] : table(shown),
     more > 0 ? [`… and ${counted(more)} more.`] : [],
     shown.length === 0
@@ -42,7 +42,7 @@ export function diffMarkdown(difference: Difference, rows = mostRows): string {
 function table(workloads: readonly WorkloadDifference[]): readonly string[] {
   const rows = workloads.map((each) => {
     const name = `${each.namespace} ${each.kind.toLowerCase()}/${each.name}`;
-    return `| ${each.batch ?? "–"} | ${inCell(name)} | ${each.effect} | ${inCell(reasonOf(each))} |`;
+    return `| ${each.batch ?? "–"} | ${inCell(name)} | ${each.effect} | ${inCell(describeReason(each))} |`;
   });
   return ["| Wave | Workload | Effect | Why |", "|---:|---|---|---|", ...rows];
 }
@@ -73,7 +73,7 @@ function rest(count: number, bullet: string): readonly string[] {
 
 function legend(workloads: readonly WorkloadDifference[]): readonly string[] {
   const present = new Set(workloads.map(({ effect }) => effect));
-  return ["", ...[...present].map((effect) => `- \`${effect}\`: ${effects[effect]}`)];
+  return ["", ...[...present].map((effect) => `- \`${effect}\`: ${diffEffects[effect]}`)];
 }
 
 /** A code span that holds any text (https://spec.commonmark.org/0.31.2/#code-spans): its fence is longer than any in it. */

@@ -3,8 +3,8 @@ import { printable } from "../output/printable.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
 import { diffMarkdown } from "./diff-markdown.ts";
-import { effectStyles } from "./effects.ts";
-import { type Difference, reasonOf, summaryOf } from "./summary.ts";
+import { effectStyles } from "./diff-effects.ts";
+import { type Difference, describeReason, describeSummary } from "./describe-difference.ts";
 
 /** How it is written. */
 export interface DiffForm {
@@ -17,7 +17,7 @@ export async function renderDiff(difference: Difference, { output, paint }: Diff
   if (isForProgram(output)) return programText({ version: 1, ...difference }, output);
   if (output === "markdown") return diffMarkdown(difference);
   const lines = difference.workloads.length === 0 ? [] : [...table(difference, paint), ""];
-  return [...lines, summaryOf(difference), ...difference.notes.map((note) => `Note: ${printable(note)}`)]
+  return [...lines, describeSummary(difference), ...difference.notes.map((note) => `Note: ${printable(note)}`)]
     .map((line) => `${line}\n`)
     .join("");
 }
@@ -29,7 +29,7 @@ function table({ workloads }: Difference, paint: Paint): readonly string[] {
     each.namespace,
     `${each.kind.toLowerCase()}/${each.name}`,
     each.effect,
-    reasonOf(each),
+    describeReason(each),
   ]);
   const painted: PaintCell = (text, row, column) => {
     if (row === 0) return paint("bold", text);

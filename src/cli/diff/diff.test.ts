@@ -7,7 +7,7 @@ import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { commandScene } from "../../../test/support/cli/commands.ts";
 import { runWave } from "../../../test/support/cli/terminal.ts";
 import { configHash, sharedWith, updateOnConfigChange } from "../../domain/references/annotations.ts";
-import type { WorkloadDifference } from "./difference.ts";
+import type { WorkloadDifference } from "./workload-difference.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());

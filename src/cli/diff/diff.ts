@@ -1,20 +1,20 @@
 import { enumerated, quoted } from "../../domain/syntax/wording.ts";
 import { clusterCommand } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { placed } from "../command/command-failure.ts";
-import { answered } from "../command/exit-codes.ts";
+import { withCluster } from "../command/command-failure.ts";
+import { exitCodeFor } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
-import { readBothStates } from "./before-and-after.ts";
-import { wantedOf } from "./desired-objects.ts";
+import { readClusterStates } from "./cluster-states.ts";
+import { desiredObjects } from "./desired-objects.ts";
 import { diffFlags } from "./diff-flags.ts";
 import { renderDiff } from "./diff-output.ts";
-import { differencesOf } from "./difference.ts";
-import { replacing } from "./effects.ts";
+import { differencesOf } from "./workload-difference.ts";
+import { replacing } from "./diff-effects.ts";
 import { readManifestFiles } from "./manifests/manifest-files.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
-import { overlaid } from "./overlay.ts";
+import { overlayManifests } from "./overlay.ts";
 
 /**
  * `wave diff -f FILE`: which workloads would roll if these manifests were applied. The answer is no where Pods would be
@@ -36,20 +36,20 @@ export const diff = clusterCommand({
       if (manifests.length === 0) throw new UsageError(`there is no manifest in ${enumerated(names, 3, fileCalled)}`);
       const policy = await readRunningPolicy("diff", cluster, called, undefined);
       const place = { namespace: values.namespace ?? cluster.namespace, given: values.namespace !== undefined };
-      const wanted = wantedOf(manifests, policy.kinds, place);
+      const wanted = desiredObjects(manifests, policy.kinds, place);
       const now = Date.now();
-      const overlay = await overlaid(cluster.client, wanted, policy, now);
-      const states = await readBothStates(cluster.client, policy, overlay);
+      const overlay = await overlayManifests(cluster.client, wanted, policy, now);
+      const states = await readClusterStates(cluster.client, policy, overlay);
       const workloads = differencesOf(states, now);
-      for (const gap of states.gaps) terminal.writeError(`wave diff: ${printable(placed(gap, cluster))}\n`);
+      for (const gap of states.gaps) terminal.writeError(`wave diff: ${printable(withCluster(gap, cluster))}\n`);
       const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
       terminal.write(
         await renderDiff({ workloads, notes: [...states.unlisted, ...wanted.notes] }, { output: values.output, paint }),
       );
       const unseen = [...states.gaps, ...states.unlisted];
-      return answered({
+      return exitCodeFor({
         no: workloads.some(({ effect }) => replacing.has(effect)),
-        lookedAtAll: unseen.length === 0 && workloads.every(({ effect }) => effect !== "unknown"),
+        complete: unseen.length === 0 && workloads.every(({ effect }) => effect !== "unknown"),
       });
     };
   },

@@ -13,15 +13,15 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError, isForbidden } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { inLane } from "../cluster/bounded-reads.ts";
+import { mapBounded } from "../cluster/map-bounded.ts";
 import { listAll } from "../cluster/list-all.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { type Sides, withBorrowedTemplates } from "./borrowed-templates.ts";
+import { type Sides, withSourceTemplates } from "./template-sources.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
 
 /** A workload before and after; before it may not be there. */
-export interface Pair {
+export interface WorkloadPair {
   readonly before: FoundWorkload | undefined;
   readonly after: FoundWorkload;
   /** Whether it is among the manifests, or the Deployment is whose pod template it borrows. */
@@ -31,24 +31,24 @@ export interface Pair {
 }
 
 /** The key of a workload, before and after. */
-export function keyOf({ after }: Pair): string {
+export function pairKey({ after }: WorkloadPair): string {
   return workloadKey(after.workload);
 }
 
 /** The workload as it is and as it would be. */
-export function workloadsOf({ before, after }: Pair): readonly Workload[] {
+export function workloadsOf({ before, after }: WorkloadPair): readonly Workload[] {
   return before === undefined ? [after.workload] : [before.workload, after.workload];
 }
 
 /** What decides what is asked for, before and after: the manifests may hold Namespaces. */
-export interface AskingBoth {
+export interface BothPolicies {
   readonly before: Asking;
   readonly after: Asking;
 }
 
 /** The workloads of the cluster that are looked at. */
 export interface ListedPairs {
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly WorkloadPair[];
   /** What of other namespaces may not be listed, a line each. */
   readonly gaps: readonly string[];
   /** What may not be listed even where the manifests are, a line each: without it nobody can say that nothing rolls. */
@@ -62,7 +62,7 @@ export interface ListedPairs {
 export async function listPairs(
   client: ApiClient,
   kinds: readonly WorkloadRow[],
-  asking: AskingBoth,
+  asking: BothPolicies,
   overlay: Overlay,
   namespaces: readonly string[],
 ): Promise<ListedPairs> {
@@ -70,12 +70,12 @@ export async function listPairs(
   const unlisted = new Set<string>();
   const wanted = new Map(overlay.workloads.map((each) => [keyOfWanted(each), wantedPair(each, asking)]));
   const unread: string[] = [];
-  const lists = await inLane(kinds, (row) => {
-    const keep = async (object: KubeObject & WorkloadObject): Promise<Pair | undefined> => {
+  const lists = await mapBounded(kinds, (row) => {
+    const keep = async (object: KubeObject & WorkloadObject): Promise<WorkloadPair | undefined> => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
       if (wanted.has(key) || !asksForRolls(row, object, asking)) return undefined;
       try {
-        const sides = await withBorrowedTemplates(
+        const sides = await withSourceTemplates(
           client,
           row,
           { before: object, after: object },
@@ -98,11 +98,11 @@ export async function listPairs(
 }
 
 /** Whether it does so before or after; a malformed one does not. */
-function asksForRolls(row: WorkloadRow, object: WorkloadObject, { before, after }: AskingBoth): boolean {
+function asksForRolls(row: WorkloadRow, object: WorkloadObject, { before, after }: BothPolicies): boolean {
   return [before, after].some((asking) => (workloadIfAny(row, object, asking)?.optIn.state ?? "out") !== "out");
 }
 
-function listedPair(row: WorkloadRow, sides: Sides<WorkloadObject>, asking: AskingBoth, { namespaces }: Overlay): Pair {
+function listedPair(row: WorkloadRow, sides: Sides<WorkloadObject>, asking: BothPolicies, { namespaces }: Overlay): WorkloadPair {
   const workload = toWorkload(row, sides.before, asking.before);
   const before = { object: standardForm(row, sides.before), workload };
   const isLent =
@@ -126,16 +126,16 @@ async function listWhere(
   client: ApiClient,
   row: WorkloadRow,
   namespaces: readonly string[],
-  keep: (object: KubeObject & WorkloadObject) => Promise<Pair | undefined>,
+  keep: (object: KubeObject & WorkloadObject) => Promise<WorkloadPair | undefined>,
   { elsewhere, unlisted }: { readonly elsewhere: Map<string, string>; readonly unlisted: Set<string> },
-): Promise<readonly Pair[]> {
+): Promise<readonly WorkloadPair[]> {
   try {
     return await listAll(client, row, {}, keep);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     elsewhere.set(row.plural, errorText(error));
   }
-  const lists = await inLane(namespaces, async (namespace) => {
+  const lists = await mapBounded(namespaces, async (namespace) => {
     try {
       return await listAll(client, row, { namespace }, keep);
     } catch (error) {
@@ -151,7 +151,7 @@ function keyOfWanted({ row, manifest: { namespace, name } }: OverlaidWorkload): 
   return workloadKey({ kind: row.id, namespace, name });
 }
 
-function wantedPair(wanted: OverlaidWorkload, asking: AskingBoth): Pair {
+function wantedPair(wanted: OverlaidWorkload, asking: BothPolicies): WorkloadPair {
   const { row, before, after, manifest, changesTemplate } = wanted;
   const workloadOf = (object: WorkloadObject, by: Asking): FoundWorkload => {
     try {

@@ -3,9 +3,9 @@ import { kinds } from "../../domain/model/built-in-kinds.ts";
 import { readWantedKind, rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { wantedOf } from "./desired-objects.ts";
+import { desiredObjects } from "./desired-objects.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
-import { overlaid } from "./overlay.ts";
+import { overlayManifests } from "./overlay.ts";
 
 const cronJobs = rowOf(readWantedKind("cronjobs.batch") as WantedKind, { apiVersion: "batch/v1", kind: "CronJob" });
 
@@ -24,9 +24,9 @@ async function changesTemplate(row: WorkloadRow, kind: string, apiVersion: strin
   });
   const text = JSON.stringify(object("nginx:2"));
   const manifests = await parseManifests([{ name: "web.json", text }]);
-  const wanted = wantedOf(manifests, [row], { namespace: "shop", given: false });
+  const wanted = desiredObjects(manifests, [row], { namespace: "shop", given: false });
   const client = { request: async () => structuredClone(object("nginx:1")) } as unknown as ApiClient;
-  const { workloads } = await overlaid(client, wanted, { compatibility: undefined }, 0);
+  const { workloads } = await overlayManifests(client, wanted, { compatibility: undefined }, 0);
   return workloads.map((each) => each.changesTemplate);
 }
 

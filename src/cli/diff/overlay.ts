@@ -10,15 +10,15 @@ import { sameJson } from "../../domain/syntax/same-json.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { inLane } from "../cluster/bounded-reads.ts";
+import { mapBounded } from "../cluster/map-bounded.ts";
 import type { KnownPolicy } from "../cluster/inherited-flags.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { type OverlaidTemplateSources, templateSourceKey, withBorrowedTemplates } from "./borrowed-templates.ts";
-import type { Named, Wanted } from "./desired-objects.ts";
-import { applied } from "./manifests/applied.ts";
+import { type OverlaidTemplateSources, templateSourceKey, withSourceTemplates } from "./template-sources.ts";
+import type { NamedManifest, DesiredObjects } from "./desired-objects.ts";
+import { applyManifest } from "./manifests/apply-manifest.ts";
 import type { JsonMap } from "./manifests/json.ts";
-import { overStored, type Stored } from "./stored.ts";
+import { mapStored, type LiveObject } from "./stored-objects.ts";
 
 /** A ConfigMap or Secret of the manifests: its digests as it is, and as it would be. */
 export interface OverlaidConfig extends ConfigName {
@@ -32,7 +32,7 @@ export interface OverlaidConfig extends ConfigName {
 /** A workload of the manifests, in the standard form. */
 export interface OverlaidWorkload {
   readonly row: WorkloadRow;
-  readonly manifest: Named;
+  readonly manifest: NamedManifest;
   /** Undefined: it is not there yet. */
   readonly before: WorkloadObject | undefined;
   readonly after: WorkloadObject;
@@ -56,38 +56,38 @@ export interface Overlay {
  * Lays the manifests over what is stored. Values are replaced by their digests as soon as both sides are known. Throws
  * a UsageError that names the place of a manifest that the API server would not take.
  */
-export async function overlaid(
+export async function overlayManifests(
   client: ApiClient,
-  wanted: Wanted,
+  wanted: DesiredObjects,
   { compatibility }: Pick<KnownPolicy, "compatibility">,
   now: number,
 ): Promise<Overlay> {
   const gaps: string[] = [];
-  const namespaces = await overStored(
+  const namespaces = await mapStored(
     client,
     wanted.namespaces,
     (manifest) => ({ resource: resources.namespaces, ...manifest }),
     (manifest, stored) =>
       [manifest.name, toNamespacePolicy(withManifest(stored, manifest, gaps), compatibility)] as const,
   );
-  const configs = await overStored(
+  const configs = await mapStored(
     client,
     wanted.configs,
     ({ kind, manifest }) => ({ resource: configResources[kind], ...manifest }),
     ({ kind, manifest }, stored) => overlaidConfig(kind, manifest, stored, compatibility, now),
   );
-  const merged = await overStored(
+  const merged = await mapStored(
     client,
     wanted.workloads,
     ({ row, manifest }) => ({ resource: row, ...manifest }),
     ({ row, manifest }, stored) => ({ row, manifest, stored, merged: withManifest(stored, manifest, gaps) }),
   );
   const templateSources = templateSourcesOf(merged);
-  const workloads = await inLane(merged, (each) => overlaidWorkload(client, each, templateSources));
+  const workloads = await mapBounded(merged, (each) => overlaidWorkload(client, each, templateSources));
   return { configs, workloads, templateSources, namespaces: new Map(namespaces), gaps };
 }
 
-type Merged = Wanted["workloads"][number] & { readonly stored: Stored; readonly merged: JsonMap };
+type Merged = DesiredObjects["workloads"][number] & { readonly stored: LiveObject; readonly merged: JsonMap };
 
 function templateSourcesOf(merged: readonly Merged[]): OverlaidTemplateSources {
   const deployments = merged.filter(({ row }) => row.id === "Deployment");
@@ -111,7 +111,7 @@ async function overlaidWorkload(
       throw new UsageError(`${manifest.place}: ${errorText(error)}`);
     }
   };
-  const whole = await withBorrowedTemplates(client, row, { before: objectOf(stored), after: merged }, templateSources);
+  const whole = await withSourceTemplates(client, row, { before: objectOf(stored), after: merged }, templateSources);
   const after = inPlace(whole.after);
   const before = whole.before && inPlace(whole.before);
   // A CronJob has no Pods of its own: its next run has the new template.
@@ -120,16 +120,16 @@ async function overlaidWorkload(
   return { row, manifest, before, after, changesTemplate };
 }
 
-function withManifest(stored: Stored, manifest: Named, gaps: string[]): JsonMap {
+function withManifest(stored: LiveObject, manifest: NamedManifest, gaps: string[]): JsonMap {
   if (stored.state === "forbidden" || stored.state === "unreadable")
     gaps.push(`${manifest.kind} "${manifest.name}" is taken to be new: ${stored.error}`);
-  return applied(stored.state === "present" ? stored.object : undefined, manifest.object);
+  return applyManifest(stored.state === "present" ? stored.object : undefined, manifest.object);
 }
 
 function overlaidConfig(
   kind: StoredKind,
-  manifest: Named,
-  stored: Stored,
+  manifest: NamedManifest,
+  stored: LiveObject,
   compatibility: KnownPolicy["compatibility"],
   now: number,
 ): OverlaidConfig {
@@ -139,7 +139,7 @@ function overlaidConfig(
   if (stored.state === "forbidden" || stored.state === "unreadable")
     return { ...object, key, before: stored, after: stored, changes: true };
   const before = stored.state === "present" ? toConfig(kind, stored.object, compatibility) : undefined;
-  const made = digested(place, () => toConfig(kind, applied(objectOf(stored), manifest.object), compatibility));
+  const made = digested(place, () => toConfig(kind, applyManifest(objectOf(stored), manifest.object), compatibility));
   const changes = before === undefined || !sameConfig(before, made);
   const after: Config = changes ? { ...made, changedAt: Math.floor(now / 1000) } : made;
   return {
@@ -151,7 +151,7 @@ function overlaidConfig(
   };
 }
 
-function objectOf(stored: Stored): JsonMap | undefined {
+function objectOf(stored: LiveObject): JsonMap | undefined {
   return stored.state === "present" ? stored.object : undefined;
 }
 

@@ -1,20 +1,20 @@
 import type { SelfSubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
 import { enumerated } from "../../domain/syntax/wording.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
-import { inLane } from "../cluster/bounded-reads.ts";
-import { reading, within } from "../cluster/reading.ts";
+import { mapBounded } from "../cluster/map-bounded.ts";
+import { tryRead, inScope } from "../cluster/read-result.ts";
 import type { DoctorContext } from "./doctor-context.ts";
-import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
-import { readOne } from "./stored.ts";
+import { type CheckResult, type Finding, notRead, problem, unchecked } from "./finding.ts";
+import { readObject } from "./read-object.ts";
 
 /** Whether whoever asks may read what workloads hang on: said first, because what they may not is unknown in the rest. */
-export async function access(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkAccess(doctorContext: DoctorContext): Promise<CheckResult> {
   const { cluster, namespace, policy } = doctorContext;
   const looked: readonly Resource[] = [...policy.kinds, resources.configMaps, resources.secrets, resources.pods];
   const absent = namespace === undefined ? [] : await whetherThere(doctorContext, namespace);
-  const where = within(namespace);
-  const answers = await reading("create selfsubjectaccessreviews", () =>
-    inLane(looked, async ({ plural, apiVersion }) => {
+  const where = inScope(namespace);
+  const answers = await tryRead("create selfsubjectaccessreviews", () =>
+    mapBounded(looked, async ({ plural, apiVersion }) => {
       const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
       const attributes = { group, resource: plural, verb: "list", ...(namespace !== undefined && { namespace }) };
       const body: SelfSubjectAccessReview = {
@@ -37,9 +37,9 @@ export async function access(doctorContext: DoctorContext): Promise<Examined> {
   };
 }
 
-async function whetherThere(doctorContext: DoctorContext, namespace: string): Promise<readonly Found[]> {
+async function whetherThere(doctorContext: DoctorContext, namespace: string): Promise<readonly Finding[]> {
   const place = { kind: "Namespace", namespace: null, name: namespace };
-  const there = await readOne(doctorContext, resources.namespaces, place);
+  const there = await readObject(doctorContext, resources.namespaces, place);
   if ("unread" in there || there.read !== undefined) return [];
   return [problem(place, "it does not exist", `kubectl create namespace ${namespace}`)];
 }

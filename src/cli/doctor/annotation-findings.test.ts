@@ -3,14 +3,14 @@ import { defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
-import { notedOnWorkload } from "./annotation-findings.ts";
+import { workloadFindings } from "./annotation-findings.ts";
 
 const wanted = readWantedKind("widgets.example.com") ?? expect.fail("no kind");
 const row = rowOf(wanted, { apiVersion: "example.com/v1", kind: "Widget" });
 
 function noted(annotations: Readonly<Record<string, string>>) {
   const metadata = { name: "lathe", namespace: "shop", annotations };
-  return notedOnWorkload(row, { metadata, spec: { template: "none" } } as unknown as WorkloadObject, defaultPolicy);
+  return workloadFindings(row, { metadata, spec: { template: "none" } } as unknown as WorkloadObject, defaultPolicy);
 }
 
 it("tells of a custom resource that asks for rolls and is malformed, and of no other that is", () => {

@@ -13,14 +13,14 @@ import { planRollout } from "../../domain/plan/plan.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
-import { type Found, kubectlName, type Place, problem, warning } from "./finding.ts";
-import { misplaced, mistakesOn } from "./misplaced.ts";
+import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
+import { misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
 
 /** What is to be said of one object. */
-export interface Noted {
-  readonly mistakes: readonly Found[];
+export interface ObjectFindings {
+  readonly mistakes: readonly Finding[];
   /** What earlier controllers, or earlier versions, left. */
-  readonly leftovers: readonly Found[];
+  readonly leftovers: readonly Finding[];
   /** In whose dialects it asks for rolls besides Wave's own. */
   readonly askOthers: readonly OtherCompatibility[];
 }
@@ -32,19 +32,19 @@ const otherCompatibility = { sap: "pod-reloader.cs.sap.com/", stakater: "reloade
 export type OtherCompatibility = keyof typeof otherCompatibility;
 
 /** Of nearly every object. */
-const nothing: Noted = { mistakes: [], leftovers: [], askOthers: [] };
+const nothing: ObjectFindings = { mistakes: [], leftovers: [], askOthers: [] };
 
 /**
  * What is to be said of a workload's annotations and labels. Of gates that are left something is said only where
  * `policy` knows what Namespaces decide.
  */
-export function notedOnWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): Noted {
+export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: Policy): ObjectFindings {
   const read = readWorkload(row, object, policy);
   if ("malformed" in read)
     return asksWave(object) ? { ...nothing, mistakes: [malformed(row, object, read.malformed)] } : nothing;
   const { workload } = read;
   const standard = standardForm(row, object);
-  const place: Place = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
+  const place: ObjectRef = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
   const noted = {
     mistakes: mistakesOnWorkload(place, workload, standard, policy),
     leftovers: leftOn(place, workload, policy),
@@ -69,36 +69,36 @@ function asksWave({ metadata }: WorkloadObject): boolean {
   return metadata?.annotations?.[updateOnConfigChange] === "true";
 }
 
-function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: string): Found {
-  const place: Place = { kind: id, namespace: metadata?.namespace ?? null, name: metadata?.name ?? "" };
-  return problem(place, `${what}; it is not rolled`, `kubectl edit ${kubectlName(place)}`);
+function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: string): Finding {
+  const place: ObjectRef = { kind: id, namespace: metadata?.namespace ?? null, name: metadata?.name ?? "" };
+  return problem(place, `${what}; it is not rolled`, `kubectl edit ${kubectlArguments(place)}`);
 }
 
 /** What is written on a Namespace, or on a ConfigMap or Secret, of which the metadata is enough. */
-export function notedOn(on: "namespace" | "config", place: Place, { metadata }: Pick<KubeObject, "metadata">): Noted {
+export function metadataFindings(on: "namespace" | "config", place: ObjectRef, { metadata }: Pick<KubeObject, "metadata">): ObjectFindings {
   const { annotations = {}, labels = {} } = metadata;
-  const mistakes = [...misplaced(place, { annotations, labels }), ...mistakesOn(on, place, annotations)];
+  const mistakes = [...misplacedAnnotations(place, { annotations, labels }), ...misusedAnnotations(on, place, annotations)];
   return mistakes.length === 0 ? nothing : { ...nothing, mistakes };
 }
 
 function mistakesOnWorkload(
-  place: Place,
+  place: ObjectRef,
   workload: Workload,
   object: WorkloadObject,
   policy: Policy,
-): readonly Found[] {
+): readonly Finding[] {
   const { annotations, templateAnnotations } = sourceOf(object);
   const { labels = {} } = object.metadata ?? {};
   const unclear = workload.optIn.state === "unclear";
   const said = unclear ? planRollout(workload, () => undefined, policy).warnings : workload.mistakes;
   return [
-    ...misplaced(place, { annotations, labels, templateAnnotations }),
-    ...said.map(({ message }) => problem(place, message, `kubectl edit ${kubectlName(place)}`)),
+    ...misplacedAnnotations(place, { annotations, labels, templateAnnotations }),
+    ...said.map(({ message }) => problem(place, message, `kubectl edit ${kubectlArguments(place)}`)),
   ];
 }
 
-function leftOn(place: Place, workload: Workload, { ofNamespace, ownership }: Policy): readonly Found[] {
-  const edit = `kubectl edit ${kubectlName(place)}`;
+function leftOn(place: ObjectRef, workload: Workload, { ofNamespace, ownership }: Policy): readonly Finding[] {
+  const edit = `kubectl edit ${kubectlArguments(place)}`;
   const migrate = "run Wave with --migrate-legacy once: docs/owner-references.md";
   const left = ofNamespace !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload);
   const what = "its Pods stay pending: a scheduling hold of Wave's is left on it, which Wave opens where it runs";

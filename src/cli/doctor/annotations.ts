@@ -1,11 +1,11 @@
 import { counted } from "../../domain/syntax/wording.ts";
-import { configRows } from "../command/workload-argument.ts";
+import { configArgumentKinds } from "../command/workload-argument.ts";
 import type { DoctorContext } from "./doctor-context.ts";
-import { type Examined, notRead } from "./finding.ts";
-import type { UnreadResource } from "./written-annotations.ts";
+import { type CheckResult, notRead } from "./finding.ts";
+import type { UnreadResource } from "./annotation-scan.ts";
 
 /** Whether what people wrote for Wave reaches it, and can be read. */
-export async function annotations(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkAnnotations(doctorContext: DoctorContext): Promise<CheckResult> {
   const { mistakes, unread, count } = await doctorContext.written();
   const unknown = unread.map((each) => notRead(null, `what is written on ${each.plural}`, each));
   return {
@@ -15,7 +15,7 @@ export async function annotations(doctorContext: DoctorContext): Promise<Examine
 }
 
 /** Whether anything is left of earlier controllers that is in the way. */
-export async function leftovers(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkLeftovers(doctorContext: DoctorContext): Promise<CheckResult> {
   const { leftovers: left, unread } = await doctorContext.written();
   const unknown = unread.filter(mayHaveLeftovers).map((each) => notRead(null, `what is left on ${each.plural}`, each));
   return { found: [...left, ...unknown], fine: "none" };
@@ -23,5 +23,5 @@ export async function leftovers(doctorContext: DoctorContext): Promise<Examined>
 
 /** On workloads, of which some may be theirs by their Namespace alone. */
 function mayHaveLeftovers({ plural }: UnreadResource): boolean {
-  return configRows.every(({ resource }) => resource.plural !== plural);
+  return configArgumentKinds.every(({ resource }) => resource.plural !== plural);
 }

@@ -5,22 +5,22 @@ import type { MutatingWebhook } from "../../webhook/certificates/configuration.t
 import { type Certificate, readBundle } from "../../webhook/certificates/pem.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { age } from "../output/age.ts";
-import { type DoctorContext, placeOf } from "./doctor-context.ts";
-import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
-import { readOne } from "./stored.ts";
+import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
+import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, unchecked, warning } from "./finding.ts";
+import { readObject } from "./read-object.ts";
 
 /** Wave renews its own when a third of its life is left, cert-manager likewise: what ends sooner is not renewed. */
 const soonMs = 7 * 86_400_000;
 
 /** Whether the API server trusts the certificate that Wave serves by, and for how long. */
-export async function certificates(
+export async function checkCertificate(
   doctorContext: DoctorContext,
   wave: RunningWave,
   { clientConfig }: MutatingWebhook,
-  where: Place,
-): Promise<Examined> {
+  where: ObjectRef,
+): Promise<CheckResult> {
   const trusted = certificatesIn(clientConfig.caBundle);
-  const logs = `kubectl logs ${kubectlName(placeOf(wave))}`;
+  const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   if (trusted.length === 0)
     return { found: [problem(where, "its caBundle has no certificate: the API server trusts nobody", logs)], fine: "" };
   const secret = secretOf(wave);
@@ -28,7 +28,7 @@ export async function certificates(
     const found = unchecked(where, "whether its caBundle is that of what Wave serves: its certificate is in no Secret");
     return { found: [found, ...expiry(trusted, where, doctorContext.now, logs)], fine: until(trusted) };
   }
-  const stored = await readOne<Secret>(doctorContext, resources.secrets, secret);
+  const stored = await readObject<Secret>(doctorContext, resources.secrets, secret);
   if ("unread" in stored)
     return {
       found: [
@@ -48,7 +48,7 @@ export async function certificates(
 }
 
 /** The Secret that has the certificate: the one of Wave's authority, or one that is mounted where files are read. */
-function secretOf(wave: RunningWave): Place | undefined {
+function secretOf(wave: RunningWave): ObjectRef | undefined {
   const { namespace } = wave;
   const directory = wave.values["webhook-tls-directory"];
   if (directory === undefined) {
@@ -68,7 +68,7 @@ function secretIn({ secret, projected }: Volume): string | undefined {
   );
 }
 
-function expiry(of: readonly Certificate[], where: Place, now: number, fix: string): readonly Found[] {
+function expiry(of: readonly Certificate[], where: ObjectRef, now: number, fix: string): readonly Finding[] {
   const end = Math.max(...of.map(({ notAfter }) => notAfter));
   if (end <= now) return [problem(where, `its certificate expired ${age(now - end)} ago`, fix)];
   if (end - now < soonMs)

@@ -1,10 +1,10 @@
 import type { Cluster } from "../cluster/cluster-command.ts";
 import type { KnownPolicy } from "../cluster/inherited-flags.ts";
-import type { ReadAll } from "../cluster/read-all.ts";
-import type { Read } from "../cluster/reading.ts";
+import type { WorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
+import type { ReadResult } from "../cluster/read-result.ts";
 import type { RunningWave, RunningWaves } from "../cluster/running-wave.ts";
-import type { Examined, Place } from "./finding.ts";
-import type { Written } from "./written-annotations.ts";
+import type { CheckResult, ObjectRef } from "./finding.ts";
+import type { AnnotationScan } from "./annotation-scan.ts";
 
 /** What checks are made from: a cluster with its Waves, and what several checks look at, each read once. */
 export interface DoctorContext {
@@ -22,20 +22,20 @@ export interface DoctorContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The workloads that opted in. */
-  readonly workloads: () => Promise<Read<ReadAll>>;
+  readonly workloads: () => Promise<ReadResult<WorkloadSnapshots>>;
   /** What is written on all workloads and Namespaces, whoever opted in. */
-  readonly written: () => Promise<Written>;
+  readonly written: () => Promise<AnnotationScan>;
 }
 
 /** One thing that is looked at. */
 export interface Check {
   /** What is looked at, for `--help` and docs/commands.md. */
   readonly means: string;
-  readonly examine: (doctorContext: DoctorContext) => Promise<Examined>;
+  readonly examine: (doctorContext: DoctorContext) => Promise<CheckResult>;
 }
 
 /** A Deployment of Wave, as a place. */
-export function placeOf({ namespace, name }: RunningWave): Place {
+export function deploymentRef({ namespace, name }: RunningWave): ObjectRef {
   return { kind: "Deployment", namespace, name };
 }
 

@@ -1,4 +1,4 @@
-import { exitCodes, sharedMeanings } from "../command/exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import { checks } from "./checks.ts";
 import { doctorFlags } from "./doctor-flags.ts";
@@ -23,8 +23,8 @@ export function doctorHelp(): string {
       exits: {
         [exitCodes.done]: "all was looked at, and nothing is a problem",
         [exitCodes.no]: "something is a problem",
-        ...sharedMeanings,
-        [exitCodes.cluster]: `nothing is a problem, and something could not be looked at; or ${sharedMeanings[exitCodes.cluster]}`,
+        ...sharedExitCodes,
+        [exitCodes.incomplete]: `nothing is a problem, and something could not be looked at; or ${sharedExitCodes[exitCodes.incomplete]}`,
       },
     },
     doctorFlags,

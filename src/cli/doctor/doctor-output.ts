@@ -4,17 +4,17 @@ import { printable } from "../output/printable.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
 import { wrappedBehind } from "../output/wrap.ts";
 import type { CheckName } from "./checks.ts";
-import { type Examined, type Found, placeText, type Severity, severities } from "./finding.ts";
+import { type CheckResult, type Finding, describeRef, type Severity, severities } from "./finding.ts";
 
 /** What `wave doctor -o json` prints; docs/commands.md promises its fields. */
 export interface Diagnosis {
   readonly version: 1;
   readonly checks: readonly { readonly check: CheckName; readonly severity: Severity; readonly summary: string }[];
-  readonly findings: readonly (Found & { readonly check: CheckName })[];
+  readonly findings: readonly (Finding & { readonly check: CheckName })[];
 }
 
 /** All that was found, the worst first. */
-export function diagnosisOf(examined: readonly (readonly [CheckName, Examined])[]): Diagnosis {
+export function diagnosisOf(examined: readonly (readonly [CheckName, CheckResult])[]): Diagnosis {
   const findings = examined.flatMap(([check, { found }]) => found.map((each) => ({ check, ...each })));
   return {
     version: 1,
@@ -43,11 +43,11 @@ export function uncheckedIn({ findings }: Diagnosis): string | undefined {
 const ranks = Object.keys(severities) as readonly Severity[];
 const rank = (severity: Severity) => ranks.indexOf(severity);
 
-function worstOf(found: readonly Found[]): Severity {
+function worstOf(found: readonly Finding[]): Severity {
   return ranks.find((severity) => found.some((each) => each.severity === severity)) ?? "ok";
 }
 
-function summaryOf(found: readonly Found[], fine: string): string {
+function summaryOf(found: readonly Finding[], fine: string): string {
   if (found.length === 0) return fine;
   const said = ranks.flatMap((severity) => {
     const count = found.filter((each) => each.severity === severity).length;
@@ -87,7 +87,7 @@ function block(
   width: number | undefined,
 ): readonly string[] {
   const head = severity === "unchecked" ? "NOT CHECKED" : severity.toUpperCase();
-  const about = where === null ? check : placeText(where);
+  const about = where === null ? check : describeRef(where);
   // A command is copied: it stays on one line, however long it is.
   const todo = fix === null ? [] : [`  → ${fix}`];
   return [

@@ -2,15 +2,15 @@ import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { hashKeySecret } from "../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { inLane } from "../cluster/bounded-reads.ts";
-import { unreadFor } from "../cluster/reading.ts";
+import { mapBounded } from "../cluster/map-bounded.ts";
+import { toReadFailure } from "../cluster/read-result.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type DoctorContext, placeOf } from "./doctor-context.ts";
-import { type Examined, type Found, kubectlName, notRead, problem, unchecked, warning } from "./finding.ts";
-import { permissionToGet, readOne } from "./stored.ts";
+import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
+import { type CheckResult, type Finding, kubectlArguments, notRead, problem, unchecked, warning } from "./finding.ts";
+import { permissionToGet, readObject } from "./read-object.ts";
 
 /** Whether the arguments of Wave are such as it takes, and name namespaces and a Secret that exist. */
-export async function inheritedFlags(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkFlags(doctorContext: DoctorContext): Promise<CheckResult> {
   const { serving } = doctorContext;
   const found = await Promise.all(
     serving.map(async (wave) => [
@@ -23,14 +23,14 @@ export async function inheritedFlags(doctorContext: DoctorContext): Promise<Exam
   return { found: found.flat(), fine: `${count} given, all understood` };
 }
 
-function mistakes(wave: RunningWave): readonly Found[] {
-  const place = placeOf(wave);
+function mistakes(wave: RunningWave): readonly Finding[] {
+  const place = deploymentRef(wave);
   const { env = [] } = wave.container;
   const hidden = env.filter(({ name, valueFrom }) => name.startsWith("WAVE_") && valueFrom !== undefined);
   return [
     ...(wave.mistake === undefined
       ? []
-      : [problem(place, `its flags are refused: ${wave.mistake}`, `kubectl edit ${kubectlName(place)}`)]),
+      : [problem(place, `its flags are refused: ${wave.mistake}`, `kubectl edit ${kubectlArguments(place)}`)]),
     ...hidden.map(({ name }) => unchecked(place, `${name} is not known here: it comes from another object`)),
     ...(wave.values.observe
       ? [
@@ -44,19 +44,19 @@ function mistakes(wave: RunningWave): readonly Found[] {
   ];
 }
 
-async function missingNamespaces(doctorContext: DoctorContext, wave: RunningWave): Promise<readonly Found[]> {
+async function missingNamespaces(doctorContext: DoctorContext, wave: RunningWave): Promise<readonly Finding[]> {
   const served = wave.values.namespaces ?? [];
-  const found = await inLane(served, async (name): Promise<readonly Found[]> => {
-    const there = await readOne(doctorContext, resources.namespaces, { kind: "Namespace", namespace: null, name });
-    if ("unread" in there) return [notRead(placeOf(wave), `whether namespace ${name} exists`, there)];
+  const found = await mapBounded(served, async (name): Promise<readonly Finding[]> => {
+    const there = await readObject(doctorContext, resources.namespaces, { kind: "Namespace", namespace: null, name });
+    if ("unread" in there) return [notRead(deploymentRef(wave), `whether namespace ${name} exists`, there)];
     if (there.read !== undefined) return [];
     const what = `--namespaces names ${name}, which does not exist`;
-    return [problem(placeOf(wave), what, `kubectl create namespace ${name}`)];
+    return [problem(deploymentRef(wave), what, `kubectl create namespace ${name}`)];
   });
   return found.flat();
 }
 
-async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<readonly Found[]> {
+async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<readonly Finding[]> {
   const name = wave.values["hash-key-secret"];
   if (name === undefined) return [];
   const place = { kind: "Secret", ...name };
@@ -64,14 +64,14 @@ async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<r
   try {
     if ((await secret.read()) !== undefined) return [];
     const what = "it does not exist: no replica that starts decides anything before it has the key of hashes";
-    return [problem(place, what, `kubectl logs ${kubectlName(placeOf(wave))}`)];
+    return [problem(place, what, `kubectl logs ${kubectlArguments(deploymentRef(wave))}`)];
   } catch (error) {
     if (error instanceof ApiError || error instanceof ConnectionError)
       return [
         notRead(
           place,
           "whether the key of hashes is there",
-          unreadFor(permissionToGet(resources.secrets, place), error),
+          toReadFailure(permissionToGet(resources.secrets, place), error),
         ),
       ];
     // What is wrong with the Secret, and what to do about it.

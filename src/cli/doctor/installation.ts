@@ -2,17 +2,17 @@ import type { Pod } from "kubernetes-types/core/v1.d.ts";
 import { enumerated } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
-import { nameOf } from "../cluster/effective-flags.ts";
+import { describeWave } from "../cluster/effective-flags.ts";
 import { listAll } from "../cluster/list-all.ts";
 import { podSelector } from "../cluster/pods.ts";
-import { reading } from "../cluster/reading.ts";
+import { tryRead } from "../cluster/read-result.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { version } from "../command/version.ts";
-import { type DoctorContext, placeOf } from "./doctor-context.ts";
-import { type Examined, type Found, kubectlName, notRead, problem, warning } from "./finding.ts";
+import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
+import { type CheckResult, type Finding, kubectlArguments, notRead, problem, warning } from "./finding.ts";
 
 /** Whether Wave runs for what is looked at, once, with all of its replicas, and as the version of this command. */
-export async function installation(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkInstallation(doctorContext: DoctorContext): Promise<CheckResult> {
   const { waves, serving } = doctorContext;
   if ("unread" in waves)
     return {
@@ -26,7 +26,7 @@ export async function installation(doctorContext: DoctorContext): Promise<Examin
   return { found, fine: states.map(({ fine }) => fine).join(", ") };
 }
 
-function whyNone(waves: readonly RunningWave[], namespace: string | undefined): Found {
+function whyNone(waves: readonly RunningWave[], namespace: string | undefined): Finding {
   const [wave] = waves;
   if (wave === undefined) {
     const what =
@@ -35,47 +35,47 @@ function whyNone(waves: readonly RunningWave[], namespace: string | undefined): 
       "helm install wave deploy/chart -n wave-system --create-namespace --set image.repository=IMAGE  # docs/install.md: how to make it";
     return problem(null, what, install);
   }
-  const place = placeOf(wave);
+  const place = deploymentRef(wave);
   if (wave.object.spec?.replicas === 0)
-    return problem(place, "it is scaled to 0: nothing is rolled", `kubectl scale ${kubectlName(place)} --replicas=2`);
+    return problem(place, "it is scaled to 0: nothing is rolled", `kubectl scale ${kubectlArguments(place)} --replicas=2`);
   const served = wave.values.namespaces;
   return problem(place, `it does not serve ${namespace}: --namespaces=${served}`, `add ${namespace} to its namespaces`);
 }
 
 /** Two of them would both roll the same workloads. */
-function overlaps(serving: readonly RunningWave[]): readonly Found[] {
+function overlaps(serving: readonly RunningWave[]): readonly Finding[] {
   const servedBy = (wave: RunningWave) => wave.values.namespaces;
   return serving.flatMap((wave, index) =>
     serving.slice(index + 1).flatMap((other) => {
       const [own, others] = [servedBy(wave), servedBy(other)];
       if (own !== undefined && others !== undefined && !own.some((each) => others.includes(each))) return [];
-      const what = `${nameOf(other)} rolls the same workloads`;
-      return [problem(placeOf(wave), what, `kubectl scale ${kubectlName(placeOf(other))} --replicas=0`)];
+      const what = `${describeWave(other)} rolls the same workloads`;
+      return [problem(deploymentRef(wave), what, `kubectl scale ${kubectlArguments(deploymentRef(other))} --replicas=0`)];
     }),
   );
 }
 
-function otherVersion(wave: RunningWave): readonly Found[] {
+function otherVersion(wave: RunningWave): readonly Finding[] {
   const running = wave.object.metadata.labels?.["app.kubernetes.io/version"];
   if (running === undefined || running === version()) return [];
   const what = `it is Wave ${running}, and this command ${version()}: it may decide otherwise than is told here`;
-  return [warning(placeOf(wave), what, `use the command of Wave ${running}`)];
+  return [warning(deploymentRef(wave), what, `use the command of Wave ${running}`)];
 }
 
-async function replicasOf({ cluster }: DoctorContext, wave: RunningWave): Promise<Examined> {
-  const place = placeOf(wave);
+async function replicasOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {
+  const place = deploymentRef(wave);
   const { replicas = 1, selector } = wave.object.spec ?? {};
   const { readyReplicas: ready = 0 } = wave.object.status ?? {};
-  const fine = `${nameOf(wave)}, ${ready} of ${replicas} ready`;
+  const fine = `${describeWave(wave)}, ${ready} of ${replicas} ready`;
   if (ready >= replicas) return { found: [], fine };
   const scope = { namespace: wave.namespace, labelSelector: podSelector(selector) };
-  const pods = await reading(`list pods in ${wave.namespace}`, () =>
+  const pods = await tryRead(`list pods in ${wave.namespace}`, () =>
     listAll<KubeObject & Pod, string>(cluster.client, resources.pods, scope, whyNotReady),
   );
   const whys = "read" in pods ? [...new Set(pods.read)] : [];
   const none = "read" in pods && whys.length === 0 ? ["there are no Pods of it"] : whys;
   const what = `${ready} of ${replicas} replicas are ready${none.length === 0 ? "" : `: ${enumerated(none, 3, String)}`}`;
-  const fix = none === whys ? `kubectl logs ${kubectlName(place)}` : `kubectl describe ${kubectlName(place)}`;
+  const fix = none === whys ? `kubectl logs ${kubectlArguments(place)}` : `kubectl describe ${kubectlArguments(place)}`;
   return { found: [(ready === 0 ? problem : warning)(place, what, fix)], fine };
 }
 

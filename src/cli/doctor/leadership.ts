@@ -3,28 +3,28 @@ import { resources } from "../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../manager/leader-election/lease.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type DoctorContext, elects, placeOf } from "./doctor-context.ts";
-import { type Examined, type Found, kubectlName, notRead, type Place, problem, warning } from "./finding.ts";
-import { readOne } from "./stored.ts";
+import { type DoctorContext, elects, deploymentRef } from "./doctor-context.ts";
+import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, warning } from "./finding.ts";
+import { readObject } from "./read-object.ts";
 
 /** Whether one replica leads, and others stand by. */
-export async function leadership(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkLeadership(doctorContext: DoctorContext): Promise<CheckResult> {
   const each = await Promise.all(doctorContext.serving.map((wave) => leaderOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
-async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promise<Examined> {
+async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promise<CheckResult> {
   const { replicas = 1 } = wave.object.spec ?? {};
-  const place = placeOf(wave);
+  const place = deploymentRef(wave);
   if (!elects(wave)) {
-    const scale = `kubectl scale ${kubectlName(place)} --replicas=1`;
+    const scale = `kubectl scale ${kubectlArguments(place)} --replicas=1`;
     const found = [problem(place, `${replicas} replicas all write: --leader-election is off`, scale)];
     return { found: replicas > 1 ? found : [], fine: "one replica, without an election" };
   }
   const namespace = wave.values["leader-election-namespace"] ?? wave.namespace;
   const name = wave.values["leader-election-id"];
-  const where: Place = { kind: "Lease", namespace, name };
-  const lease = await readOne<Lease>(doctorContext, resources.leases, where);
+  const where: ObjectRef = { kind: "Lease", namespace, name };
+  const lease = await readObject<Lease>(doctorContext, resources.leases, where);
   if ("unread" in lease) return { found: [notRead(where, "who leads", lease)], fine: "" };
   const holder = holderOf(lease.read);
   const found = await whyNobody(doctorContext, where, wave, lease.read);
@@ -36,11 +36,11 @@ async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promis
 
 async function whyNobody(
   doctorContext: DoctorContext,
-  where: Place,
+  where: ObjectRef,
   wave: RunningWave,
   lease: Lease | undefined,
-): Promise<Found | undefined> {
-  const fix = `kubectl logs ${kubectlName(placeOf(wave))}`;
+): Promise<Finding | undefined> {
+  const fix = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   if (lease === undefined) return problem(where, "nobody leads: the Lease does not exist", fix);
   if (holderOf(lease) === "") return problem(where, "nobody leads: the Lease has no holder", fix);
   const { leaseDurationSeconds = defaultElectionTimings.leaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
@@ -48,7 +48,7 @@ async function whyNobody(
   if (Math.abs(since) < leaseDurationSeconds * 1_000) return undefined;
   // The clock of this machine may be another, and tells nobody alone: who leads renews every few seconds.
   await sleep(systemClock, looksApartMs(wave));
-  const later = await readOne<Lease>(doctorContext, resources.leases, where);
+  const later = await readObject<Lease>(doctorContext, resources.leases, where);
   if ("read" in later && later.read?.metadata?.resourceVersion !== lease.metadata?.resourceVersion) return undefined;
   return problem(where, `nobody leads: ${holderOf(lease)} does not renew the Lease`, fix);
 }
@@ -58,10 +58,10 @@ function looksApartMs(wave: RunningWave): number {
   return Math.min(10_000, 1.5 * wave.values["leader-election-retry-period"]);
 }
 
-function standbys(wave: RunningWave): readonly Found[] {
+function standbys(wave: RunningWave): readonly Finding[] {
   const { replicas = 1 } = wave.object.spec ?? {};
   if (replicas > 1) return [];
-  const place = placeOf(wave);
+  const place = deploymentRef(wave);
   const what = "nobody stands by: while its one replica is replaced nothing is rolled";
-  return [warning(place, what, `kubectl scale ${kubectlName(place)} --replicas=2`)];
+  return [warning(place, what, `kubectl scale ${kubectlArguments(place)} --replicas=2`)];
 }

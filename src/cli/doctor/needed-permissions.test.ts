@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { runningWave } from "../cluster/running-wave.ts";
+import { toRunningWave } from "../cluster/running-wave.ts";
 import { oldestMinor } from "./api-versions.ts";
-import { type Need, neededBy } from "./needed-permissions.ts";
+import { type NeededPermission, neededPermissions } from "./needed-permissions.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 
 /** A Wave of the chart with everything switched on that takes a permission. */
 function wave(...flags: readonly string[]) {
-  const found = runningWave({
+  const found = toRunningWave({
     metadata: { name: "wave", namespace: "wave-system", uid: "1", resourceVersion: "1" },
     spec: {
       selector: {},
@@ -20,7 +20,7 @@ function wave(...flags: readonly string[]) {
   return found;
 }
 
-const objects = ({ resource, group, name }: Need) =>
+const objects = ({ resource, group, name }: NeededPermission) =>
   `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
 
 describe("what wave doctor asks for Wave's account", () => {
@@ -33,7 +33,7 @@ describe("what wave doctor asks for Wave's account", () => {
       "--hash-key-secret=wave-system/wave-hash-key",
       "--workload-kinds=cronjobs.batch,jobs.batch",
     ];
-    const needs = neededBy(wave(...everything)).flatMap((need) =>
+    const needs = neededPermissions(wave(...everything)).flatMap((need) =>
       need.verbs.map((verb) => `${need.role === "" ? "wave" : `wave-${need.role}`} ${objects(need)} ${verb}`),
     );
     const rows = [...read("docs/permissions.md").matchAll(/^\| `([\w-]+)` \| (\S+) \| ([\w, ]+) \|/gm)];
@@ -44,13 +44,13 @@ describe("what wave doctor asks for Wave's account", () => {
   });
 
   it("is not what its flags leave out", () => {
-    const resources = (...flags: readonly string[]) => new Set(neededBy(wave(...flags)).map(({ role }) => role));
+    const resources = (...flags: readonly string[]) => new Set(neededPermissions(wave(...flags)).map(({ role }) => role));
     expect(resources()).toEqual(new Set(["", "namespaces"]));
     expect(resources("--enable-webhooks", "--webhook-tls-directory=/c")).not.toContain("webhook-authority");
   });
 
   it("is the kinds that they name", () => {
-    const kinds = neededBy(wave("--workload-kinds=rollouts.argoproj.io,example.com/v1/widgets"));
+    const kinds = neededPermissions(wave("--workload-kinds=rollouts.argoproj.io,example.com/v1/widgets"));
     expect(kinds.map(objects)).toEqual(expect.arrayContaining(["rollouts.argoproj.io", "widgets.example.com"]));
   });
 });

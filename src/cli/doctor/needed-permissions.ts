@@ -1,13 +1,13 @@
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { workloadRows } from "../command/workload-argument.ts";
+import { builtInArgumentKinds } from "../command/workload-argument.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { ownershipOf } from "../flags/run-flags.ts";
 import { elects } from "./doctor-context.ts";
 
 /** Objects of one kind with which Wave must be able to do something: a row of docs/permissions.md. */
-export interface Need {
+export interface NeededPermission {
   /** How the name of the role ends that the chart gives for it; "": it is called after the release. */
   readonly role: string;
   readonly group: string;
@@ -20,7 +20,7 @@ export interface Need {
 }
 
 /** What Wave must be able to do as it is told. A test compares this with docs/permissions.md. */
-export function neededBy(wave: RunningWave): readonly Need[] {
+export function neededPermissions(wave: RunningWave): readonly NeededPermission[] {
   return [
     ...always(),
     ...(wave.values["enable-csi-integration"] ? forClasses() : []),
@@ -32,7 +32,7 @@ export function neededBy(wave: RunningWave): readonly Need[] {
   ];
 }
 
-function need(role: string, resource: string, verbs: string, within: Need["within"] = "served", name?: string): Need {
+function need(role: string, resource: string, verbs: string, within: NeededPermission["within"] = "served", name?: string): NeededPermission {
   const [plural = "", ...group] = resource.split(".");
   return { role, group: group.join("."), resource: plural, name, verbs: verbs.split(" "), within };
 }
@@ -41,11 +41,11 @@ function groupOf(apiVersion: string): string {
   return apiVersion.slice(0, apiVersion.lastIndexOf("/"));
 }
 
-function always(): readonly Need[] {
+function always(): readonly NeededPermission[] {
   return [
     need("", "configmaps", "list watch get"),
     need("", "secrets", "list watch get"),
-    ...workloadRows.map(({ resource }) =>
+    ...builtInArgumentKinds.map(({ resource }) =>
       need("", `${resource.plural}.${groupOf(resource.apiVersion)}`, "list watch get patch"),
     ),
     need("namespaces", "namespaces", "list watch", "none"),
@@ -53,13 +53,13 @@ function always(): readonly Need[] {
   ];
 }
 
-function forClasses(): readonly Need[] {
+function forClasses(): readonly NeededPermission[] {
   const { plural, apiVersion } = resources.secretProviderClassPodStatuses;
   return [need("", `${plural}.${groupOf(apiVersion)}`, "list watch")];
 }
 
 /** What a kind needs whose Pods are made otherwise than by its pod template. */
-function forRuns(id: string): readonly Need[] {
+function forRuns(id: string): readonly NeededPermission[] {
   switch (knownKinds[id]?.rolledBy) {
     case "run":
       return [need("", "jobs.batch", "create")];
@@ -70,7 +70,7 @@ function forRuns(id: string): readonly Need[] {
   }
 }
 
-function forOwners(wave: RunningWave): readonly Need[] {
+function forOwners(wave: RunningWave): readonly NeededPermission[] {
   const ownership = ownershipOf(wave.values);
   if (ownership === undefined) return [];
   return [
@@ -80,7 +80,7 @@ function forOwners(wave: RunningWave): readonly Need[] {
   ];
 }
 
-function forElection(wave: RunningWave): readonly Need[] {
+function forElection(wave: RunningWave): readonly NeededPermission[] {
   const within = { namespace: wave.values["leader-election-namespace"] ?? wave.namespace };
   const lease = wave.values["leader-election-id"];
   return [
@@ -90,12 +90,12 @@ function forElection(wave: RunningWave): readonly Need[] {
   ];
 }
 
-function forHashKey(wave: RunningWave): readonly Need[] {
+function forHashKey(wave: RunningWave): readonly NeededPermission[] {
   const secret = wave.values["hash-key-secret"];
   return secret === undefined ? [] : keptSecret("hash-key", secret.namespace, secret.name);
 }
 
-function forWebhook(wave: RunningWave): readonly Need[] {
+function forWebhook(wave: RunningWave): readonly NeededPermission[] {
   const service = wave.values["webhook-service-name"];
   const configurations = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
   const outside = wave.values["webhook-url"] !== undefined;
@@ -108,7 +108,7 @@ function forWebhook(wave: RunningWave): readonly Need[] {
   ];
 }
 
-function keptSecret(role: string, namespace: string, name: string): readonly Need[] {
+function keptSecret(role: string, namespace: string, name: string): readonly NeededPermission[] {
   return [
     need(role, "secrets", "get list watch", { namespace }, name),
     need(role, "secrets", "update", { namespace }, name),

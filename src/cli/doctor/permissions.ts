@@ -1,46 +1,46 @@
 import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
 import { counted, enumerated } from "../../domain/syntax/wording.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { inLane } from "../cluster/bounded-reads.ts";
-import { reading } from "../cluster/reading.ts";
+import { mapBounded } from "../cluster/map-bounded.ts";
+import { tryRead } from "../cluster/read-result.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type DoctorContext, placeOf, reinstall } from "./doctor-context.ts";
-import { type Examined, type Found, notRead, problem, unchecked } from "./finding.ts";
-import { type Need, neededBy } from "./needed-permissions.ts";
+import { type DoctorContext, deploymentRef, reinstall } from "./doctor-context.ts";
+import { type CheckResult, type Finding, notRead, problem, unchecked } from "./finding.ts";
+import { type NeededPermission, neededPermissions } from "./needed-permissions.ts";
 
 /** Of more namespaces than these the first are looked at: each costs a request for every permission. */
 const mostNamespaces = 50;
 
 /** Whether Wave's own account may do all that it needs as it is told. */
-export async function permissions(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkPermissions(doctorContext: DoctorContext): Promise<CheckResult> {
   const each = await Promise.all(doctorContext.serving.map((wave) => permissionsOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
 /** One question to the API server: a verb on some objects, somewhere. */
 interface Asked {
-  readonly need: Need;
+  readonly need: NeededPermission;
   readonly verb: string;
   /** Undefined: in all namespaces, or in none. */
   readonly namespace: string | undefined;
 }
 
-async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Promise<Examined> {
+async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {
   const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
   const served = wave.values.namespaces;
   const looked = served?.slice(0, mostNamespaces);
-  const questions = neededBy(wave).flatMap((need) => questionsOf(need, served, looked));
-  const answers = await reading("create subjectaccessreviews", () =>
-    inLane(questions, async (asked) => ({
+  const questions = neededPermissions(wave).flatMap((need) => questionsOf(need, served, looked));
+  const answers = await tryRead("create subjectaccessreviews", () =>
+    mapBounded(questions, async (asked) => ({
       asked,
       allowed: await isAllowed(cluster.client, wave.namespace, account, asked),
     })),
   );
   const whose = `what ${account} in ${wave.namespace} may do`;
-  if ("unread" in answers) return { found: [notRead(placeOf(wave), whose, answers)], fine: "" };
+  if ("unread" in answers) return { found: [notRead(deploymentRef(wave), whose, answers)], fine: "" };
   const refused = answers.read.filter(({ allowed }) => !allowed).map(({ asked }) => asked);
   const left = (served?.length ?? 0) - (looked?.length ?? 0);
-  const rest = left > 0 ? [unchecked(placeOf(wave), `${whose} in ${counted(left)} more namespaces`)] : [];
+  const rest = left > 0 ? [unchecked(deploymentRef(wave), `${whose} in ${counted(left)} more namespaces`)] : [];
   return {
     found: [...missing(refused, wave, account), ...rest],
     fine: `${account} in ${wave.namespace} has all ${questions.length} that it needs`,
@@ -48,7 +48,7 @@ async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Pro
 }
 
 /** Namespaces may be allowed by their names alone, where Wave serves some. */
-function questionsOf(need: Need, served: readonly string[] | undefined, looked = served): readonly Asked[] {
+function questionsOf(need: NeededPermission, served: readonly string[] | undefined, looked = served): readonly Asked[] {
   const places =
     need.within === "served" ? (looked ?? [undefined]) : [need.within === "none" ? undefined : need.within.namespace];
   const names = need.resource === "namespaces" ? (looked ?? [undefined]) : [need.name];
@@ -85,7 +85,7 @@ async function isAllowed(
 }
 
 /** One finding for each kind of object, with all verbs and namespaces in which it is refused. */
-function missing(refused: readonly Asked[], wave: RunningWave, account: string): readonly Found[] {
+function missing(refused: readonly Asked[], wave: RunningWave, account: string): readonly Finding[] {
   const objectsOf = ({ need: { resource, group, name } }: Asked) =>
     `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
   return [...Map.groupBy(refused, objectsOf)].map(([objects, asked]) => {
@@ -93,6 +93,6 @@ function missing(refused: readonly Asked[], wave: RunningWave, account: string):
     const places = [...new Set(asked.flatMap(({ namespace }) => namespace ?? []))];
     const where = places.length === 0 ? "" : ` in ${enumerated(places, 3, String)}`;
     const what = `its account ${account} may not ${enumerated(verbs, verbs.length, String)} ${objects}${where}`;
-    return problem(placeOf(wave), what, reinstall(wave));
+    return problem(deploymentRef(wave), what, reinstall(wave));
   });
 }

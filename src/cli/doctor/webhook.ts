@@ -5,13 +5,13 @@ import { resources } from "../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
 import { tokenIn } from "../../webhook/certificates/path-token.ts";
 import { listAll } from "../cluster/list-all.ts";
-import { type Read, reading } from "../cluster/reading.ts";
+import { type ReadResult, tryRead } from "../cluster/read-result.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { certificates } from "./certificates.ts";
-import { type DoctorContext, placeOf, reinstall } from "./doctor-context.ts";
-import { type Examined, type Found, kubectlName, notRead, type Place, problem, unchecked, warning } from "./finding.ts";
-import { readOne } from "./stored.ts";
-import { tryOut } from "./webhook-try.ts";
+import { checkCertificate } from "./certificates.ts";
+import { type DoctorContext, deploymentRef, reinstall } from "./doctor-context.ts";
+import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, unchecked, warning } from "./finding.ts";
+import { readObject } from "./read-object.ts";
+import { probeWebhook } from "./webhook-probe.ts";
 
 /** A MutatingWebhookConfiguration as it is stored. */
 export interface StoredConfiguration extends KubeObject {
@@ -19,20 +19,20 @@ export interface StoredConfiguration extends KubeObject {
 }
 
 /** Whether the API server asks Wave about workloads where it is to, gets an answer, and trusts it. */
-export async function webhook(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkWebhook(doctorContext: DoctorContext): Promise<CheckResult> {
   const each = await Promise.all(doctorContext.serving.map((wave) => webhookOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
-async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promise<Examined> {
+async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promise<CheckResult> {
   const service = wave.values["webhook-service-name"];
-  const where: Place = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
-  const stored = await readOne<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
+  const where: ObjectRef = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
+  const stored = await readObject<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
   if (!wave.values["enable-webhooks"])
     return { found: leftOver(stored, where), fine: "off: the controller alone writes hashes" };
   if (wave.values["webhook-url"] !== undefined)
     return {
-      found: [unchecked(placeOf(wave), "its webhook: it is called by --webhook-url, and no Service")],
+      found: [unchecked(deploymentRef(wave), "its webhook: it is called by --webhook-url, and no Service")],
       fine: "",
     };
   if ("unread" in stored) return { found: [notRead(where, "whether it is registered", stored)], fine: "" };
@@ -51,22 +51,22 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
   }
   const [reached, trusted] = await Promise.all([
     endpointsOf(doctorContext, { kind: "Service", namespace: wave.namespace, name: service }, wave),
-    certificates(doctorContext, wave, first, where),
+    checkCertificate(doctorContext, wave, first, where),
   ]);
   const before = [...registered(first, where, wave), ...reached, ...trusted.found];
   // What is found to be broken needs no try, which would wait for it.
   const tried = before.some(({ severity }) => severity === "problem")
     ? []
-    : await tryOut(doctorContext, wave, first, where);
+    : await probeWebhook(doctorContext, wave, first, where);
   return { found: [...before, ...tried], fine: `${service} answers, ${trusted.fine}` };
 }
 
 /** With failurePolicy Fail it keeps everybody from creating workloads. */
-function leftOver(stored: Read<StoredConfiguration | undefined>, where: Place): readonly Found[] {
+function leftOver(stored: ReadResult<StoredConfiguration | undefined>, where: ObjectRef): readonly Finding[] {
   if ("unread" in stored || stored.read === undefined) return [];
   const fails = stored.read.webhooks?.some(({ failurePolicy }) => failurePolicy === "Fail");
   const what = "it is left over: Wave runs without --enable-webhooks";
-  const fix = `kubectl delete ${kubectlName(where)}`;
+  const fix = `kubectl delete ${kubectlArguments(where)}`;
   return [
     fails
       ? problem(where, `${what}, and with failurePolicy Fail nobody can create workloads`, fix)
@@ -76,10 +76,10 @@ function leftOver(stored: Read<StoredConfiguration | undefined>, where: Place): 
 
 function registered(
   { clientConfig, failurePolicy }: MutatingWebhook,
-  where: Place,
+  where: ObjectRef,
   wave: RunningWave,
-): readonly Found[] {
-  const logs = `kubectl logs ${kubectlName(placeOf(wave))}`;
+): readonly Finding[] {
+  const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   return [
     ...(tokenIn(clientConfig) === undefined
       ? [problem(where, "it calls Wave by no path that Wave answers: Wave has not registered itself", logs)]
@@ -96,15 +96,15 @@ function registered(
   ];
 }
 
-async function endpointsOf(doctorContext: DoctorContext, where: Place, wave: RunningWave): Promise<readonly Found[]> {
-  const service = await readOne<KubeObject & Service>(doctorContext, resources.services, where);
+async function endpointsOf(doctorContext: DoctorContext, where: ObjectRef, wave: RunningWave): Promise<readonly Finding[]> {
+  const service = await readObject<KubeObject & Service>(doctorContext, resources.services, where);
   if ("unread" in service) return [notRead(where, "whether it exists", service)];
   if (service.read === undefined)
     return [problem(where, "it does not exist: the webhook is not reached", reinstall(wave))];
   // Names of other hosts have no endpoints.
   if (service.read.spec?.type === "ExternalName") return [];
   const scope = { namespace: wave.namespace, labelSelector: `kubernetes.io/service-name=${where.name}` };
-  const slices = await reading(`list endpointslices in ${wave.namespace}`, () =>
+  const slices = await tryRead(`list endpointslices in ${wave.namespace}`, () =>
     listAll<KubeObject & EndpointSlice, number>(doctorContext.cluster.client, resources.endpointSlices, scope, ready),
   );
   if ("unread" in slices) return [notRead(where, "whether it has ready endpoints", slices)];

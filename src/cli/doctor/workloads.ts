@@ -1,21 +1,21 @@
 import { counted } from "../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
-import { withReason } from "../cluster/kubernetes-reason.ts";
+import { withKubernetesReason } from "../cluster/kubernetes-reason.ts";
 import { age } from "../output/age.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import {
-  type Examined,
-  type Found,
-  kubectlName,
-  nameForWave,
+  type CheckResult,
+  type Finding,
+  kubectlArguments,
+  waveArguments,
   notRead,
-  type Place,
+  type ObjectRef,
   problem,
   unchecked,
   warning,
 } from "./finding.ts";
-import { heldFor } from "./halted-workloads.ts";
-import { fixOfMissing } from "./missing.ts";
+import { heldFindings } from "./held-workloads.ts";
+import { missingObjectFix } from "./missing-object-fix.ts";
 
 const minute = 60_000;
 
@@ -23,13 +23,13 @@ const minute = 60_000;
 const dueForMs = 5 * minute;
 
 /** Whether those that opted in run with their current configuration, or come to it by themselves. */
-export async function workloads(doctorContext: DoctorContext): Promise<Examined> {
+export async function checkWorkloads(doctorContext: DoctorContext): Promise<CheckResult> {
   const all = await doctorContext.workloads();
   if ("unread" in all) return { found: [notRead(null, "where workloads stand", all)], fine: "" };
   const { asked, failures, gaps } = all.read;
-  const found: Found[] = [...failures, ...gaps].map((line) => unchecked(null, line));
+  const found: Finding[] = [...failures, ...gaps].map((line) => unchecked(null, line));
   // Of many findings a person is shown the first: what halted others comes before all whom it halted.
-  const held: Found[] = [];
+  const held: Finding[] = [];
   let unknown = 0;
   for (const each of asked) {
     const explanation = explainWorkload(each);
@@ -52,22 +52,22 @@ export async function workloads(doctorContext: DoctorContext): Promise<Examined>
   };
 }
 
-function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Found[] {
+function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Finding[] {
   const { state, workload, message, reason, kubernetes, since } = explanation;
-  const place: Place = workload;
-  const told = withReason(message ?? reason, kubernetes);
+  const place: ObjectRef = workload;
+  const told = withKubernetesReason(message ?? reason, kubernetes);
   const sinceMs = now - Date.parse(since ?? "");
   switch (state) {
     case "waiting":
-      return [problem(place, told, fixOfMissing(explanation))];
+      return [problem(place, told, missingObjectFix(explanation))];
     case "failed":
-      return [problem(place, told, `kubectl describe ${kubectlName(place)}`)];
+      return [problem(place, told, `kubectl describe ${kubectlArguments(place)}`)];
     case "tooLarge":
       return [problem(place, told, "docs/limits.md")];
     case "behind":
-      return [warning(place, told, `wave explain ${nameForWave(place)}`)];
+      return [warning(place, told, `wave explain ${waveArguments(place)}`)];
     case "held":
-      return heldFor(explanation, sinceMs);
+      return heldFindings(explanation, sinceMs);
     case "due":
       if (!(sinceMs > dueForMs)) return [];
       return [
@@ -78,7 +78,7 @@ function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Fou
         ),
       ];
     case "rolling":
-      return kubernetes === null ? [] : [warning(place, told, `kubectl describe ${kubectlName(place)}`)];
+      return kubernetes === null ? [] : [warning(place, told, `kubectl describe ${kubectlArguments(place)}`)];
     case "current":
     case "ignored":
     case "unknown":
@@ -86,6 +86,6 @@ function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Fou
   }
 }
 
-function forEvents({ kind, namespace, name }: Place): string {
+function forEvents({ kind, namespace, name }: ObjectRef): string {
   return `-n ${namespace} --for ${kind.toLowerCase()}/${name}`;
 }

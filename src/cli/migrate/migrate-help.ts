@@ -1,7 +1,7 @@
-import { sharedMeanings } from "../command/exit-codes.ts";
+import { sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import { migrateFlags } from "./migrate-flags.ts";
-import { effects } from "./verdict.ts";
+import { migrationEffects } from "./workload-migration.ts";
 
 /** What `wave migrate --help` prints. */
 export function migrateHelp(): string {
@@ -18,11 +18,11 @@ export function migrateHelp(): string {
           "for a program, as that Wave would be told",
         ],
       ],
-      words: { heading: "What becomes of a workload", meanings: effects },
+      words: { heading: "What becomes of a workload", meanings: migrationEffects },
       exits: {
         0: "nothing would roll",
         1: "something would roll",
-        ...sharedMeanings,
+        ...sharedExitCodes,
       },
     },
     migrateFlags,

@@ -2,11 +2,11 @@ import type { OtherController } from "../cluster/other-controllers.ts";
 import { printable } from "../output/printable.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { tableLines } from "../output/table.ts";
-import type { Verdict } from "./verdict.ts";
+import type { WorkloadMigration } from "./workload-migration.ts";
 
 /** What `wave migrate -o json` prints. */
 export interface Migration {
-  readonly workloads: readonly Verdict[];
+  readonly workloads: readonly WorkloadMigration[];
   /** Who else rolls workloads in this cluster; null where that could not be read. */
   readonly controllers: readonly OtherController[] | null;
 }

@@ -3,14 +3,14 @@ import { quoted } from "../../domain/syntax/wording.ts";
 import { clusterCommand } from "../cluster/cluster-command.ts";
 import { readPolicy } from "../cluster/inherited-flags.ts";
 import { otherControllers } from "../cluster/other-controllers.ts";
-import { readAll } from "../cluster/read-all.ts";
-import { placed } from "../command/command-failure.ts";
-import { answered } from "../command/exit-codes.ts";
+import { readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
+import { withCluster } from "../command/command-failure.ts";
+import { exitCodeFor } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { printable } from "../output/printable.ts";
 import { migrateFlags } from "./migrate-flags.ts";
 import { type Migration, renderMigration } from "./migrate-output.ts";
-import { verdictOn } from "./verdict.ts";
+import { migrationOf } from "./workload-migration.ts";
 
 /**
  * `wave migrate --dry-run`: what would become of each workload if Wave took over now. The answer is no where something would
@@ -29,19 +29,19 @@ export const migrate = clusterCommand({
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
       const policy = await readPolicy(client, { ...values, compatibility: values.compatibility ?? compatibility });
       const [{ asked, failures, gaps }, others] = await Promise.all([
-        readAll(cluster, namespace, undefined, policy),
+        readWorkloadSnapshots(cluster, namespace, undefined, policy),
         otherControllers(client, undefined),
       ]);
-      const workloads = asked.map(verdictOn).sort(inOrder);
+      const workloads = asked.map(migrationOf).sort(inOrder);
       const unread = "unread" in others ? [`could not look for other controllers: ${others.unread}`] : [];
       const unseen = [...failures, ...gaps, ...unread];
-      for (const line of unseen) terminal.writeError(`wave migrate: ${printable(placed(line, cluster))}\n`);
+      for (const line of unseen) terminal.writeError(`wave migrate: ${printable(withCluster(line, cluster))}\n`);
       const migration: Migration = { workloads, controllers: "unread" in others ? null : others };
       terminal.write(await renderMigration(migration, values.output));
       const isUnknown = workloads.some(({ effect }) => effect === "unknown");
-      return answered({
+      return exitCodeFor({
         no: workloads.some(({ effect }) => effect === "roll"),
-        lookedAtAll: unseen.length === 0 && !isUnknown,
+        complete: unseen.length === 0 && !isUnknown,
       });
     };
   },

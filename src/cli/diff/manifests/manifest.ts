@@ -61,7 +61,7 @@ export function inNamespace(manifest: Manifest, namespace: string): Manifest {
 }
 
 /** A manifest for a person: `ConfigMap "page"`. */
-export function calledManifest({ kind, name }: Pick<Manifest, "kind" | "name">): string {
+export function describeManifest({ kind, name }: Pick<Manifest, "kind" | "name">): string {
   return name === undefined ? `a ${kind} without a name` : `${kind} ${quoted(name)}`;
 }
 

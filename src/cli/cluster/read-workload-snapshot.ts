@@ -1,0 +1,100 @@
+import { objectsToRead } from "../../domain/config/cross-namespace.ts";
+import { standardForm } from "../../domain/model/kind-row.ts";
+import { toWorkload } from "../../domain/model/workload.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { WorkloadArgument } from "../command/workload-argument.ts";
+import { batchNotes } from "./batch-notes.ts";
+import { batchesNow } from "./batches-now.ts";
+import type { Cluster } from "./cluster-command.ts";
+import { type WorkloadSnapshot, withAllReferences } from "./explanation.ts";
+import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
+import { verifyLegacyHash } from "./legacy-hash.ts";
+import { planLive } from "./live-plan.ts";
+import { podSelector, readPods } from "./pods.ts";
+import { readAllConfigs, readManyConfigs } from "./read-configs.ts";
+import { readNames, withMatches } from "./read-names.ts";
+import { gapsOf, readNamespaces } from "./read-namespaces.ts";
+import { listWorkloads, readWorkload } from "./read-workloads.ts";
+import { readRefusedPods } from "./refused-pods.ts";
+
+/**
+ * Reads all that the plan of one workload hangs on, as it is stored now. Throws a CommandFailure where there is no such workload,
+ * and what the API server refuses of it; what it reads may be unreadable.
+ */
+export async function readWorkloadSnapshot(
+  cluster: Cluster,
+  argument: WorkloadArgument,
+  namespace: string,
+  told: KnownPolicy,
+): Promise<WorkloadSnapshot> {
+  const { client } = cluster;
+  const [object, namespaces] = await Promise.all([
+    readWorkload(cluster, argument, namespace),
+    readNamespaces(client, namespace, told.compatibility),
+  ]);
+  const asking = { ...told, ofNamespace: namespaces.of };
+  const workload = toWorkload(argument.resource, object, asking);
+  const { namesMatching, failures, unreadFor } = await readNames(client, [workload]);
+  const policy = { ...asking, namesMatching };
+  const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
+  const [read, pods, refused] = await Promise.all([
+    readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.compatibility),
+    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, told.kinds),
+    readRefusedPods(client, [found]),
+  ]);
+  const stored = {
+    found,
+    unnamed: unreadFor(workload),
+    read,
+    policy,
+    pods,
+    kubernetes: refused(found),
+    now: Date.now(),
+    batch: undefined,
+    others: [],
+    gaps: [...gapsOf(namespaces), ...failures],
+  };
+  const asked = await verifyLegacyHash(client, stored);
+  return isInBatch(asked) ? withOthers(cluster, asked) : asked;
+}
+
+/** Whether nothing but other workloads can hold what is due: these are many, and not read without need. */
+function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
+  let asks = false;
+  planLive(found, read, policy, now, () => {
+    asks = true;
+    return undefined;
+  });
+  return asks;
+}
+
+/** With the workloads of its namespace that may go first, as far as they can be listed. */
+async function withOthers({ client }: Cluster, asked: WorkloadSnapshot): Promise<WorkloadSnapshot> {
+  const { now } = asked;
+  const { namespace } = asked.found.workload;
+  try {
+    const { found: listed, failures } = await listWorkloads(client, { namespace }, asked.policy);
+    const { namesMatching } = await readNames(
+      client,
+      listed.map(({ workload }) => workload),
+    );
+    const policy = { ...asked.policy, namesMatching };
+    const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
+    const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
+    const read = await readManyConfigs(client, objects, policy.compatibility);
+    const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
+    let others: readonly string[] = [];
+    planLive(asked.found, asked.read, asked.policy, now, (workload, changed) => {
+      const group = holderOf(workload, changed);
+      others = group === undefined ? [] : batchNotes(group);
+      return undefined;
+    });
+    return { ...asked, batch: holdOf, others, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
+  } catch (error) {
+    return { ...asked, gaps: [...asked.gaps, othersUnknown(errorText(error))] };
+  }
+}
+
+function othersUnknown(why: string): string {
+  return `others that the same change concerns are not known here and may go first: ${why}`;
+}

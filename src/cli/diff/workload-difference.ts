@@ -1,0 +1,97 @@
+import type { Change } from "../../domain/config/changes.ts";
+import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
+import { type ConfigName, configKey } from "../../domain/references/references.ts";
+import { batchesNow, type Waves } from "../cluster/batches-now.ts";
+import { timeOf } from "../cluster/explained-outcome.ts";
+import { planLive } from "../cluster/live-plan.ts";
+import { workloadNotes } from "../cluster/workload-notes.ts";
+import { batchNumbers } from "./batch-numbers.ts";
+import type { ClusterStates } from "./cluster-states.ts";
+import { type DiffEffect, replacing } from "./diff-effects.ts";
+import { pairKey } from "./list-pairs.ts";
+import { type PlannedPair, planPair } from "./planned-pair.ts";
+
+/** What becomes of one workload; docs/commands.md promises the fields. Never a value, never a digest of one. */
+export interface WorkloadDifference extends WorkloadName {
+  readonly effect: DiffEffect;
+  /** In which wave of its namespace it is rolled, from 1; null where nothing is rolled, or it waits for nobody. */
+  readonly batch: number | null;
+  /** One line for a person. */
+  readonly reason: string;
+  /** What its Pods would see otherwise than now. */
+  readonly changes: readonly Change[];
+  /** What holds it; null where nothing does. */
+  readonly hold: { readonly reason: string; readonly message: string; readonly until: string | null } | null;
+  /** What else decides when its Pods are replaced, a line each: it is paused, or OnDelete. */
+  readonly notes: readonly string[];
+}
+
+/** What becomes of all workloads that the manifests concern, in the order in which they are rolled. */
+export function differencesOf(states: ClusterStates, now: number): readonly WorkloadDifference[] {
+  const planned = states.pairs.map((pair) => planPair(pair, states));
+  // Wave would plan them once the changes have settled.
+  const paced = pacing(states, planned, now + states.after.policy.pacing.settleMs);
+  return planned
+    .filter(({ pair }) => states.concerned.has(pairKey(pair)))
+    .flatMap((each) => differenceOf(each, paced) ?? [])
+    .sort(inOrder);
+}
+
+type Paced = (planned: PlannedPair) => Pick<WorkloadDifference, "batch" | "hold">;
+
+/** When each is rolled, by `planRollout` and the waves of its namespace. */
+function pacing({ after: { read, policy } }: ClusterStates, planned: readonly PlannedPair[], at: number): Paced {
+  const found = new Map(planned.map((each) => [pairKey(each.pair), { ...each.pair.after, workload: each.after }]));
+  const seen = new Map(planned.map((each) => [pairKey(each.pair), each.seen]));
+  const seenBy = (workload: Workload) => seen.get(workloadKey(workload));
+  const batches = batchesNow({ found: [...found.values()], read, policy, now: at, seen: seenBy });
+  const numbers = numbersIn(batches, policy.pacing);
+  return (each) => {
+    const target = found.get(pairKey(each.pair));
+    if (target === undefined) return { batch: null, hold: null };
+    let changed: readonly ConfigName[] = [];
+    const note = (_workload: Workload, objects: readonly ConfigName[]) => {
+      changed = objects;
+      return undefined;
+    };
+    const plan = planLive(target, read, policy, at, note, each.seen);
+    const held = plan.outcome === "held" ? plan.hold : haltOf(batches, target.workload, changed);
+    if (held !== undefined)
+      return { batch: null, hold: { reason: held.reason, message: held.message, until: timeOf(held.until) } };
+    const own = changed.map((object) => numbers(object, target.workload));
+    return { batch: own.length === 0 ? null : Math.max(...own), hold: null };
+  };
+}
+
+/** A change that has failed is rolled nowhere else. */
+function haltOf({ holdOf }: Waves, workload: Workload, changed: readonly ConfigName[]) {
+  const hold = changed.length === 0 ? undefined : holdOf(workload, changed);
+  return hold?.reason === "halted" ? hold : undefined;
+}
+
+function numbersIn({ groupOf }: Waves, flags: Parameters<typeof batchNumbers>[1]) {
+  const known = new Map<string, ReadonlyMap<string, number>>();
+  return (object: ConfigName, workload: Workload): number => {
+    const key = `${workload.namespace} ${configKey(object)}`;
+    const numbers = known.get(key) ?? batchNumbers(groupOf(object, workload.namespace), flags);
+    known.set(key, numbers);
+    return numbers.get(workloadKey(workload)) ?? 1;
+  };
+}
+
+function differenceOf(planned: PlannedPair, paced: Paced): WorkloadDifference | undefined {
+  const { pair, verdict } = planned;
+  if (verdict === undefined) return undefined;
+  const { kind, namespace, name } = pair.after.workload;
+  const { effect, reason, changes } = verdict;
+  const { batch, hold } = effect === "roll" ? paced(planned) : { batch: null, hold: null };
+  const notes = replacing.has(effect) ? workloadNotes(pair.after.object, pair.after.workload) : [];
+  return { kind, namespace, name, effect: hold === null ? effect : "held", batch, reason, changes, hold, notes };
+}
+
+function inOrder(a: WorkloadDifference, b: WorkloadDifference): number {
+  const batch = (each: WorkloadDifference) => each.batch ?? Number.POSITIVE_INFINITY;
+  if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1;
+  if (batch(a) !== batch(b)) return batch(a) < batch(b) ? -1 : 1;
+  return `${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1;
+}
