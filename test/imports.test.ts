@@ -14,7 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   cache: ["runtime", "domain", "kube", "telemetry", "lib"],
   kube: ["runtime", "telemetry", "lib"],
   runtime: ["telemetry", "lib"],
-  sandbox: ["lib"],
+  sandbox: [],
   domain: [],
   telemetry: ["lib"],
   lib: [],
