@@ -106,7 +106,7 @@ const questions: readonly (readonly [string, readonly string[]])[] = [
   ["notify without restart", ["faq", "notifications"]],
   ["exclude a secret", ["faq", "annotations"]],
   ["regex configmap name", ["faq", "compatibility"]],
-  ["new deployment starts twice", ["faq", "admission"]],
+  ["new deployment starts twice", ["faq", "webhooks"]],
   ["pods pending", ["troubleshooting"]],
   ["argocd out of sync", ["gitops"]],
   ["checksum/config", ["faq"]],
