@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { remembering } from "./bounded-memo.ts";
+import { boundedMemo } from "./bounded-memo.ts";
 
 it("answers once for each of the last texts, also where the answer is undefined, and forgets what was asked for longest ago", () => {
   const asked: string[] = [];
-  const answer = remembering(2, (text) => {
+  const answer = boundedMemo(2, (text) => {
     asked.push(text);
     return text === "none" ? undefined : text.length;
   });

@@ -1,5 +1,5 @@
-import { clocksOf, type OffsetAt } from "./time-zone.ts";
-import type { Times, Window } from "./window.ts";
+import { zoneOffset, type OffsetAt } from "./time-zone.ts";
+import type { WindowTimes, Window } from "./window.ts";
 
 const minute = 60_000;
 const day = 86_400_000;
@@ -7,72 +7,72 @@ const day = 86_400_000;
 /** 1970-01-01 was a Thursday. */
 const firstDay = 4;
 
-/** How far ahead an opening is looked for: times that a change of the clock leaves out are there a week later. */
-const farthest = 22 * day;
+/** How far ahead to search for an opening. A time that a clock change skips exists again one week later. */
+const searchLimit = 22 * day;
 
-/** Whether the clocks show a time of the window at a time, milliseconds since the epoch. */
+/** Reports whether a window is open at `now`, in milliseconds since the epoch. */
 export function isOpen(window: Window, now: number): boolean {
-  return window.times.some((times) => covers(times, now + clocksFor(times)(now)));
+  return window.times.some((times) => covers(times, now + clockOf(times)(now)));
 }
 
 /**
- * When a window opens, from a time on; milliseconds since the epoch. Its clocks decide: a time that they leave out in
- * spring does not open it, and one that they show twice in autumn opens it twice. A window that does not open within 22
- * days is said to open at the end of these.
+ * Returns when a window opens next, in milliseconds since the epoch. Local clocks decide: a time that they skip in spring does not
+ * open the window, and a time that they show twice in autumn opens it twice. If the window does not open within 22 days, the
+ * function returns the end of those days.
  */
 export function opensAt(window: Window, now: number): number {
   return Math.min(...window.times.map((times) => firstOpening(times, now)));
 }
 
 /**
- * When an open window closes, by its clocks; milliseconds since the epoch. At most a day from now, also where it stays
- * open longer.
+ * Returns when an open window closes by its local clocks, in milliseconds since the epoch. The result is at most one day after
+ * `now`, even if the window stays open longer.
  */
 export function closesAt(window: Window, now: number): number {
   let at = now;
   while (at < now + day && isOpen(window, at)) {
-    at = Math.min(...window.times.map((times) => nextStep(times.to, at, clocksFor(times))));
+    at = Math.min(...window.times.map((times) => nextStep(times.to, at, clockOf(times))));
   }
   return Math.min(at, now + day);
 }
 
-function firstOpening(times: Times, now: number): number {
-  const clocks = clocksFor(times);
+function firstOpening(times: WindowTimes, now: number): number {
+  const offsetAt = clockOf(times);
   let at = now;
-  while (at < now + farthest && !covers(times, at + clocks(at))) at = nextStep(times.from, at, clocks);
+  while (at < now + searchLimit && !covers(times, at + offsetAt(at))) at = nextStep(times.from, at, offsetAt);
   return at;
 }
 
-/** Whether the times are those of a moment that local clocks show, as milliseconds since their 1970-01-01 00:00. */
-function covers({ days, from, to }: Times, shown: number): boolean {
-  const today = Math.floor(shown / day);
-  const minutes = Math.floor((shown - today * day) / minute);
+/** Reports whether the times include a local clock reading, in milliseconds since the local 1970-01-01 00:00. */
+function covers({ days, from, to }: WindowTimes, localMs: number): boolean {
+  const today = Math.floor(localMs / day);
+  const minutes = Math.floor((localMs - today * day) / minute);
   const on = (date: number) => days.has((((date + firstDay) % 7) + 7) % 7);
   if (from < to) return on(today) && from <= minutes && minutes < to;
   return (on(today) && from <= minutes) || (on(today - 1) && minutes < to);
 }
 
-/** The next moment, within a day, at which times may begin or end: when the clocks show the minute of the day, or change. */
-function nextStep(minuteOfDay: number, at: number, clocks: OffsetAt): number {
-  const shown = at + clocks(at);
-  const step = Math.floor(shown / day) * day + minuteOfDay * minute;
-  const next = at + (step > shown ? step : step + day) - shown;
-  return clocks(next) === clocks(at) ? next : changeBetween(at, next, clocks);
+/** Returns the next moment, within a day, when the clocks show the minute of the day or when the clocks change. */
+function nextStep(minuteOfDay: number, at: number, offsetAt: OffsetAt): number {
+  const localMs = at + offsetAt(at);
+  const step = Math.floor(localMs / day) * day + minuteOfDay * minute;
+  const next = at + (step > localMs ? step : step + day) - localMs;
+  return offsetAt(next) === offsetAt(at) ? next : changeBetween(at, next, offsetAt);
 }
 
-/** When the clocks change: between two moments, no more than a day apart, at which they differ. */
-function changeBetween(before: number, after: number, clocks: OffsetAt): number {
-  const offset = clocks(before);
+/** Returns when the clocks change between two moments that have different offsets and are at most one day apart. */
+function changeBetween(before: number, after: number, offsetAt: OffsetAt): number {
+  const offset = offsetAt(before);
   let [low, high] = [before, after];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (clocks(middle) === offset) low = middle;
+    if (offsetAt(middle) === offset) low = middle;
     else high = middle;
   }
   return high;
 }
 
-/** What a window names was there when it was read; the database does not change while Node runs. */
-function clocksFor({ zone }: Times): OffsetAt {
-  return clocksOf(zone) ?? (() => 0);
+/** Returns the clock of a time zone. Parsing has checked that the zone exists, and the database does not change while Node runs. */
+function clockOf({ zone }: WindowTimes): OffsetAt {
+  return zoneOffset(zone) ?? (() => 0);
 }

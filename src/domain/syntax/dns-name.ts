@@ -1,18 +1,17 @@
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-// Written so that each character can be taken in one way only: then no text is slow to refuse.
+// Each character can match in one way only, so that no text takes long to reject.
 const subdomain = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/;
 const longestSubdomain = 253;
 
-/** Whether a text is a DNS label, as the names of namespaces and Services are. */
+/** Reports whether a text is a DNS label, such as the name of a Namespace or Service. */
 export function isDnsLabel(text: string): boolean {
   return label.test(text);
 }
 
 /**
- * Whether a text is a DNS subdomain, as the names of ConfigMaps, Secrets and workloads are. The API server lets a volume
- * of a pod template or an owner reference name anything at all, also with slashes and spaces; nothing of such a name will
- * ever exist.
+ * Reports whether a text is a DNS subdomain, such as the name of a ConfigMap, Secret or workload. The API server accepts any
+ * text as a name in volumes of pod templates and in owner references. An object with such a name can never exist.
  */
 export function isDnsSubdomain(text: string): boolean {
   return text.length <= longestSubdomain && subdomain.test(text);

@@ -12,8 +12,9 @@ const milliseconds: Readonly<Record<string, number>> = {
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 
 /**
- * Reads a duration as Go writes them (https://pkg.go.dev/time#ParseDuration): `300ms`, `1h30m`, `1.5s`, `0`; a number
- * other than 0 needs a unit. Returns milliseconds, or undefined where the text is none. Negative ones are none.
+ * Parses a duration in the syntax of Go (https://pkg.go.dev/time#ParseDuration): `300ms`, `1h30m`, `1.5s`, `0`. A number
+ * other than 0 needs a unit. Returns milliseconds, or undefined if the text is not a duration. Negative durations are
+ * invalid.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === "0" || text === "+0") return 0;
@@ -25,7 +26,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isFinite(total) ? total : undefined;
 }
 
-/** Writes milliseconds so that `parseDuration` reads them back, short: `1h30m`, `1.5s`, `0`. */
+/** Formats milliseconds in the short form that `parseDuration` reads: `1h30m`, `1.5s`, `0`. */
 export function formatDuration(ms: number): string {
   const hours = Math.floor(ms / 3_600_000);
   const minutes = Math.floor((ms % 3_600_000) / 60_000);

@@ -1,4 +1,7 @@
-/** How many letters must be added, removed or replaced to turn one text into the other (Levenshtein). Costs the product of their lengths. */
+/**
+ * Returns the Levenshtein distance of two texts: how many letters must be added, removed or replaced. Takes time in
+ * proportion to the product of their lengths.
+ */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -3,26 +3,26 @@ export type JsonPatchOperation =
   | { readonly op: "test" | "add" | "replace"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
-/** A JSON Patch (RFC 6902): every operation, or none. */
+/** A JSON Patch (RFC 6902). The API server applies all of its operations or rejects the patch. */
 export type JsonPatch = readonly JsonPatchOperation[];
 
-/** An annotation's name as a part of a JSON Pointer (RFC 6901). */
-export function annotationPath(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+/** Returns the JSON Pointer (RFC 6901) of an annotation. `metadata` is the pointer of the metadata that carry it. */
+export function annotationPointer(name: string, metadata = "/metadata"): string {
+  return `${metadata}/annotations/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** The names of the fields, from the outermost, that a JSON Pointer (RFC 6901) goes through. */
-export function namesIn(pointer: string): readonly string[] {
+/** Returns the field names of a JSON Pointer (RFC 6901), from the outermost to the innermost. */
+export function pointerSegments(pointer: string): readonly string[] {
   return pointer
     .split("/")
     .slice(1)
     .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** What stands where a JSON Pointer points to; undefined where there is nothing. */
-export function valueAt(object: unknown, pointer: string): unknown {
-  return namesIn(pointer).reduce((inside: unknown, name) => {
-    const isThere = typeof inside === "object" && inside !== null && Object.hasOwn(inside, name);
-    return isThere ? (inside as Readonly<Record<string, unknown>>)[name] : undefined;
+/** Returns the value at a JSON Pointer; undefined if a field on the way is missing. */
+export function valueAtPointer(object: unknown, pointer: string): unknown {
+  return pointerSegments(pointer).reduce((inside: unknown, name) => {
+    const exists = typeof inside === "object" && inside !== null && Object.hasOwn(inside, name);
+    return exists ? (inside as Readonly<Record<string, unknown>>)[name] : undefined;
   }, object);
 }

@@ -1,21 +1,21 @@
 import { isDnsSubdomain } from "./dns-name.ts";
 
-/** What one requirement of a selector asks of a label; one that is absent is "not in" any values. */
-export interface Requirement {
+/** One requirement of a label selector. A missing label matches "notIn". */
+export interface SelectorRequirement {
   readonly key: string;
   readonly operator: "in" | "notIn" | "exists" | "absent";
   readonly values: readonly string[];
 }
 
-/** Requirements all of which must be met; without any it selects everything. */
-export type LabelSelector = readonly Requirement[];
+/** A list of requirements that labels must all meet. An empty list selects everything. */
+export type LabelSelector = readonly SelectorRequirement[];
 
 /**
- * Reads a selector in the grammar of Kubernetes
- * (https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors), or in Reloader's forms
- * `key:value`, `key:*` and `key=*`. Undefined where it is neither.
+ * Parses a selector in the syntax of Kubernetes
+ * (https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors), or in the forms of Stakater
+ * Reloader: `key:value`, `key:*` and `key=*`. Returns undefined if the text is invalid.
  */
-export function parseLabelSelector(text: string): LabelSelector | undefined {
+export function readLabelSelector(text: string): LabelSelector | undefined {
   if (text.trim() === "") return [];
   // Commas between parentheses separate values.
   const clauses = text.split(/,(?![^()]*\))/);
@@ -23,13 +23,13 @@ export function parseLabelSelector(text: string): LabelSelector | undefined {
   return requirements.every((each) => each !== undefined) ? requirements : undefined;
 }
 
-/** Whether labels meet all that a selector requires. */
+/** Reports whether labels meet all requirements of a selector. */
 export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>> | null | undefined): boolean {
-  const labelled = (key: string) => (labels && Object.hasOwn(labels, key) ? labels[key] : undefined);
-  return selector.every((requirement) => meets(requirement, labelled(requirement.key)));
+  const labelValue = (key: string) => (labels && Object.hasOwn(labels, key) ? labels[key] : undefined);
+  return selector.every((requirement) => meets(requirement, labelValue(requirement.key)));
 }
 
-function meets({ operator, values }: Requirement, value: string | undefined): boolean {
+function meets({ operator, values }: SelectorRequirement, value: string | undefined): boolean {
   switch (operator) {
     case "in":
       return value !== undefined && values.includes(value);
@@ -45,7 +45,7 @@ function meets({ operator, values }: Requirement, value: string | undefined): bo
 const setForm = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/;
 const equalForm = /^([^\s=!:]+)\s*(!=|==|=|:)\s*(\S*)$/;
 
-function readRequirement(clause: string): Requirement | undefined {
+function readRequirement(clause: string): SelectorRequirement | undefined {
   const set = setForm.exec(clause);
   if (set !== null) {
     const [, key = "", word, list = ""] = set;
@@ -65,13 +65,13 @@ function readRequirement(clause: string): Requirement | undefined {
   return checked({ key: clause, operator: "exists", values: [] });
 }
 
-function checked(requirement: Requirement): Requirement | undefined {
+function checked(requirement: SelectorRequirement): SelectorRequirement | undefined {
   return isKey(requirement.key) && requirement.values.every(isValue) ? requirement : undefined;
 }
 
 const name = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** A name, perhaps after a DNS subdomain and a slash. */
+/** Reports whether a text is a label key: a name, optionally after a DNS subdomain and a slash. */
 function isKey(text: string): boolean {
   const [last = "", prefix, ...more] = text.split("/").reverse();
   return more.length === 0 && name.test(last) && (prefix === undefined || isDnsSubdomain(prefix));

@@ -1,17 +1,15 @@
+import { splitList } from "./comma-list.ts";
 import { isDnsLabel, isDnsSubdomain } from "./dns-name.ts";
 
-/** Objects of one kind, as an annotation lists them: `name`, or `namespace/name`. */
+/** The objects of one kind that an annotation lists, each as `name` or `namespace/name`. */
 export type Names = ReadonlySet<string>;
 
-/** None. */
+/** The empty list of names. */
 export const noNames: Names = new Set();
 
-/** Reads `name` or `namespace/name`, separated by commas; undefined where one of them is no such name. */
+/** Parses a comma-separated list of `name` or `namespace/name`. Returns undefined if an entry is not a valid name. */
 export function parseNames(text: string): Names | undefined {
-  const names = text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
+  const names = splitList(text);
   return names.every(isName) ? new Set(names) : undefined;
 }
 
@@ -21,7 +19,7 @@ function isName(text: string): boolean {
   return isDnsLabel(text.slice(0, slash)) && isDnsSubdomain(text.slice(slash + 1));
 }
 
-/** Whether an object is listed; a name without namespace is one of the namespace `own`. */
+/** Reports whether a list names an object. A name without namespace belongs to the namespace `own`. */
 export function isListed(
   names: Names,
   { namespace, name }: { readonly namespace: string; readonly name: string },

@@ -1,38 +1,38 @@
-interface Folder {
-  readonly inside: Map<string, Folder>;
-  /** Whether a path that was added ends here. */
+interface PathNode {
+  readonly children: Map<string, PathNode>;
+  /** Whether an added path ends at this segment. */
   ends: boolean;
 }
 
-/** Paths as lists of their segments. Adding one and asking for one cost its own segments, however many there are. */
+/** A set of paths, each a list of segments. Adding and finding a path take time in proportion to its own segments only. */
 export class PathTree {
-  readonly #root: Folder = { inside: new Map(), ends: false };
+  readonly #root: PathNode = { children: new Map(), ends: false };
 
-  /** Adds a path, which may be there already. */
+  /** Adds a path. No-op if the tree already has it. */
   add(path: readonly string[]): void {
     let at = this.#root;
     for (const segment of path) {
-      const next = at.inside.get(segment) ?? { inside: new Map(), ends: false };
-      at.inside.set(segment, next);
+      const next = at.children.get(segment) ?? { children: new Map(), ends: false };
+      at.children.set(segment, next);
       at = next;
     }
     at.ends = true;
   }
 
-  /** Whether a path is one of those that were added, lies inside one, or one lies inside it. */
+  /** Reports whether a path equals an added path, lies inside one, or contains one. */
   crosses(path: readonly string[]): boolean {
     let at = this.#root;
     for (const segment of path) {
       if (at.ends) return true;
-      const next = at.inside.get(segment);
+      const next = at.children.get(segment);
       if (next === undefined) return false;
       at = next;
     }
     return true;
   }
 
-  /** The first segments of what was added, each once, in the order in which they came. */
+  /** Returns the distinct first segments of the added paths, in the order in which they were added. */
   topNames(): readonly string[] {
-    return [...this.#root.inside.keys()];
+    return [...this.#root.children.keys()];
   }
 }

@@ -1,33 +1,33 @@
-import { remembering } from "./bounded-memo.ts";
+import { boundedMemo } from "./bounded-memo.ts";
 
-/** How far the clocks of a time zone are ahead of UTC at a time, both in milliseconds (since the epoch). */
+/** A function that returns the offset of a time zone from UTC at a time. Both are in milliseconds; the time is since the epoch. */
 export type OffsetAt = (now: number) => number;
 
-/** Formatters take 70 KiB and 0.1 ms each, and whoever may annotate a workload may name every zone there is. */
-const mostFormatters = 32;
+/** Limit of cached formatters: each takes 70 KiB and 0.1 ms, and annotations of workloads can name every existing zone. */
+const maxFormatters = 32;
 
-const longestName = 64;
+const maxNameLength = 64;
 
 /**
- * The clocks of a time zone of the IANA database, as it is built into Node: https://www.iana.org/time-zones. Undefined where there
- * is no zone of that name.
+ * Returns the offsets of a time zone of the IANA database that is built into Node: https://www.iana.org/time-zones. Undefined if the
+ * database has no zone with that name.
  */
-export function clocksOf(zone: string): OffsetAt | undefined {
-  // Intl takes "+02:00" too, which nobody who writes it takes for summer and winter.
-  if (zone.length > longestName || !/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return undefined;
+export function zoneOffset(zone: string): OffsetAt | undefined {
+  // Intl also accepts "+02:00". Reject it: a fixed offset would ignore summer time, which its author does not expect.
+  if (zone.length > maxNameLength || !/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return undefined;
   const known = formatters(zone);
   return known && ((now) => offsetIn(known.format(now)));
 }
 
-const formatters = remembering(mostFormatters, (zone) => {
+const formatters = boundedMemo(maxFormatters, (zone) => {
   try {
     return new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
   } catch {
-    return undefined; // a RangeError: there is no such zone
+    return undefined; // a RangeError: the zone does not exist
   }
 });
 
-/** Of `11/22/2026, GMT+01:00`; zones had seconds before 1972. */
+/** Returns the offset in a text such as `11/22/2026, GMT+01:00`, in milliseconds. Before 1972 some offsets had seconds. */
 function offsetIn(text: string): number {
   const [, sign, hours, minutes, seconds = 0] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
   const ms = 1000 * (Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds));

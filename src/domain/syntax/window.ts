@@ -1,21 +1,21 @@
-import { remembering } from "./bounded-memo.ts";
-import { clocksOf } from "./time-zone.ts";
+import { boundedMemo } from "./bounded-memo.ts";
+import { zoneOffset } from "./time-zone.ts";
 
-/** Times of the week at which workloads may be rolled. */
+/** The times of the week when workloads may be rolled. */
 export interface Window {
-  /** As it is written, with single spaces. */
+  /** The text of the window, with single spaces. */
   readonly text: string;
-  readonly times: readonly Times[];
+  readonly times: readonly WindowTimes[];
 }
 
-/** The same times on some days of the week, as the clocks of a time zone show them. */
-export interface Times {
+/** One daily time range on some days of the week, in local time of a time zone. */
+export interface WindowTimes {
   /** 0 is Sunday. */
   readonly days: ReadonlySet<number>;
-  /** Minutes of the day. Where `to` is not after `from` it is one of the next day. */
+  /** Start and end, in minutes of the day. If `to` is not after `from`, it is on the next day. */
   readonly from: number;
   readonly to: number;
-  /** Of the IANA database. */
+  /** A name in the IANA database. */
   readonly zone: string;
 }
 
@@ -23,21 +23,21 @@ const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 const minutesOfDay = 1_440;
 
-/** Each may have a time zone of its own, and those cost the most. */
-const mostTimes = 20;
+/** Limit of ranges in one window. Each may have its own time zone, which is the most expensive part. */
+const maxRanges = 20;
 
 /**
- * Reads `DAYS HH:MM-HH:MM [ZONE]`, several by semicolons; undefined where the text is no such thing. Days are `Mon-Fri`,
- * `Sat,Sun` and the like, a zone is one of the IANA database and UTC where there is none, `24:00` is the end of a day, and times
- * that end before they begin end on the next day.
+ * Parses `DAYS HH:MM-HH:MM [ZONE]`; semicolons separate several ranges. Returns undefined if the text is invalid. Days are for
+ * example `Mon-Fri` or `Sat,Sun`. A zone is a name in the IANA database; the default is UTC. `24:00` is the end of a day. A
+ * range that ends before it begins ends on the next day.
  */
-export const parseWindow = remembering(64, (text): Window | undefined => {
+export const parseWindow = boundedMemo(64, (text): Window | undefined => {
   const parts = text
     .split(";")
     .map((part) => part.trim().split(/\s+/))
     .filter(([first]) => first !== "");
-  if (parts.length === 0 || parts.length > mostTimes) return undefined;
-  const times: Times[] = [];
+  if (parts.length === 0 || parts.length > maxRanges) return undefined;
+  const times: WindowTimes[] = [];
   for (const part of parts) {
     const read = readTimes(part);
     if (read === undefined) return undefined;
@@ -46,17 +46,17 @@ export const parseWindow = remembering(64, (text): Window | undefined => {
   return { text: parts.map((part) => part.join(" ")).join("; "), times };
 });
 
-function readTimes([daysText = "", hours = "", zone = "UTC", ...rest]: readonly string[]): Times | undefined {
+function readTimes([daysText = "", hours = "", zone = "UTC", ...rest]: readonly string[]): WindowTimes | undefined {
   const days = readDays(daysText);
   const [from, to, ...more] = hours.split("-").map(readMinutes);
   if (days === undefined || from === undefined || to === undefined || more.length > 0 || rest.length > 0)
     return undefined;
-  // Nothing begins at the end of a day, and from 10:00 to 10:00 may be a whole day or none.
+  // No range can begin at the end of a day. A range from 10:00 to 10:00 is ambiguous: a whole day or no time at all.
   if (from === minutesOfDay || from === to) return undefined;
-  return clocksOf(zone) === undefined ? undefined : { days, from, to, zone };
+  return zoneOffset(zone) === undefined ? undefined : { days, from, to, zone };
 }
 
-/** `Mon-Fri`, `Sat,Sun`, `Fri-Mon`, `Mon-Wed,Fri`. */
+/** Parses days such as `Mon-Fri`, `Sat,Sun`, `Fri-Mon` or `Mon-Wed,Fri`. 0 is Sunday. */
 function readDays(text: string): ReadonlySet<number> | undefined {
   const days = new Set<number>();
   for (const range of text.toLowerCase().split(",")) {
@@ -72,6 +72,6 @@ function readDays(text: string): ReadonlySet<number> | undefined {
 
 function readMinutes(text: string): number | undefined {
   const [, hours, minutes] = /^(\d\d):(\d\d)$/.exec(text) ?? [];
-  const all = Number(hours) * 60 + Number(minutes);
-  return Number(minutes) < 60 && all <= minutesOfDay ? all : undefined;
+  const total = Number(hours) * 60 + Number(minutes);
+  return Number(minutes) < 60 && total <= minutesOfDay ? total : undefined;
 }

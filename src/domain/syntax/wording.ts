@@ -1,25 +1,27 @@
-/** How many characters of what somebody wrote a message shows. */
-const mostShown = 80;
+// domain/syntax: parses and formats small texts (durations, windows, selectors, names, JSON Patch). Knows nothing of workloads or of Wave's decisions.
+
+/** Limit of characters of a quoted text in a message. */
+const maxShown = 80;
 
 /**
- * What somebody wrote, in quotation marks, on one line and cut to 80 characters. Nothing in it steers a terminal or turns
- * the direction of what follows: Events are read in terminals, too.
+ * Returns a text from a user in quotation marks, on one line, cut to 80 characters. Escapes control and direction
+ * characters, because people also read Events in terminals.
  */
 export function quoted(text: string): string {
-  const json = JSON.stringify(text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`);
+  const json = JSON.stringify(text.length <= maxShown ? text : `${text.slice(0, maxShown - 1)}…`);
   return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** A count for a person: `4,998`. */
-export function counted(count: number): string {
+/** Returns a count with thousands separators: `4,998`. */
+export function formatCount(count: number): string {
   return `${count}`.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** `a`, `a and b`, `a, b and c`, `a, b and 7 more`; `say` is asked for those alone that are shown. */
-export function enumerated<T>(all: readonly T[], shown: number, say: (one: T) => string): string {
+/** Returns a list as text: `a`, `a and b`, `a, b and c`, `a, b and 7 more`. Calls `format` for the shown items only. */
+export function formatList<T>(all: readonly T[], shown: number, format: (item: T) => string): string {
   const rest = all.length - shown;
-  const said = all.slice(0, shown).map(say);
-  const named = rest > 0 ? [...said, `${counted(rest)} more`] : said;
-  const last = named.at(-1) ?? "nothing";
-  return named.length < 2 ? last : `${named.slice(0, -1).join(", ")} and ${last}`;
+  const texts = all.slice(0, shown).map(format);
+  const parts = rest > 0 ? [...texts, `${formatCount(rest)} more`] : texts;
+  const last = parts.at(-1) ?? "nothing";
+  return parts.length < 2 ? last : `${parts.slice(0, -1).join(", ")} and ${last}`;
 }
