@@ -21,7 +21,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** The only packages and Node modules that the pure part may import: types, and SHA-256. */
-const domainPackages = ["kubernetes-types", "node:crypto"];
+const domainPackages = ["#kubernetes", "node:crypto"];
 
 interface Import {
   readonly file: string;

@@ -50,13 +50,13 @@ function textsOf(path: string, source: string): PrintedText[] {
 
 /** The text of a literal, of a template, or of several that `+` joins; undefined for any other node. */
 function literalOf(node: Node): string | undefined {
-  if (node.type === "Literal") return typeof node["value"] === "string" ? node["value"] : undefined;
+  if (node.type === "Literal") return typeof node.value === "string" ? node.value : undefined;
   if (node.type === "TemplateLiteral") {
-    const quasis = node["quasis"] as readonly { readonly value: { readonly cooked: string } }[];
+    const quasis = node.quasis as readonly { readonly value: { readonly cooked: string } }[];
     return quasis.map(({ value }) => value.cooked).join("x");
   }
-  if (node.type !== "BinaryExpression" || node["operator"] !== "+") return undefined;
-  const [left, right] = [literalOf(node["left"] as Node), literalOf(node["right"] as Node)];
+  if (node.type !== "BinaryExpression" || node.operator !== "+") return undefined;
+  const [left, right] = [literalOf(node.left as Node), literalOf(node.right as Node)];
   return left === undefined || right === undefined ? undefined : left + right;
 }
 
