@@ -25,12 +25,12 @@ const quotes: readonly Quote[] = [
   },
   {
     page: "docs/high-availability.md",
-    sentence: "it hands over: 2 s at most | # and # s",
+    sentence: "handover: at most 2 s | # and # s",
     figures: () => row("high-availability", "SIGTERM").slice(2, 4).map(seconds),
   },
   {
     page: "docs/high-availability.md",
-    sentence: "the Lease runs out: 17 s at most | # and # s",
+    sentence: "the Lease expires: at most 17 s | # and # s",
     figures: () => row("high-availability", "SIGKILL").slice(2, 4).map(seconds),
   },
   {
