@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { until } from "../control-plane/wave-process.ts";
 
@@ -12,120 +11,81 @@ export interface Browser extends AsyncDisposable {
   readonly size: (width: number, height: number) => Promise<void>;
   /** Prefers dark colours from now on. */
   readonly dark: () => Promise<void>;
-  /** The value of an expression in the page. */
+  /** Returns the value of an expression in the page. */
   readonly evaluate: (expression: string) => Promise<unknown>;
-  /** Searches as a person does, and resolves with the addresses that are found. */
+  /** Searches as a person does, and resolves to the addresses that are found. */
   readonly search: (words: string) => Promise<readonly string[]>;
-  /** Exceptions and errors that pages had. */
+  /** Returns the exceptions that pages threw. */
   readonly problems: () => readonly string[];
 }
 
 const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Serves a built site on 127.0.0.1 and opens Chromium for it; undefined where the machine has none. */
-export async function openSite(folder: string): Promise<Browser | undefined> {
-  const program = programs.find((path) => existsSync(path));
-  if (program === undefined) return undefined;
-  const site = await serve(folder);
-  const profile = mkdtempSync(join(tmpdir(), "wave-chromium-"));
-  const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0"];
-  const child = spawn(program, [...flags, `--user-data-dir=${profile}`, "about:blank"], { stdio: "ignore" });
-  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const close = async () => {
-    child.kill();
-    await exited;
-    site.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+/** Without these Chromium connects to servers of its own, which a closed network refuses many times. */
+const flags = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-sync",
+];
+
+/** What this file uses of playwright-core, which is a package of the site and not of Wave. */
+interface Page {
+  goto(url: string): Promise<unknown>;
+  setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
+  emulateMedia(options: { readonly colorScheme: "dark" }): Promise<void>;
+  evaluate(expression: string): Promise<unknown>;
+  waitForFunction(expression: string): Promise<unknown>;
+  on(event: "pageerror", listener: (error: Error) => void): void;
+  readonly keyboard: { press(key: string): Promise<void> };
+  locator(selector: string): { fill(text: string): Promise<void>; first(): { waitFor(): Promise<void> } };
+}
+
+interface Playwright {
+  readonly chromium: {
+    launch(options: {
+      readonly executablePath: string;
+      readonly args: readonly string[];
+      readonly chromiumSandbox: false;
+    }): Promise<{ newPage(): Promise<Page>; close(): Promise<void> }>;
   };
-  try {
-    const portFile = join(profile, "DevToolsActivePort");
-    // The file is there a moment before its first line.
-    const port = await until(
-      "Chromium to listen",
-      async () => readFileSync(portFile, "utf8").split("\n")[0] || undefined,
-    );
-    const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as readonly Target[];
-    const page = targets.find(({ type }) => type === "page");
-    if (page === undefined) throw new Error("Chromium has no page");
-    return await drive(await connect(page.webSocketDebuggerUrl), site.url, close);
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
 
-interface Target {
-  readonly type: string;
-  readonly webSocketDebuggerUrl: string;
-}
-
-type Send = (method: string, params?: object) => Promise<{ readonly result?: { readonly value?: unknown } }>;
-
-interface Connection {
-  readonly send: Send;
-  readonly problems: string[];
-}
-
-/** https://chromedevtools.github.io/devtools-protocol/ */
-async function connect(url: string): Promise<Connection> {
-  const socket = new WebSocket(url);
-  await new Promise((resolve, reject) => {
-    socket.addEventListener("open", resolve);
-    socket.addEventListener("error", reject);
-  });
-  const waiting = new Map<number, (result: object) => void>();
+/** Serves a built site on 127.0.0.1 and opens Chromium for it; undefined if the machine has none. */
+export async function openSite(folder: string): Promise<Browser | undefined> {
+  const executablePath = programs.find((path) => existsSync(path));
+  if (executablePath === undefined) return undefined;
+  const { chromium } = createRequire(join(import.meta.dirname, "../../site/"))("playwright-core") as Playwright;
+  const site = await serve(folder);
+  const browser = await chromium.launch({ executablePath, args: flags, chromiumSandbox: false });
+  const page = await browser.newPage();
   const problems: string[] = [];
-  socket.addEventListener("message", ({ data }) => {
-    const message = JSON.parse(String(data)) as { id?: number; method?: string; result?: object; params?: object };
-    if (message.id !== undefined) waiting.get(message.id)?.(message.result ?? {});
-    else if (message.method === "Runtime.exceptionThrown") problems.push(JSON.stringify(message.params));
-  });
-  let last = 0;
-  const send: Send = (method, params = {}) =>
-    new Promise((resolve) => {
-      waiting.set(++last, resolve);
-      socket.send(JSON.stringify({ id: last, method, params }));
-    });
-  return { send, problems };
-}
-
-async function drive({ send, problems }: Connection, url: string, close: () => Promise<void>): Promise<Browser> {
-  await send("Page.enable");
-  await send("Runtime.enable");
-  const evaluate = async (expression: string) =>
-    (await send("Runtime.evaluate", { expression, returnByValue: true })).result?.value;
-  const answer = (what: string, expression: string) =>
-    until(what, async () => ((await evaluate(expression)) === true ? true : undefined));
-  const key = (type: string) => send("Input.dispatchKeyEvent", { type, key: "k", code: "KeyK", modifiers: 2 });
+  page.on("pageerror", (error) => problems.push(String(error)));
   return {
-    evaluate,
+    evaluate: (expression) => page.evaluate(expression),
     problems: () => problems,
-    size: async (width, height) => {
-      const metrics = { width, height, deviceScaleFactor: 1, mobile: width < 600 };
-      await send("Emulation.setDeviceMetricsOverride", metrics);
-    },
-    dark: async () => {
-      await send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: "dark" }] });
-    },
+    size: (width, height) => page.setViewportSize({ width, height }),
+    dark: () => page.emulateMedia({ colorScheme: "dark" }),
     open: async (address) => {
-      await send("Page.navigate", { url: url + address });
-      const there = `location.pathname === ${JSON.stringify(address)} && document.readyState === "complete"`;
-      await answer(`${address} to be there`, `${there} && document.querySelector("#app")?.__vue_app__ !== undefined`);
+      await page.goto(site.url + address);
+      await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined');
     },
     search: async (words) => {
-      const field = "document.querySelector('.VPLocalSearchBox input')";
+      const field = "document.querySelector('.VPLocalSearchBox input') !== null";
       await until("the field of the search", async () => {
-        await key("rawKeyDown");
-        await key("keyUp");
-        return (await evaluate(`${field} !== null`)) === true ? true : undefined;
+        await page.keyboard.press("Control+k");
+        return (await page.evaluate(field)) === true ? true : undefined;
       });
-      await evaluate(`${field}.focus()`);
-      await send("Input.insertText", { text: words });
-      const results = "[...document.querySelectorAll('.VPLocalSearchBox a.result')]";
-      await answer("something to be found", `${results}.length > 0`);
-      return (await evaluate(`${results}.map((link) => new URL(link.href).pathname)`)) as readonly string[];
+      await page.locator(".VPLocalSearchBox input").fill(words);
+      await page.locator(".VPLocalSearchBox a.result").first().waitFor();
+      const links = "[...document.querySelectorAll('.VPLocalSearchBox a.result')]";
+      return (await page.evaluate(`${links}.map((link) => new URL(link.href).pathname)`)) as readonly string[];
     },
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => {
+      await browser.close();
+      site.close();
+    },
   };
 }
 
