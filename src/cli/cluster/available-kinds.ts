@@ -1,23 +1,21 @@
 import { findKind } from "../../cache/workloads/find-kind.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
-import type { WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { CommandFailure } from "../command/command-failure.ts";
+import { mapBounded } from "./map-bounded.ts";
 
-/** The kinds that Wave rolls in a cluster: the built-in ones, and those of others that are there. Throws what requests throw. */
+/** Returns the kinds that Wave rolls in this cluster: the built-in kinds, and each wanted kind that the API server serves. Throws what {@link ApiClient.request} throws. */
 export async function availableKinds(
   client: Pick<ApiClient, "request">,
-  wanted: readonly WantedKind[],
+  wanted: readonly RequestedKind[],
 ): Promise<readonly WorkloadRow[]> {
-  const others = wanted.map(async (kind) => {
-    const found = await findKind(client, kind);
-    return found === undefined ? [] : [found];
-  });
-  return [...builtInKinds, ...(await Promise.all(others)).flat()];
+  const served = await mapBounded(wanted, (kind) => findKind(client, kind));
+  return [...builtInKinds, ...served.flatMap((row) => row ?? [])];
 }
 
-/** An object whose kind is as it was found, where it is a workload. Throws a CommandFailure where Wave rolls none of its kind. */
+/** Returns the object with the API resource that this cluster serves for its kind. Throws a CommandFailure if Wave does not roll this kind here. */
 export function withAvailableKind<O extends { readonly kind: WorkloadKind; readonly resource: WorkloadRow }>(
   object: O,
   { kinds }: { readonly kinds: readonly WorkloadRow[] },
@@ -25,6 +23,6 @@ export function withAvailableKind<O extends { readonly kind: WorkloadKind; reado
   const row = kinds.find(({ id }) => id === object.kind);
   if (row !== undefined) return { ...object, resource: row };
   throw new CommandFailure(
-    `Wave rolls no ${object.kind} here: its flag --workload-kinds does not name them, or the cluster has no such kind`,
+    `Wave does not roll ${object.kind} in this cluster. Either --workload-kinds of "wave run" does not name this kind, or the cluster does not serve it.`,
   );
 }

@@ -2,27 +2,27 @@ import { describeObject } from "../../domain/config/messages.ts";
 import { parseWorkloadKey } from "../../domain/model/workload.ts";
 import type { BatchedChange } from "../../domain/pacing/batches.ts";
 import type { Stage } from "../../domain/pacing/stage.ts";
-import { enumerated } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
 
-/** How many of them a line names. */
-const shown = 5;
+/** How many workloads a line names. */
+const mostShown = 5;
 
-/** Where others are with a change, as a line says it, in the order of the lines. */
-const rows: readonly { readonly state: Stage["state"]; readonly says: string }[] = [
-  { state: "failed", says: "failed in" },
-  { state: "underWay", says: "is being rolled out in" },
-  { state: "soaking", says: "has just been rolled out in" },
+/** The words for each stage of a workload with a change, in the order of the lines. */
+const rows: readonly { readonly state: Stage["state"]; readonly text: string }[] = [
+  { state: "failed", text: "failed in" },
+  { state: "underWay", text: "is rolling out in" },
+  { state: "soaking", text: "was just rolled out in" },
 ];
 
 /**
- * The workloads that others wait for with a change of one object, a line for each stage that they are at: `ConfigMap
- * "page" failed in deployment/canary`.
+ * Returns one line for each stage that workloads of the group are in, so that a person sees which workloads the others wait for:
+ * `ConfigMap "page" failed in deployment/canary.`
  */
 export function batchNotes({ object, namespace, members }: BatchedChange): readonly string[] {
   const described = describeObject(object, namespace);
-  return rows.flatMap(({ state, says }) => {
+  return rows.flatMap(({ state, text }) => {
     const names = members.filter(({ stage }) => stage.state === state).map(({ key }) => nameOf(key));
-    return names.length === 0 ? [] : [`${described} ${says} ${enumerated(names.sort(), shown, String)}`];
+    return names.length === 0 ? [] : [`${described} ${text} ${formatList(names.sort(), mostShown, String)}.`];
   });
 }
 

@@ -3,14 +3,14 @@ import {
   configMap,
   defaultPolicy,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workload,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { batchesNow } from "./batches-now.ts";
-import type { KnownPolicy } from "./inherited-flags.ts";
+import type { KnownPolicy } from "./known-policy.ts";
 import type { ReadConfig, ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
 
@@ -24,8 +24,8 @@ const policy: KnownPolicy = {
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
 
 /** A complete workload whose hash is of other configuration. */
-function stale(name: string, annotations: Wanted["annotations"] = {}): FoundWorkload {
-  const wanted: Wanted = {
+function stale(name: string, annotations: WorkloadFixture["annotations"] = {}): FoundWorkload {
+  const wanted: WorkloadFixture = {
     metadata: { name, annotations: { "wave.pusher.com/update-on-config-change": "true", ...annotations } },
     pod: readsAll("ConfigMap", "page"),
     spec: { replicas: 0 },

@@ -6,7 +6,7 @@ import type { Moment } from "../../domain/pacing/moment.ts";
 import { stageOf } from "../../domain/pacing/stage.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
-import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
+import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import { lookupIn, planLive } from "./live-plan.ts";
 import type { ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";

@@ -5,25 +5,23 @@ import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type Command, type Terminal, accepting } from "../command/command.ts";
 import { type ClusterSource, reportFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
+import { errorLine } from "../command/messages.ts";
 import { version } from "../command/version.ts";
 import type { ArgumentKind } from "../command/workload-argument.ts";
-import { type FlagTable, type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
-import { runFlags } from "../flags/run-flags.ts";
+import type { connectionFlags } from "../flags/connection-flags.ts";
+import { type FlagTable, type HelpScope, type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
 
-/** The flags that say which cluster is meant. */
-export const connectionFlags = { kubeconfig: runFlags.kubeconfig, context: runFlags.context };
-
-/** The cluster that a command speaks to, as whoever calls it. */
+/** A connection to a cluster with the credentials of the user. */
 export interface Cluster extends ClusterSource {
   readonly client: ApiClient;
-  /** The namespace of the context, else "default". */
+  /** The namespace of the context; otherwise "default". */
   readonly namespace: string;
 }
 
-/** What a command was called with. */
+/** The arguments of one call of a command. */
 export interface CommandCall<T extends FlagTable> {
   readonly values: FlagValues<T>;
-  /** The flags that were given by argument or variable; the others have their defaults. */
+  /** The flags that an argument or a variable sets; all other flags have their defaults. */
   readonly given: ReadonlyMap<string, GivenFlag>;
   readonly positionals: readonly string[];
   readonly terminal: Terminal;
@@ -32,26 +30,26 @@ export interface CommandCall<T extends FlagTable> {
 interface Row<T extends FlagTable> {
   readonly name: string;
   readonly flags: T & typeof connectionFlags;
-  /** The kinds of the objects that it is given by name; undefined: none. */
+  /** The kinds of object that the command takes by name; undefined if it takes no object. */
   readonly kinds?: readonly ArgumentKind<string>[];
-  /** What `--help` prints. */
-  readonly help: () => Promise<string>;
+  /** Returns the text of `--help` or `--help-all`. */
+  readonly help: (scope: HelpScope) => Promise<string>;
   /**
-   * Reads the arguments, before the cluster is asked anything; what it returns does the work and resolves with the exit
-   * code. Throws a UsageError for a mistake in them.
+   * Reads the arguments before any request. The returned function does the work and resolves with the exit code. Throws a UsageError
+   * for an invalid argument.
    */
   readonly read: (called: CommandCall<T & typeof connectionFlags>) => (cluster: Cluster) => Promise<number>;
 }
 
 /**
- * A command that speaks to a cluster: ends after one line where the cluster does not answer, refuses, or lacks what is asked
- * for, with the exit code of that.
+ * Builds a command that talks to a cluster. If the cluster is unreachable, denies access, or lacks the requested object, the command
+ * writes one error line and ends with the exit code of that failure.
  */
 export function clusterCommand<T extends FlagTable>({ name, flags, kinds, help, read }: Row<T>): Command {
   const command: Command = async (args, terminal) => {
     const parsed = parseFlags(flags, args, terminal.env);
     if (parsed.action !== "run") {
-      terminal.write(parsed.action === "help" ? await help() : `wave ${version()}\n`);
+      terminal.write(parsed.action === "help" ? await help(parsed.scope) : `wave ${version()}\n`);
       return exitCodes.done;
     }
     const run = read({ ...parsed, terminal });
@@ -62,14 +60,14 @@ export function clusterCommand<T extends FlagTable>({ name, flags, kinds, help, 
     } catch (error) {
       const told = reportFailure(error, config);
       if (told === undefined) throw error;
-      terminal.writeError(`wave ${name}: ${told.line}\n`);
+      terminal.writeError(errorLine(told.line));
       return told.code;
     }
   };
   return accepting(command, { flags, kinds });
 }
 
-/** The cluster that flags mean. Throws a ClusterConfigError where they mean none. */
+/** Loads the configuration of the cluster that the flags select. Throws a ClusterConfigError if there is no such cluster. */
 export async function clusterConfigOf(
   { kubeconfig, context }: FlagValues<typeof connectionFlags>,
   { env, homeDir }: Terminal,
@@ -83,7 +81,7 @@ export async function clusterConfigOf(
   });
 }
 
-/** Does something with a connection to a cluster, which it ends. */
+/** Opens a connection to a cluster, calls `run` with it, and closes it. `name` becomes part of the user agent. */
 export async function withCluster(
   name: string,
   config: ClusterConfig,

@@ -1,24 +1,24 @@
 import type { Workload } from "../../domain/model/workload.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { type PolicyAnnotation, policyAnnotations } from "../../domain/policy/policy-rows.ts";
-import type { Source } from "../../domain/policy/rollout-policy.ts";
-import type { KnownPolicy } from "./inherited-flags.ts";
+import type { DecidedBy } from "../../domain/policy/rollout-policy.ts";
+import type { KnownPolicy } from "./known-policy.ts";
 
-/** A part of the policy of a workload that somebody decided, and who. */
+/** One policy setting of a workload that an annotation or a flag sets, and its source. */
 export interface DecidedPolicy {
   /** The annotation without its prefix, or the flag. */
   readonly name: PolicyAnnotation | "observe";
-  /** As it is written. */
+  /** The value as written. */
   readonly value: string;
-  readonly by: Source;
+  readonly by: DecidedBy;
 }
 
-/** What annotations and flags decide about when a workload is rolled: its own, else those of its Namespace, else the flags. */
+/** Returns the settings that decide when a workload rolls. The workload's annotation wins over the Namespace annotation, which wins over the flag. */
 export function decidedPolicy(
   { namespace, policy: own }: Pick<Workload, "namespace" | "policy">,
-  { ofNamespace, pacing: flags = unpaced }: Pick<KnownPolicy, "ofNamespace" | "pacing">,
+  { namespacePolicyOf, pacing: flags = unpaced }: Pick<KnownPolicy, "namespacePolicyOf" | "pacing">,
 ): readonly DecidedPolicy[] {
-  const shared = ofNamespace?.(namespace)?.annotations ?? {};
+  const shared = namespacePolicyOf?.(namespace)?.annotations ?? {};
   const decided = policyAnnotations.flatMap((name): readonly DecidedPolicy[] => {
     if (own[name]) return [{ name, value: own[name], by: "workload" }];
     if (shared[name]) return [{ name, value: shared[name], by: "namespace" }];

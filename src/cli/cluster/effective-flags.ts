@@ -1,14 +1,16 @@
-import { enumerated } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
 import { printable } from "../output/printable.ts";
 import type { CommandCall, Cluster } from "./cluster-command.ts";
-import { inheritedFlags, type KnownPolicy, readPolicy } from "./inherited-flags.ts";
+import { type KnownPolicy, readPolicy } from "./known-policy.ts";
 import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } from "./running-wave.ts";
 
 /**
- * The policy of the Wave that runs for a namespace, or with undefined for all: by the flags of whoever calls the command, and for each
- * that is not given by the Deployment. Writes a line on standard error where that says anything. Where no Deployment may be
- * read, which a line says to who gives none of them, or none runs Wave, as from outside of the cluster, the flags alone tell.
+ * Reads the policy of the running Wave for a namespace; `undefined` means all namespaces. A flag of the command wins; otherwise the
+ * value comes from the Deployment of Wave. Writes a line to standard error if the Deployment sets any flag, and if the running flags are
+ * unknown. If Deployments cannot be read, or no Deployment runs Wave (for example because Wave runs outside the cluster), the flags of
+ * the command and their defaults decide.
  */
 export async function readRunningPolicy<T extends typeof inheritedFlags>(
   command: string,
@@ -19,46 +21,49 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
 ): Promise<KnownPolicy> {
   const waves = known ?? (await readRunningWaves(client));
   const [wave, ...others] = "unread" in waves ? [] : wavesWatching(waves, namespace);
-  const say = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
+  const warn = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
   const isGiven = Object.keys(inheritedFlags).some((name) => given.has(name));
-  // Who has read them already tells it in his own words.
+  // A caller that has read the Deployments reports the failure itself.
   if ("unread" in waves && known === undefined && !isGiven)
-    say(
-      `with which flags Wave runs is not known here: ${waves.unread}; the defaults count, and those that you give, also as variables such as WAVE_WINDOW`,
+    warn(
+      `Cannot read the flags of the running Wave: ${waves.unread}. Using the defaults. Pass the flags of your installation, or set variables such as WAVE_WINDOW.`,
     );
   if (wave === undefined || others.length > 0) {
     if (wave !== undefined)
-      say(`whose flags count is not known, since several Waves run: ${enumerated([wave, ...others], 3, describeWave)}`);
+      warn(
+        `Several Waves run: ${formatList([wave, ...others], 3, describeWave)}. Using the defaults. Pass the flags of the Wave that you mean.`,
+      );
     return readPolicy(client, values);
   }
-  const told = effectiveFlags(wave, given);
-  if (told.taken.length > 0) say(`${describeWave(wave)} was told ${told.taken.join(" ")}, and so it is here`);
-  return readPolicy(client, told.values);
+  const effective = effectiveFlags(wave, given);
+  if (effective.inherited.length > 0)
+    warn(`Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`);
+  return readPolicy(client, effective.values);
 }
 
-/** What the Wave that runs was told, as far as that is known. */
+/** The flags that a command decides by. */
 export interface EffectiveFlags {
   readonly values: FlagValues<typeof inheritedFlags>;
-  /** The flags that its Deployment said, as they are written there: `--window=…`. Those that change nothing are not among them. */
-  readonly taken: readonly string[];
+  /** The flags that come from the Deployment of Wave, as `--window=…`, without those that equal the default. */
+  readonly inherited: readonly string[];
 }
 
-/** The flags that whoever calls a command gives; each that they do not give is taken from the Deployment. */
+/** Returns the flags that the command was given, and for every other flag the value from the Deployment of Wave. */
 export function effectiveFlags({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap<string, GivenFlag>): EffectiveFlags {
   const own: string[] = [];
-  const taken: string[] = [];
+  const inherited: string[] = [];
   for (const [name, row] of Object.entries(inheritedFlags)) {
-    const told = flags.get(name);
+    const running = flags.get(name);
     const text = given.get(name)?.text;
     if (text !== undefined) own.push(`--${name}=${text}`);
-    else if (told !== undefined && row.parse(told) !== row.default) taken.push(`--${name}=${told}`);
+    else if (running !== undefined && row.parse(running) !== row.default) inherited.push(`--${name}=${running}`);
   }
-  const parsed = parseFlags(inheritedFlags, [...own, ...taken], {});
-  if (parsed.action !== "run") throw new Error("a flag of Wave's asks for help");
-  return { values: parsed.values, taken };
+  const parsed = parseFlags(inheritedFlags, [...own, ...inherited], {});
+  if (parsed.action !== "run") throw new Error("a flag of the Deployment requests help");
+  return { values: parsed.values, inherited };
 }
 
-/** `deployment/wave in wave-system`. */
+/** Returns the Deployment of a Wave for messages: `deployment/wave in wave-system`. */
 export function describeWave({ namespace, name }: Pick<RunningWave, "namespace" | "name">): string {
   return `deployment/${name} in ${namespace}`;
 }

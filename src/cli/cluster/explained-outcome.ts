@@ -6,24 +6,25 @@ import type { Workload } from "../../domain/model/workload.ts";
 import type { Decision, RolloutPlan } from "../../domain/plan/plan.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ReadHashKeys } from "./hash-keys.ts";
+import { sentences } from "./sentences.ts";
 
-/** What Wave would do with a workload now, as far as that can be told by whoever asks. */
+/** What Wave would do with a workload now, as far as the permissions of the user show it. */
 export interface ExplainedOutcome {
-  /** Of `planRollout`; "unknown" where it hangs on an object or a key that could not be read. */
+  /** The outcome of `planRollout`; "unknown" if it depends on an object or a key that could not be read. */
   readonly outcome: RolloutPlan["outcome"] | "unknown";
-  /** What is due and held; null where nothing is held. */
+  /** The due action that is held; null if nothing is held. */
   readonly due: "firstHash" | "recorded" | "roll" | "cleanUp" | null;
-  /** What holds it; null where nothing does. */
+  /** The hold; null if nothing is held. */
   readonly hold: { readonly reason: Hold["reason"]; readonly message: string; readonly until: string | null } | null;
   /** One line for a person. */
   readonly reason: string;
-  /** Null where there is none: the configuration is incomplete, not Wave's to look at, or could not be read. */
+  /** Null if the configuration is incomplete, is not tracked by Wave, or could not be read. */
   readonly currentHash: string | null;
 }
 
 /**
- * The plan was made from what could be read. The rest cannot change it where the workload is not Wave's or something is
- * missing already; else it can.
+ * Returns the outcome of a plan that was made from the objects that could be read. Unread objects make the outcome "unknown", except if
+ * they cannot change it: the workload has not opted in, exceeds a limit, or already waits for a missing object.
  */
 export function explainedOutcome(
   plan: RolloutPlan,
@@ -37,14 +38,14 @@ export function explainedOutcome(
     return { ...nothing, outcome, reason };
   if (unread.length > 0) {
     const objects = describeMissing(unread, workload.namespace);
-    return { ...nothing, outcome: "unknown", reason: `could not read ${objects}` };
+    return { ...nothing, outcome: "unknown", reason: `Cannot read ${objects}.` };
   }
   if (unnamed !== undefined) return { ...nothing, outcome: "unknown", reason: unnamed };
   const decided = outcome === "held" ? plan.due : plan;
   const known = keys.state === "read";
   if (decided.outcome === "recorded" && decided.because === "key" && !known)
     return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
-  // Without the keys that the Wave that runs has, nobody knows what it would write.
+  // The hash that Wave would write depends on its keys.
   const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
   const why = outcome === "held" ? reason.slice(0, reason.length - plan.hold.message.length - 2) : reason;
   const told = {
@@ -58,20 +59,23 @@ export function explainedOutcome(
   return { ...told, due: plan.due.outcome, hold: { reason: by, message, until: timeOf(until) } };
 }
 
-/** The plan's own words are of a Wave that was there to see it; nobody but Wave knows that. */
+/** The reason of a plan assumes a Wave that observed the change. A command did not observe it, and says only what it can know. */
 function reasonFor(decided: Decision, reason: string, workload: Workload): string {
   if (decided.outcome === "recorded" && decided.because === "key")
-    return `${reason}, unless one that runs still remembers it`;
+    return sentences(reason, "A running Wave that still remembers the previous key compares instead");
   if (decided.outcome !== "roll") return reason;
-  return `its configuration is not what its hash was made from${hasSchedulingHold(workload) ? "; its scheduler is restored" : ""}`;
+  return sentences(
+    "The configuration differs from the recorded hash",
+    hasSchedulingHold(workload) ? "Wave restores the scheduler" : "",
+  );
 }
 
 function withoutKey({ recordedHash = "" }: Workload, why: string): string {
   const form = hashFormat(recordedHash);
-  return `its hash is under the key ${form === "foreign" ? "" : form.keyId}, which is not known here: ${why}`;
+  return sentences(`The recorded hash uses key ${form === "foreign" ? "" : form.keyId}, which is not available: ${why}`);
 }
 
-/** A time, milliseconds since the epoch, as an explanation tells it: RFC 3339. */
+/** Returns a time in milliseconds since the epoch as RFC 3339, without zero milliseconds; null for undefined. */
 export function timeOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString().replace(".000Z", "Z");
 }

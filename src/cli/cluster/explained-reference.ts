@@ -1,28 +1,29 @@
-import type { Asker } from "../../domain/compatibility/directive-sources.ts";
+import type { DirectiveSource } from "../../domain/compatibility/directive-sources.ts";
 import type { UntrackedReason } from "../../domain/config/tracked-references.ts";
 import { type Lookup, missingFrom } from "../../domain/config/view.ts";
 import type { Reference } from "../../domain/references/references.ts";
 import type { ReadConfig } from "./read-configs.ts";
 
-/** One way in which the Pods of a workload read an object, and what is there. */
+/** One way in which the Pods of a workload read an object, with the current state of the object. */
 export interface ExplainedReference extends Reference {
   /**
-   * "refused": of another namespace, and not granted; "ignored": itself says that it does not count; "excluded": the workload
-   * or its Namespace says so; "unmarked": it searches for what is marked, and this is not; "unselected": flags leave it out. Else as {@link ReadConfig}.
+   * "refused": in another namespace that does not share it. "ignored": the object has the annotation `ignore`. "excluded": the
+   * workload or its Namespace excludes it. "unmarked": the workload only follows marked objects, and this object has no mark.
+   * "unselected": flags of Wave leave it out. Otherwise the state of {@link ReadConfig}.
    */
   readonly state: ReadConfig["state"] | "refused" | UntrackedReason;
-  /** Which dialects lead to it, and by what; none where the workload has not opted in. */
-  readonly askedBy: readonly Asker[];
-  /** Which of its named keys the object lacks. */
+  /** The annotations that make Wave follow the object, by compatibility; empty if the workload has not opted in. */
+  readonly trackedBy: readonly DirectiveSource[];
+  /** The named keys that the object does not have. */
   readonly absentKeys: readonly string[];
 }
 
-/** A reference, with what of it is there. */
+/** Returns a reference with the state of its object and the keys that the object lacks. */
 export function explainedReference(
   reference: Reference,
   state: ExplainedReference["state"],
   lookup: Lookup,
-): Omit<ExplainedReference, "askedBy"> {
+): Omit<ExplainedReference, "trackedBy"> {
   const { kind, namespace, name, path, reads, keys, optional } = reference;
   const lacking = state === "present" ? missingFrom([{ ...reference, optional: false }], lookup) : [];
   const absentKeys = lacking.flatMap(({ key }) => key ?? []);

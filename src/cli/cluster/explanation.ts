@@ -1,5 +1,5 @@
-import { askersFor } from "../../domain/compatibility/directive-sources.ts";
-import { askedOf, askersOf } from "../../domain/compatibility/directives.ts";
+import { directiveSourcesOf } from "../../domain/compatibility/directive-sources.ts";
+import { readDirectives, optedInDirectives } from "../../domain/compatibility/directives.ts";
 import type { Compatibility } from "../../domain/compatibility/settings.ts";
 import { describeObject } from "../../domain/config/messages.ts";
 import { readRecordedHash } from "../../domain/config/recorded.ts";
@@ -9,7 +9,7 @@ import { fieldOfKind } from "../../domain/model/kind-row.ts";
 import type { RolledBy } from "../../domain/model/rollout-strategy.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import { type OptIn, podsCarryHash, type Workload, type WorkloadName } from "../../domain/model/workload.ts";
-import { collectReferences, referencesOf, sourceOf } from "../../domain/model/workload-references.ts";
+import { collectReferences, referencesOf, compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import type { Moment } from "../../domain/pacing/moment.ts";
 import type { Missing, RolloutPlan, Warning } from "../../domain/plan/plan.ts";
 import { describeLimitExceeded } from "../../domain/references/limits.ts";
@@ -17,7 +17,7 @@ import { type ConfigName, configKey } from "../../domain/references/references.t
 import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
 import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
 import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
-import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
+import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import type { KubernetesReason } from "./kubernetes-reason.ts";
 import { isUnread, lookupIn, planLive, readableReferences, dueSince } from "./live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "./pods.ts";
@@ -25,54 +25,55 @@ import type { ReadConfigs, UnreadConfig } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
 import { type HashForm, hashFormOf } from "./hash-keys.ts";
 import { workloadNotes } from "./workload-notes.ts";
-import { assessState, type WorkloadState } from "./workload-state.ts";
+import { assessState } from "./workload-state.ts";
+import { type WorkloadState } from "./workload-states.ts";
 
-/** An object without which nobody can say what Wave does. */
+/** A configuration object that could not be read, so that the plan is unknown. */
 export interface UnreadObject extends ConfigName {
   readonly error: string;
 }
 
-/** What `wave explain -o json` prints; docs/commands.md promises its fields. Never a value, never a digest of one. */
+/** The output of `wave explain -o json`; docs/commands.md promises its fields. Contains no value and no digest of a value. */
 export interface Explanation extends ExplainedOutcome {
   readonly version: 1;
   readonly workload: WorkloadName;
   readonly optIn: OptIn["state"] | "left alone";
-  /** What brings Pods with other configuration. */
+  /** How a change of configuration reaches the Pods. */
   readonly rolledBy: RolledBy;
-  /** The dialects that opt it in. */
+  /** The controllers whose annotations opt the workload in. */
   readonly compatibility: readonly Compatibility[];
-  /** Where it stands, by what Wave would do and what became of its Pods. */
+  /** The state, from the plan and the progress of the last rollout. */
   readonly state: WorkloadState;
-  /** Why it stands there, as one word; null where there is nothing to say. */
+  /** The cause of the state as one word; null if the state needs none. */
   readonly because: string | null;
-  /** The same in one line for a person; null where there is nothing to say. */
+  /** The cause of the state as one line for people; null if the state needs none. */
   readonly message: string | null;
-  /** What Kubernetes itself says where it cannot make or replace its Pods; null where it says nothing. */
+  /** Why Kubernetes cannot create or replace the Pods; null if it reports no failure. */
   readonly kubernetes: KubernetesReason | null;
-  /** Since when, as far as the API tells it, RFC 3339. */
+  /** Start of the state as the API shows it, RFC 3339. */
   readonly since: string | null;
-  /** How many of its Pods run with the current configuration; null where that is not known. */
+  /** The number of Pods, and of those with the current configuration; null if unknown. */
   readonly pods: PodCount | null;
-  /** What decides when it is rolled, but for the flags that are as they are by themselves. */
+  /** The annotations and flags that decide when the workload rolls, without flags at their defaults. */
   readonly policy: readonly DecidedPolicy[];
   readonly recordedHash: string | null;
-  /** Under which key the recorded hash is; null where there is none, or one of another algorithm. */
+  /** The key of the recorded hash; null if there is no hash, or a hash of another algorithm. */
   readonly recordedUnder: HashForm;
-  /** "closed" where the scheduling gate keeps its new Pods pending. */
+  /** "closed" if the scheduling hold keeps new Pods pending. */
   readonly schedulingHold: "closed" | "open";
-  /** One for each place where it is written, also where the workload has not opted in; none of too many. */
+  /** One entry for each place that references an object, also if the workload has not opted in; empty if a limit is exceeded. */
   readonly references: readonly ExplainedReference[];
-  /** Why none of them is listed, where they are more than a budget; else null. */
-  readonly tooLarge: string | null;
+  /** Why no reference is listed if a limit is exceeded; otherwise null. */
+  readonly limitExceeded: string | null;
   /** What Pods cannot start without and does not exist. */
   readonly missing: readonly Missing[];
   readonly unread: readonly UnreadObject[];
   readonly warnings: readonly Warning[];
-  /** One line each for a person: what else decides when its Pods are replaced. */
+  /** Other settings that decide when Pods are replaced, one line each, for people. */
   readonly notes: readonly string[];
 }
 
-/** The workload as if it had opted in: what it reads is of interest either way, unless that exceeds a budget. */
+/** Returns the workload with its references as if it had opted in, unless they exceed a limit. */
 export function withAllReferences(
   { object, workload }: FoundWorkload,
   sources: Pick<KnownPolicy, "providerClasses">,
@@ -82,27 +83,27 @@ export function withAllReferences(
   return { ...workload, references: merged, limitExceeded };
 }
 
-/** What an explanation is made from. */
+/** A workload with everything that its plan depends on, as read at one moment. */
 export interface WorkloadSnapshot {
   readonly found: FoundWorkload;
-  /** Why it is not known what its regular expressions name; undefined where it is. */
+  /** The failed read that leaves the matches of its regular expressions unknown; undefined if they are known. */
   readonly unnamed: UnreadConfig | undefined;
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
   readonly pods: ReadPods;
-  /** What Kubernetes says of Pods that it cannot make. */
+  /** Why Kubernetes cannot create Pods; null if it reports no failure. */
   readonly kubernetes: KubernetesReason | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Who else goes first, where others were read. */
+  /** The hold by other workloads of the batch, if these were read. */
   readonly batch: Moment["batch"];
-  /** Who these are, and where, a line each. */
+  /** The other workloads of the batch by stage, one line each. */
   readonly others: readonly string[];
-  /** What else could not be read and may matter, a line each. */
+  /** Other reads that failed and may matter, one line each. */
   readonly gaps: readonly string[];
 }
 
-/** What Wave would do with a workload now, by `planRollout`, and everything that this hangs on. */
+/** Explains what Wave would do with a workload now, by `planRollout`, and everything that the plan depends on. */
 export function explainWorkload({
   found,
   unnamed,
@@ -125,11 +126,11 @@ export function explainWorkload({
   const counted = trackedReferences(readable, lookup, policyOf(policy));
   const plan = planLive(found, read, policy, now, batch);
   const { kind, namespace, name, optIn, recordedHash } = workload;
-  const source = sourceOf(object);
-  const asked = askedOf(source, policy);
-  const written = reader.limitExceeded === undefined ? collectReferences(object, askersOf(source, policy), policy) : [];
+  const source = compatibilitySourceOf(object);
+  const asked = readDirectives(source, policy);
+  const written = reader.limitExceeded === undefined ? collectReferences(object, optedInDirectives(source, policy), policy) : [];
   const named = new Set(written.map(configKey));
-  // What regular expressions match is written nowhere by its name.
+  // No place names the objects that a regular expression matches.
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
     (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
   );
@@ -144,7 +145,7 @@ export function explainWorkload({
     pods,
     podCount,
     kubernetes,
-    waitsSince: dueSince({ object, workload: readable }, read, now),
+    dueSince: dueSince({ object, workload: readable }, read, now),
     flags,
     now,
   });
@@ -152,7 +153,7 @@ export function explainWorkload({
     version: 1,
     workload: { kind, namespace, name },
     rolledBy: workload.rolledBy,
-    optIn: optIn.state === "out" && optIn.madeBy !== undefined ? "left alone" : optIn.state,
+    optIn: optIn.state === "out" && optIn.controlledBy !== undefined ? "left alone" : optIn.state,
     compatibility: asked.filter((each) => each.optIn.state === "in").map(({ compatibility }) => compatibility),
     state,
     because: because || null,
@@ -170,10 +171,10 @@ export function explainWorkload({
       const state = counted.refusedKeys.has(key) ? "refused" : untracked.get(key);
       return {
         ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
-        askedBy: askersFor(reference, source, asked, policy.compatibility),
+        askedBy: directiveSourcesOf(reference, source, asked, policy.compatibility),
       };
     }),
-    tooLarge:
+    limitExceeded:
       reader.limitExceeded === undefined
         ? null
         : describeLimitExceeded(reader.limitExceeded, (one) => describeObject(one, namespace)),
@@ -184,7 +185,7 @@ export function explainWorkload({
   };
 }
 
-/** Pods run with the current configuration where the hash that they carry stands for it; where none is read, all do. */
+/** Counts the Pods whose hash matches the current configuration. If the workload reads no configuration, all Pods match. */
 function podsOf(
   workload: Workload,
   plan: RolloutPlan,
@@ -199,10 +200,10 @@ function podsOf(
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, recordedConfig } = workload;
   const keepsPods = plan.outcome === "current" || plan.outcome === "recorded";
-  const stands = (hash: string | undefined) =>
-    readRecordedHash({ recordedHash: hash, recordedConfig }, view, policyOf(policy).hashKeys).tells === "same";
+  const matches = (hash: string | undefined) =>
+    readRecordedHash({ recordedHash: hash, recordedConfig }, view, policyOf(policy).hashKeys).state === "current";
   return countPods(pods.of(workload), (hash) => {
-    return readsNothing || stands(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
+    return readsNothing || matches(hash) || (keepsPods && hash !== undefined && hash === recordedHash);
   });
 }
 

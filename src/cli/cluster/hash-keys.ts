@@ -4,10 +4,10 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { hashKeySecret, type HashKeySecretName } from "../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 
-/** The keys of hashes, as far as whoever asks may read them. */
+/** The keys of hashes, as far as the user may read them. */
 export type ReadHashKeys =
   | { readonly state: "read"; readonly keys: HashKeys }
-  /** `why` is what to do, or what went wrong, in one line. */
+  /** `why` is the next step or the error, in one line. */
   | { readonly state: "not asked for" | "unread"; readonly why: string };
 
 /** Reads the keys from the Secret that `--hash-key-secret` names, if it names one. Never rejects. */
@@ -15,21 +15,21 @@ export async function readHashKeys(
   client: Pick<ApiClient, "request">,
   name: HashKeySecretName | undefined,
 ): Promise<ReadHashKeys> {
-  if (name === undefined) return { state: "not asked for", why: "give --hash-key-secret" };
+  if (name === undefined) return { state: "not asked for", why: "pass --hash-key-secret" };
   const secret = hashKeySecret(client, name);
   try {
     const read = await secret.read();
-    if (read === undefined) return { state: "unread", why: `there is no ${secret.description}` };
+    if (read === undefined) return { state: "unread", why: `not found: ${secret.description}` };
     return { state: "read", keys: { ...read.keys, remembered: [] } };
   } catch (error) {
     return { state: "unread", why: errorText(error) };
   }
 }
 
-/** Under which key a recorded hash is, as `explain` tells; null where there is no hash, or one of another algorithm. */
+/** The key of a recorded hash, as `wave explain` shows it; null if there is no hash, or a hash of another algorithm. */
 export type HashForm = "no key" | "current key" | "previous key" | "unknown key" | null;
 
-/** The form of a recorded hash. */
+/** Returns which key a recorded hash uses. */
 export function hashFormOf(recorded: string | undefined, read: ReadHashKeys): HashForm {
   const form = recorded === undefined ? "foreign" : hashFormat(recorded);
   if (form === "foreign") return null;

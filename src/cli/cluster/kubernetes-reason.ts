@@ -1,63 +1,64 @@
 import { fieldsOf } from "../../domain/model/kinds/replica-counts.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
+import { sentences } from "./sentences.ts";
 
-/** What Kubernetes itself says of a workload whose Pods it cannot make or replace. */
+/** Why Kubernetes cannot create or replace the Pods of a workload, in the words of Kubernetes. */
 export interface KubernetesReason {
   /** One word: "FailedCreate". */
   readonly reason: string;
-  /** Its own line: `pods "web-6f" is forbidden: exceeded quota: …`. */
+  /** The message of Kubernetes: `pods "web-6f" is forbidden: exceeded quota: …`. */
   readonly message: string;
 }
 
 /**
- * The conditions that tell of it, the nearest to the cause first: a quota, a policy or a webhook that refuses Pods, and after that
- * what came of it. Of Deployments and Rollouts
- * (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#failed-deployment), and of CloneSets.
+ * The conditions that report a failure, nearest to the cause first: a quota, policy or webhook that rejects Pods comes before its
+ * consequences. They exist on Deployments and Rollouts
+ * (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#failed-deployment) and on CloneSets.
  */
-const telling = [
+const failureConditions = [
   { type: "ReplicaFailure", status: "True" },
   { type: "FailedScale", status: "True" },
   { type: "FailedUpdate", status: "True" },
   { type: "Progressing", status: "False" },
 ] as const;
 
-/** An admission webhook may refuse with a page. Characters. */
+/** In characters: an admission webhook may reject a Pod with a whole page of text. */
 const mostShown = 400;
 
-/** What the status of a workload says, of whatever kind; null where it says nothing. */
+/** Returns the failure that the status of a workload reports; null if its conditions report no failure. */
 export function kubernetesReasonOf(object: WorkloadObject): KubernetesReason | null {
   const all = conditionsOf(object);
-  for (const row of telling) {
-    const said = all.find(({ type, status }) => type === row.type && status === row.status);
-    if (said === undefined) continue;
-    const { reason, message } = said;
+  for (const row of failureConditions) {
+    const condition = all.find(({ type, status }) => type === row.type && status === row.status);
+    if (condition === undefined) continue;
+    const { reason, message } = condition;
     return boundedReason(reason || row.type, message);
   }
   return null;
 }
 
-/** The same in one line for a person: `FailedCreate: pods "web-6f" is forbidden: …`. */
+/** Returns the reason as one line: `FailedCreate: pods "web-6f" is forbidden: …`. */
 export function describeKubernetesReason({ reason, message }: KubernetesReason): string {
   return message === "" ? reason : `${reason}: ${message}`;
 }
 
-/** A line of Wave's, with what Kubernetes says behind it. */
+/** Returns a sentence of Wave, followed by the reason of Kubernetes if there is one. */
 export function withKubernetesReason(line: string, kubernetes: KubernetesReason | null): string {
-  return [line, kubernetes === null ? "" : describeKubernetesReason(kubernetes)].filter((each) => each !== "").join("; ");
+  return sentences(line, kubernetes === null ? "" : describeKubernetesReason(kubernetes));
 }
 
 /**
- * Kubernetes' own word for what keeps it from making Pods; undefined where there is none, or where Wave has a word of
- * its own, as for a deadline that is exceeded.
+ * Returns the one-word reason of Kubernetes; undefined if there is no reason, or if Wave has its own word for the reason, as for an
+ * exceeded deadline.
  */
 export function kubernetesWord(kubernetes: KubernetesReason | null): string | undefined {
   return kubernetes === null || kubernetes.reason === "ProgressDeadlineExceeded" ? undefined : kubernetes.reason;
 }
 
-/** A condition of a workload; "" where it does not say. */
+/** A condition of a workload; a field that is absent is "". */
 export type Condition = Readonly<Record<"type" | "status" | "reason" | "message" | "lastUpdateTime", string>>;
 
-/** The conditions of a workload of any kind: custom resources have in their status what their definition lets through. */
+/** Returns the conditions in the status of a workload. The status of a custom resource may have any content; malformed parts are left out. */
 export function conditionsOf({ status }: WorkloadObject): readonly Condition[] {
   const { conditions } = fieldsOf(status);
   const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
@@ -69,7 +70,7 @@ export function conditionsOf({ status }: WorkloadObject): readonly Condition[] {
   });
 }
 
-/** What somebody else wrote, as far as it is shown; without its full stop, since more may follow. */
+/** Returns a reason with at most 400 characters of its message, without the final full stop. */
 export function boundedReason(reason: string, text: string): KubernetesReason {
   const message = text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`;
   return { reason, message: message.replace(/\.$/, "") };

@@ -1,31 +1,29 @@
 import { readLegacy } from "../../cache/live/legacy-reads.ts";
-import { verifyLegacyHash, needsLegacyVerification, withLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
+import { legacyVerificationOf, needsLegacyVerification, withLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { WorkloadSnapshot } from "./explanation.ts";
-import { policyOf } from "./inherited-flags.ts";
+import { policyOf } from "./known-policy.ts";
 import { lookupIn } from "./live-plan.ts";
 
 /**
- * Finds out what a hash stands for that another controller recorded, as Wave does when it starts: by making it again from what
- * is stored, each value of which is dropped at once. Where that cannot be read a line of the gaps says why.
+ * Verifies a hash that another controller recorded, as Wave does at start: recomputes the hash from the stored objects and compares
+ * both. The values of the objects are dropped at once. If an object cannot be read, the result has a gap that gives the cause.
  */
-export async function verifyLegacyHash(client: Pick<ApiClient, "request">, asked: WorkloadSnapshot): Promise<WorkloadSnapshot> {
-  const { found, read, gaps } = asked;
+export async function withVerifiedHash(client: Pick<ApiClient, "request">, snapshot: WorkloadSnapshot): Promise<WorkloadSnapshot> {
+  const { found, read, gaps } = snapshot;
   const { workload } = found;
-  if (!needsLegacyVerification(workload)) return asked;
-  const policy = policyOf(asked.policy);
+  if (!needsLegacyVerification(workload)) return snapshot;
+  const policy = policyOf(snapshot.policy);
   const signal = new AbortController().signal;
   try {
     const legacy = await readLegacy(workload, { client, policy, cached: lookupIn(read), signal });
     const plan = legacy && planRollout(legacy.workload, legacy.lookup, policy);
-    if (legacy === undefined || plan === undefined || !("view" in plan)) return asked;
-    const finding = verifyLegacyHash(workload, plan.view, legacy.hash === workload.recordedHash);
-    return { ...asked, found: { ...found, workload: withLegacyVerification(workload, finding) } };
+    if (legacy === undefined || plan === undefined || !("view" in plan)) return snapshot;
+    const verification = legacyVerificationOf(workload, plan.view, legacy.hash === workload.recordedHash);
+    return { ...snapshot, found: { ...found, workload: withLegacyVerification(workload, verification) } };
   } catch (error) {
-    return { ...asked, gaps: [...gaps, `${untold}: ${errorText(error)}`] };
+    return { ...snapshot, gaps: [...gaps, `The recorded hash could not be verified: ${errorText(error)}.`] };
   }
 }
-
-const untold = "it cannot be told what its hash was made from";

@@ -7,21 +7,21 @@ import { silentLogger } from "../../telemetry/logging/log.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
-/** Which objects are listed. */
+/** The objects that a list contains. */
 export interface ListScope {
-  /** Undefined: of all namespaces, or of none where the resource has none. */
+  /** Undefined: all namespaces, or a resource without namespaces. */
   readonly namespace?: string | undefined;
-  /** As `kubectl -l` takes it; the API server judges it. */
+  /** In the syntax of `kubectl -l`; the API server validates it. */
   readonly labelSelector?: string | undefined;
-  /** As `kubectl --field-selector` takes it. */
+  /** In the syntax of `kubectl --field-selector`. */
   readonly fieldSelector?: string | undefined;
-  /** In which form, such as {@link onlyMetadata}; undefined: whole objects. */
+  /** The representation, such as {@link onlyMetadata}; undefined: whole objects. */
   readonly accept?: string | undefined;
 }
 
 /**
- * What `keep` makes of each object that exists now, without what it makes undefined: in pages, so that thousands of
- * Secrets are never in memory at once. Throws what {@link ApiClient.stream} throws.
+ * Lists objects in pages and returns the results of `keep`, without those that are undefined. Thousands of Secrets are never in memory
+ * at once. Throws what {@link ApiClient.stream} throws.
  */
 export async function listAll<T extends KubeObject, K>(
   client: ApiClient,
@@ -42,7 +42,7 @@ export async function listAll<T extends KubeObject, K>(
     signal: new AbortController().signal,
   });
   for await (const event of pages) {
-    // The server gave up the moment of which the pages were: what came until now is void.
+    // The continue token expired: the list starts again.
     if (event.type === "init") kept = [];
     if (event.type !== "initApply") continue;
     const one = await keep(event.object);

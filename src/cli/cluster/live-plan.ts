@@ -3,14 +3,14 @@ import type { Lookup } from "../../domain/config/view.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Moment } from "../../domain/pacing/moment.ts";
 import { planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
-import { secondsOf } from "../../domain/references/field-managers.ts";
+import { epochSeconds } from "../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../domain/references/references.ts";
-import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
+import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import type { ReadConfig, ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
 import { statusProgressSince } from "./workload-state.ts";
 
-/** What was read, for `planRollout`. */
+/** Returns the lookup of `planRollout` over the objects that were read. */
 export function lookupIn(read: ReadConfigs): Lookup {
   return (kind, namespace, name) => {
     const found = read.get(configKey({ kind, namespace, name }));
@@ -18,19 +18,20 @@ export function lookupIn(read: ReadConfigs): Lookup {
   };
 }
 
-/** Whether an object is there or not, but could not be read. */
+/** Reports whether an object could not be read, so that its existence is unknown. */
 export function isUnread(found: ReadConfig | undefined): found is ReadConfig & { readonly error: string } {
   return found?.state === "forbidden" || found?.state === "unreadable";
 }
 
-/** The references of a workload to what could be read. */
+/** Returns the references to objects whose state is known. */
 export function readableReferences(references: readonly Reference[], read: ReadConfigs): readonly Reference[] {
   return references.filter((reference) => !isUnread(read.get(configKey(reference))));
 }
 
 /**
- * What Wave does with a workload now, by `planRollout`, as far as it could be read. What only the process that runs has seen, such
- * as how often something undid its writes, is not known here; `seen` is what its Pods see, where whoever asks knows that.
+ * Returns the plan of `planRollout` for a workload at this moment, from the objects that could be read. A command does not know what
+ * only the running controller has observed, for example how often another client reverted its writes. `seen` is the configuration that
+ * the Pods run with, if the caller knows it.
  */
 export function planLive(
   found: FoundWorkload,
@@ -52,12 +53,12 @@ export function planLive(
   return planRollout(readable, lookupIn(read), policyOf(policy), seen, moment);
 }
 
-/** How far the clock of the API server may be ahead of this one. */
+/** How far the clock of the API server may be ahead of the local clock. */
 const clocksDifferMs = 60_000;
 
 /**
- * When what a workload reads changed since its last roll, as the API tells it: to the second. A time in the future tells nothing, as
- * whoever may edit the object can write it: else it would settle until then here, and not for Wave.
+ * Returns when the configuration of a workload changed since its last rollout, from the API, to the second. Times in the future are
+ * ignored: anyone who may edit the object can write them, and the workload would settle until then here, but not for Wave.
  */
 function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: number): Moment["changes"] {
   const times = timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
@@ -65,17 +66,16 @@ function changesSince({ workload }: FoundWorkload, read: ReadConfigs, now: numbe
 }
 
 /**
- * Since when a workload waits for a roll: when something that it reads last changed after its Pods were made, as far as
- * the API tells. That somebody held or labelled an object is no such change. Milliseconds since the epoch; undefined
- * where nobody knows.
+ * Returns since when a workload is due: the last change of its configuration since its last rollout, from the API. A hold or a
+ * label on an object is no such change. In milliseconds since the epoch; undefined if the API does not show the time.
  */
 export function dueSince({ object, workload }: FoundWorkload, read: ReadConfigs, now: number): number | undefined {
   const ofContent = timesSinceRoll(workload, read, now, ({ config, contentAt }) => contentAt ?? config.changedAt);
-  // An object that begins to count, because it is shared or no longer ignored, changes by an annotation alone.
+  // An annotation alone makes an object relevant: it becomes shared, or is no longer ignored.
   const times =
     ofContent.length > 0 ? ofContent : timesSinceRoll(workload, read, now, ({ config }) => config.changedAt);
-  // Until its first roll, it cannot have waited for longer than it has been there.
-  const madeAt = workload.rolledAt === 0 ? secondsOf(object.metadata?.creationTimestamp) * 1000 : 0;
+  // Before its first rollout, a workload is due at most since its creation.
+  const madeAt = workload.rolledAt === 0 ? epochSeconds(object.metadata?.creationTimestamp) * 1000 : 0;
   return Math.max(madeAt, ...times) || undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import type { Deployment } from "#kubernetes";
 import type { Compatibility } from "../../domain/compatibility/settings.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
@@ -6,27 +6,27 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { listAll } from "./list-all.ts";
 import { type ReadFailure, toReadFailure, inScope } from "./read-result.ts";
 
-/** A controller that rolls workloads for their configuration too: beside it, both would. */
+/** Another controller that rolls workloads when their configuration changes. Together with Wave, a workload could roll twice. */
 export interface OtherController {
   readonly controller: string;
-  /** Whose annotations it reads. */
+  /** The annotations that the controller reads. */
   readonly compatibility: Compatibility;
   readonly namespace: string;
   readonly name: string;
-  /** How many replicas it is to have. */
+  /** The desired number of replicas. */
   readonly replicas: number;
 }
 
-/** By the last part of the name of its image. */
+/** The known controllers, by the last part of their image name. */
 const images: Readonly<Record<string, Pick<OtherController, "controller" | "compatibility">>> = {
-  reloader: { controller: "Stakater's Reloader", compatibility: "stakater" },
-  "pod-reloader": { controller: "SAP's pod-reloader", compatibility: "sap" },
+  reloader: { controller: "Stakater Reloader", compatibility: "stakater" },
+  "pod-reloader": { controller: "SAP pod-reloader", compatibility: "sap" },
   wave: { controller: "Wave", compatibility: "wave" },
 };
 
 /**
- * The controllers in the cluster, or in one namespace, that roll workloads for their configuration: Deployments by the name of
- * their image. Why it is not known instead, where they may not be listed.
+ * Lists the Deployments of known controllers, Wave included, by the image name of their containers. `namespace` undefined means all
+ * namespaces. Returns a {@link ReadFailure} if Deployments cannot be listed.
  */
 export async function otherControllers(
   client: ApiClient,

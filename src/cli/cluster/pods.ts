@@ -1,4 +1,4 @@
-import type { Pod } from "kubernetes-types/core/v1.d.ts";
+import type { Pod } from "#kubernetes";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
 import { fieldsOf } from "../../domain/model/kinds/replica-counts.ts";
@@ -10,10 +10,10 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { type ListScope, listAll } from "./list-all.ts";
 
-/** How many Pods carry each hash; the Pods without one under undefined. */
+/** The number of Pods with each hash; Pods without a hash have the key undefined. */
 export type PodHashes = ReadonlyMap<string | undefined, number>;
 
-/** The Pods of a namespace, by the workload that owns them, or why they could not be read. */
+/** The Pods of a namespace, by the workload that owns them, or the cause of a failed read. */
 export type ReadPods =
   | { readonly state: "read"; readonly of: (workload: WorkloadName) => PodHashes }
   | { readonly state: "unread"; readonly why: string };
@@ -21,8 +21,8 @@ export type ReadPods =
 type PodObject = KubeObject & Pick<Pod, "status">;
 
 /**
- * Lists Pods and counts them by workload and hash. Never rejects. What is being deleted, or has ended and only lies about,
- * is none: nothing serves from it.
+ * Lists Pods and counts them by workload and hash. Pods that are being deleted or have ended are not counted, because they no longer
+ * serve. Never rejects.
  */
 export async function readPods(
   client: ApiClient,
@@ -39,7 +39,7 @@ export async function readPods(
         const owner = ownerOf(pod, kinds);
         const { annotations } = pod.metadata;
         const hash = annotations?.[workloadRefHash] ?? annotations?.[configHash];
-        return owner && isThere(pod) ? [workloadKey(owner), hash] : undefined;
+        return owner && isRunning(pod) ? [workloadKey(owner), hash] : undefined;
       },
     );
     for (const [key, hash] of running) {
@@ -53,13 +53,13 @@ export async function readPods(
   return { state: "read", of: (workload) => counts.get(workloadKey(workload)) ?? new Map() };
 }
 
-/** How many Pods there are, and how many of them run with the current configuration. */
+/** The number of Pods, and of those that run with the current configuration. */
 export interface PodCount {
   readonly total: number;
   readonly current: number;
 }
 
-/** Counts Pods by whether their hash stands for the current configuration. */
+/** Counts the Pods, and those whose hash matches the current configuration. */
 export function countPods(hashes: PodHashes, isCurrent: (hash: string | undefined) => boolean): PodCount {
   let [total, current] = [0, 0];
   for (const [hash, count] of hashes) {
@@ -70,8 +70,8 @@ export function countPods(hashes: PodHashes, isCurrent: (hash: string | undefine
 }
 
 /**
- * The selector of a workload's own Pods, as `kubectl -l` writes it. A part that is malformed, as a custom resource may
- * have it, is left out. Then more Pods match, and their owners tell whose they are.
+ * Returns the Pod selector of a workload in the syntax of `kubectl -l`. Malformed parts, which a custom resource may have, are left out.
+ * More Pods match then, and their owner references show which workload owns them.
  */
 export function podSelector(selector: unknown): string {
   const { matchLabels, matchExpressions } = fieldsOf(selector);
@@ -80,7 +80,7 @@ export function podSelector(selector: unknown): string {
   return [...equal.map(([key, value]) => `${key}=${value}`), ...expressions.flatMap(requirementOf)].join(",");
 }
 
-/** As in apps/v1 (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/). */
+/** Converts one match expression of apps/v1 (https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/label-selector/). */
 function requirementOf(expression: unknown): readonly string[] {
   const { key, operator, values } = fieldsOf(expression);
   if (typeof key !== "string") return [];
@@ -100,25 +100,25 @@ function requirementOf(expression: unknown): readonly string[] {
 }
 
 /**
- * The workload that owns a Pod. A ReplicaSet of a Deployment is called after it and the hash of its template, which its Pods
- * have as a label (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label), so
- * nobody needs to read ReplicaSets, of which there are ten times as many as Deployments.
+ * Returns the workload that owns a Pod. The name of a ReplicaSet is the name of its Deployment plus the template hash, which its Pods
+ * have as a label (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label). So ReplicaSets,
+ * ten times as many as Deployments, need not be read.
  */
 function ownerOf({ metadata }: PodObject, kinds: readonly WorkloadRow[]): WorkloadName | undefined {
   const { namespace = "", labels = {}, ownerReferences = [] } = metadata;
   const owner = ownerReferences.find(({ controller }) => controller);
   if (owner === undefined) return undefined;
-  const row = kinds.find((each) => each.podsBy === "" && isOfKind(owner, each));
+  const row = kinds.find((each) => each.replicaSetLabel === "" && isOfKind(owner, each));
   if (row !== undefined) return { kind: row.id, namespace, name: owner.name };
   if (owner.kind !== "ReplicaSet") return undefined;
-  for (const { id, podsBy } of kinds) {
-    const suffix = `-${(podsBy && labels[podsBy]) ?? ""}`;
+  for (const { id, replicaSetLabel } of kinds) {
+    const suffix = `-${(replicaSetLabel && labels[replicaSetLabel]) ?? ""}`;
     if (suffix === "-" || !owner.name.endsWith(suffix)) continue;
     return { kind: id, namespace, name: owner.name.slice(0, -suffix.length) };
   }
   return undefined;
 }
 
-function isThere({ metadata, status }: PodObject): boolean {
+function isRunning({ metadata, status }: PodObject): boolean {
   return !metadata.deletionTimestamp && status?.phase !== "Succeeded" && status?.phase !== "Failed";
 }

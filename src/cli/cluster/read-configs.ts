@@ -1,53 +1,50 @@
-import { configResources } from "../../cache/live/live-configs.ts";
+import { configResources, readStoredObject } from "../../cache/live/live-configs.ts";
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import { contentWrittenAt } from "../../domain/references/field-managers.ts";
 import { type ConfigName, configKey, isStored, type StoredName } from "../../domain/references/references.ts";
-import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
-import { resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { mapBounded } from "./map-bounded.ts";
 import { listAll } from "./list-all.ts";
+import { mapBounded } from "./map-bounded.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 
-/** An object as it was found a moment ago. Its values are gone: a Config has digests only. */
+/** The state of an object when it was read. Values are not kept: a Config has digests only. */
 export type ReadConfig =
   | {
       readonly state: "present";
       readonly config: Config;
-      /** When its content changed last, seconds since the epoch; absent where that is not known apart from the rest. */
+      /** When the content last changed, in seconds since the epoch; absent if the API does not show it separately. */
       readonly contentAt?: number;
     }
   | { readonly state: "absent" }
   | UnreadConfig;
 
-/** "forbidden": this user may not read it; "unreadable": it could not be read, or is malformed. */
+/** An object that could not be read. "forbidden": the user lacks permission; "unreadable": the request failed or the object is malformed. */
 export interface UnreadConfig {
   readonly state: "forbidden" | "unreadable";
   readonly error: string;
 }
 
-/** What was read, by the key that `configKey` gives. */
+/** The objects that were read, by `configKey`. */
 export type ReadConfigs = ReadonlyMap<string, ReadConfig>;
 
-/** Of more objects than these of a kind in a namespace all are listed, instead of one GET each. */
+/** Up to this number, objects of one kind and namespace are read by one GET each; more are read by one list. */
 export const fewObjects = 10;
 
-/** Reads each object, all at once, as it is stored now. Never rejects: what cannot be read says why. */
+/** Reads each object with a GET. Never rejects: the state of an object shows a failed read. */
 export async function readConfigs(
   client: Pick<ApiClient, "request">,
   objects: readonly StoredName[],
   compatibility?: CompatibilitySettings,
 ): Promise<ReadConfigs> {
   const read = async (object: StoredName) => [configKey(object), await readOne(client, object, compatibility)] as const;
-  return new Map(await Promise.all(objects.map(read)));
+  return new Map(await mapBounded(objects, read));
 }
 
-/** The same with what SecretProviderClasses fetch. */
+/** Reads objects like {@link readConfigs}, SecretProviderClasses included. */
 export async function readAllConfigs(
   client: ApiClient,
   objects: readonly ConfigName[],
@@ -64,7 +61,7 @@ export async function readAllConfigs(
   return new Map(read.flatMap((each) => [...each]));
 }
 
-/** The same for the objects that thousands of workloads read, each asked for once: a list where they are many. */
+/** Reads the objects of thousands of workloads: each object once, and by a list if a namespace has many. Never rejects. */
 export async function readManyConfigs(
   client: ApiClient,
   objects: readonly ConfigName[],
@@ -81,7 +78,7 @@ export async function readManyConfigs(
   return new Map(read.flatMap((each) => [...each]));
 }
 
-/** Objects of one kind and namespace. */
+/** Reads objects of one kind and namespace by a list. */
 async function listGroup(
   client: ApiClient,
   group: readonly StoredName[],
@@ -101,7 +98,7 @@ async function listGroup(
   }
 }
 
-/** What the Pods of one namespace tell of its classes; "absent" is one that none of them mounts. */
+/** Reads the SecretProviderClasses of one namespace from the status of its Pods; "absent" means that no Pod mounts the class. */
 async function readClasses(client: ApiClient, classes: readonly ConfigName[]): Promise<ReadConfigs> {
   try {
     const known = await readProviderClasses(client, classes[0]?.namespace ?? "");
@@ -117,11 +114,8 @@ async function readOne(
   object: StoredName,
   compatibility: CompatibilitySettings | undefined,
 ): Promise<ReadConfig> {
-  // A pod spec may name what no object can be called, for example with dots and slashes that would change the path.
-  if (!isDnsSubdomain(object.name)) return { state: "absent" };
   try {
-    const path = resourcePath(configResources[object.kind], object);
-    const found = await getIfExists<ConfigObject>(client, { path });
+    const found = await readStoredObject(client, object);
     return found === undefined ? { state: "absent" } : present(object.kind, found, compatibility);
   } catch (error) {
     return unreadConfig(error);
@@ -141,7 +135,7 @@ function present(
   }
 }
 
-/** What an error says to somebody who asked for configuration. */
+/** Returns the state of an object whose read failed with this error. */
 export function unreadConfig(error: unknown): UnreadConfig {
   return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
 }

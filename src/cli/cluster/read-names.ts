@@ -12,19 +12,19 @@ import { listAll } from "./list-all.ts";
 import { type UnreadConfig, unreadConfig } from "./read-configs.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 
-/** What regular expressions match in the namespaces of some workloads, and why that is not known of others. */
+/** The object names that regular expressions of workloads match, and the reads that failed. */
 export interface ReadNames {
   readonly namesMatching: NonNullable<Policy["namesMatching"]>;
   readonly failures: readonly string[];
-  /** Why it is not known what the regular expressions of a workload name; undefined where it is. */
+  /** The failed read that leaves the matches of a workload unknown; undefined if they are known. */
   readonly unreadFor: (workload: Workload) => UnreadConfig | undefined;
 }
 
-/** Lists the names that the regular expressions of workloads may match: none where they have none. Never rejects. */
+/** Lists the object names that the regular expressions of workloads may match. Makes no request if there are no expressions. Never rejects. */
 export async function readNames(client: ApiClient, workloads: readonly Workload[]): Promise<ReadNames> {
   const wanted = new Map<string, { readonly kind: ConfigKind; readonly namespace: string }>();
-  for (const { namespace, foreign } of workloads) {
-    for (const { kind } of foreign?.patterns ?? []) wanted.set(`${kind}/${namespace}`, { kind, namespace });
+  for (const { namespace, peer } of workloads) {
+    for (const { kind } of peer?.patterns ?? []) wanted.set(`${kind}/${namespace}`, { kind, namespace });
   }
   const names = new Map<string, readonly string[]>();
   const failures = new Map<string, UnreadConfig>();
@@ -33,13 +33,13 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
       names.set(id, await namesOf(client, kind, namespace));
     } catch (error) {
       const { state, error: why } = unreadConfig(error);
-      failures.set(id, { state, error: `what regular expressions name is not known here: ${why}` });
+      failures.set(id, { state, error: `The matches of regular expressions are unknown: ${why}.` });
     }
   });
   return {
     failures: [...failures.values()].map(({ error }) => error),
-    unreadFor: ({ namespace, foreign }) =>
-      foreign?.patterns.map(({ kind }) => failures.get(`${kind}/${namespace}`)).find((why) => why !== undefined),
+    unreadFor: ({ namespace, peer }) =>
+      peer?.patterns.map(({ kind }) => failures.get(`${kind}/${namespace}`)).find((why) => why !== undefined),
     namesMatching: (namespace, patterns) =>
       patterns.map(({ kind, source }) => {
         const pattern = readNamePattern(source);
@@ -49,21 +49,21 @@ export async function readNames(client: ApiClient, workloads: readonly Workload[
   };
 }
 
-/** Of SecretProviderClasses those that Pods mount. */
+/** Lists the names of a kind; for SecretProviderClasses only those that Pods mount. */
 async function namesOf(client: ApiClient, kind: ConfigKind, namespace: string): Promise<readonly string[]> {
   if (kind !== "SecretProviderClass") return listAll(client, configResources[kind], { namespace }, nameOf);
   return (await readProviderClasses(client, namespace)).map(({ name }) => name);
 }
 
-/** A workload with references to what its regular expressions match, in their place; the same where it has none, or too many. */
+/** Returns the workload with its regular expressions replaced by references to the matching objects. Returns the same workload if it has no expressions or the matches exceed a limit. */
 export function withMatches(workload: Workload, policy: Pick<Policy, "namesMatching">): Workload {
   const { references, limitExceeded } = matchedReferences(workload, policy);
-  if (workload.foreign === undefined || references === workload.references || limitExceeded !== undefined)
+  if (workload.peer === undefined || references === workload.references || limitExceeded !== undefined)
     return workload;
-  return { ...workload, references, foreign: { ...workload.foreign, patterns: [] } };
+  return { ...workload, references, peer: { ...workload.peer, patterns: [] } };
 }
 
-/** Releases of Helm are no configuration of anybody, and Wave never sees them. */
+/** Returns the name; undefined for Secrets of Helm releases, which Wave never caches. */
 function nameOf(object: KubeObject & ConfigObject): string | undefined {
   return "type" in object && object.type === "helm.sh/release.v1" ? undefined : object.metadata.name;
 }

@@ -9,17 +9,17 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { mapBounded } from "./map-bounded.ts";
 import { listAll } from "./list-all.ts";
 
-/** What Namespaces decide for the workloads in them. */
+/** The policies that Namespaces set for their workloads. */
 export interface ReadNamespaces {
   readonly of: (namespace: string) => NamespacePolicy | undefined;
-  /** Why that could not be read, in one line: nothing that they decide is known then. */
+  /** Why no Namespace could be read, in one line; undefined if the read succeeded. */
   readonly unread: string | undefined;
-  /** Why nothing is known of others than those that were named. */
+  /** Why other Namespaces than the named ones are unknown. */
   readonly othersUnread?: string;
 }
 
 /**
- * Reads one Namespace, or all of them. Where these may not be listed, the Namespaces of the given names stand for all.
+ * Reads one Namespace, or all if `namespace` is undefined. If listing is forbidden, reads the Namespaces in `names` instead.
  * Never rejects.
  */
 export async function readNamespaces(
@@ -56,11 +56,11 @@ function known(read: readonly KubeObject[], compatibility: CompatibilitySettings
   return { of: (name) => byName.get(name), unread: undefined };
 }
 
-/** What that means, for a person: a line, or none. */
+/** Returns a line about Namespaces that could not be read, for people. `others` also reports unread Namespaces outside `names`. */
 export function gapsOf({ unread, othersUnread }: ReadNamespaces, others = false): readonly string[] {
   const why = unread ?? (others ? othersUnread : undefined);
   if (why === undefined) return [];
-  return [`what Namespaces decide is not known here and may hold it or opt others in: ${why}`];
+  return [`Namespace annotations are unknown and may hold workloads or opt them in: ${why}.`];
 }
 
 function readAll(client: ApiClient): Promise<readonly KubeObject[]> {

@@ -8,13 +8,13 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { listAll } from "./list-all.ts";
 
 /**
- * What the SecretProviderClasses of a namespace fetch, as their Pods tell it at this moment; none where the driver is not
- * installed. Rejects where that cannot be read.
+ * Reads the object versions that SecretProviderClasses of a namespace have fetched, from the status objects of Pods. Returns an empty list
+ * if the CSI driver is not installed. Rejects if the status objects cannot be read.
  */
 export async function readProviderClasses(client: ApiClient, namespace: string): Promise<readonly Config[]> {
   const classes = new ProviderClasses(() => {});
   const take = (object: KubeObject & PodStatusObject) => {
-    classes.changed({ before: undefined, after: toPodStatus(object, Date.now() / 1000), initial: true });
+    classes.update({ before: undefined, after: toPodStatus(object, Date.now() / 1000), initial: true });
     return undefined;
   };
   try {

@@ -1,34 +1,34 @@
 import { isForbidden } from "../../kube/api/errors.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 
-/** Why something could not be had. */
+/** The cause of a failed read. */
 export interface ReadFailure {
-  /** One line: "you may not list pods in shop", or what went wrong. */
+  /** One line: "you do not have permission to list pods in shop", or the error. */
   readonly unread: string;
-  /** The permissions without which it cannot be had, each as a person asks for it: "list pods in shop". */
+  /** The permissions that the read needs and the user lacks: "list pods in shop". */
   readonly needs: readonly string[];
 }
 
-/** What was asked for, or why it could not be had. */
+/** The result of a read, or the cause of its failure. */
 export type ReadResult<T> = { readonly read: T } | ReadFailure;
 
-/** Asks for something that takes a permission, such as "list pods in shop": who lacks it is told which. */
-export async function tryRead<T>(permission: string, ask: () => Promise<T>): Promise<ReadResult<T>> {
+/** Runs a read that needs a permission, such as "list pods in shop". A failure names the permission that is missing. Never rejects. */
+export async function tryRead<T>(permission: string, read: () => Promise<T>): Promise<ReadResult<T>> {
   try {
-    return { read: await ask() };
+    return { read: await read() };
   } catch (error) {
     return toReadFailure(permission, error);
   }
 }
 
-/** What an error says to somebody who asked for something that takes a permission. */
+/** Returns the failure of a read that needs a permission. */
 export function toReadFailure(permission: string, error: unknown): ReadFailure {
   return isForbidden(error)
-    ? { unread: `you may not ${permission}`, needs: [permission] }
+    ? { unread: `you do not have permission to ${permission}`, needs: [permission] }
     : { unread: errorText(error), needs: [] };
 }
 
-/** Where something is asked for: `in shop`, `in all namespaces`. */
+/** Returns the scope of a request for messages: `in shop` or `in all namespaces`. */
 export function inScope(namespace: string | undefined): string {
   return namespace === undefined ? "in all namespaces" : `in ${namespace}`;
 }

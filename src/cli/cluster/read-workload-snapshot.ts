@@ -7,8 +7,8 @@ import { batchNotes } from "./batch-notes.ts";
 import { batchesNow } from "./batches-now.ts";
 import type { Cluster } from "./cluster-command.ts";
 import { type WorkloadSnapshot, withAllReferences } from "./explanation.ts";
-import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
-import { verifyLegacyHash } from "./legacy-hash.ts";
+import { type KnownPolicy, policyOf } from "./known-policy.ts";
+import { withVerifiedHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
 import { podSelector, readPods } from "./pods.ts";
 import { readAllConfigs, readManyConfigs } from "./read-configs.ts";
@@ -18,28 +18,28 @@ import { listWorkloads, readWorkload } from "./read-workloads.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 
 /**
- * Reads all that the plan of one workload hangs on, as it is stored now. Throws a CommandFailure where there is no such workload,
- * and what the API server refuses of it; what it reads may be unreadable.
+ * Reads one workload and everything that its plan depends on. Throws a CommandFailure if the workload does not exist, and the error of
+ * the API server if the workload cannot be read. Unreadable configuration objects are part of the result.
  */
 export async function readWorkloadSnapshot(
   cluster: Cluster,
   argument: WorkloadArgument,
   namespace: string,
-  told: KnownPolicy,
+  flags: KnownPolicy,
 ): Promise<WorkloadSnapshot> {
   const { client } = cluster;
   const [object, namespaces] = await Promise.all([
     readWorkload(cluster, argument, namespace),
-    readNamespaces(client, namespace, told.compatibility),
+    readNamespaces(client, namespace, flags.compatibility),
   ]);
-  const asking = { ...told, ofNamespace: namespaces.of };
+  const asking = { ...flags, namespacePolicyOf: namespaces.of };
   const workload = toWorkload(argument.resource, object, asking);
   const { namesMatching, failures, unreadFor } = await readNames(client, [workload]);
   const policy = { ...asking, namesMatching };
   const found = { object: standardForm(argument.resource, object), workload: withMatches(workload, policy) };
   const [read, pods, refused] = await Promise.all([
     readAllConfigs(client, objectsToRead(withAllReferences(found, policy), policyOf(policy)), policy.compatibility),
-    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, told.kinds),
+    readPods(client, { namespace, labelSelector: podSelector(object.spec?.selector) }, flags.kinds),
     readRefusedPods(client, [found]),
   ]);
   const stored = {
@@ -54,21 +54,21 @@ export async function readWorkloadSnapshot(
     others: [],
     gaps: [...gapsOf(namespaces), ...failures],
   };
-  const asked = await verifyLegacyHash(client, stored);
-  return isInBatch(asked) ? withOthers(cluster, asked) : asked;
+  const snapshot = await withVerifiedHash(client, stored);
+  return isInBatch(snapshot) ? withOthers(cluster, snapshot) : snapshot;
 }
 
-/** Whether nothing but other workloads can hold what is due: these are many, and not read without need. */
+/** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
 function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
-  let asks = false;
+  let reachesBatches = false;
   planLive(found, read, policy, now, () => {
-    asks = true;
+    reachesBatches = true;
     return undefined;
   });
-  return asks;
+  return reachesBatches;
 }
 
-/** With the workloads of its namespace that may go first, as far as they can be listed. */
+/** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
 async function withOthers({ client }: Cluster, asked: WorkloadSnapshot): Promise<WorkloadSnapshot> {
   const { now } = asked;
   const { namespace } = asked.found.workload;
@@ -96,5 +96,5 @@ async function withOthers({ client }: Cluster, asked: WorkloadSnapshot): Promise
 }
 
 function othersUnknown(why: string): string {
-  return `others that the same change concerns are not known here and may go first: ${why}`;
+  return `Other workloads of the batch are unknown and may roll first: ${why}.`;
 }

@@ -4,8 +4,8 @@ import { batchesNow } from "./batches-now.ts";
 import { mapBounded } from "./map-bounded.ts";
 import type { Cluster } from "./cluster-command.ts";
 import type { WorkloadSnapshot } from "./explanation.ts";
-import { type KnownPolicy, policyOf } from "./inherited-flags.ts";
-import { verifyLegacyHash } from "./legacy-hash.ts";
+import { type KnownPolicy, policyOf } from "./known-policy.ts";
+import { withVerifiedHash } from "./legacy-hash.ts";
 import { type ReadPods, readPods } from "./pods.ts";
 import { readManyConfigs } from "./read-configs.ts";
 import { readNames, withMatches } from "./read-names.ts";
@@ -13,18 +13,19 @@ import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads } from "./read-workloads.ts";
 import { readRefusedPods } from "./refused-pods.ts";
 
-/** Workloads with all that their plans hang on. */
+/** Workloads with everything that their plans depend on. */
 export interface WorkloadSnapshots {
-  readonly asked: readonly WorkloadSnapshot[];
-  /** Kinds of workloads that could not be listed, a line each. */
+  readonly snapshots: readonly WorkloadSnapshot[];
+  /** Kinds of workloads that could not be listed, one line each. */
   readonly failures: readonly string[];
-  /** What else could not be read and may matter, a line each. */
+  /** Other reads that failed and may matter, one line each. */
   readonly gaps: readonly string[];
 }
 
 /**
- * Reads the workloads that opted in of one namespace or of all, in lists alone however many they are. What cannot be read
- * is told; it does not keep the rest. Where labels are asked for, the others are read all the same: they may go first.
+ * Reads the workloads that opted in, of one namespace or of all, by lists only, so that the number of requests does not depend on the
+ * number of workloads. A failed read becomes a failure or gap in the result; the rest is still read. A label selector limits the result
+ * only: other workloads are read too, because they may belong to an earlier batch.
  */
 export async function readWorkloadSnapshots(
   { client }: Cluster,
@@ -33,10 +34,10 @@ export async function readWorkloadSnapshots(
   flags: KnownPolicy,
 ): Promise<WorkloadSnapshots> {
   const namespaces = await readNamespaces(client, namespace, flags.compatibility);
-  const asking = { ...flags, ofNamespace: namespaces.of };
+  const asking = { ...flags, namespacePolicyOf: namespaces.of };
   const all = listWorkloads(client, { namespace }, asking);
-  const shown = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);
-  const [{ found: listed, failures }, asksFor] = await Promise.all([all, shown]);
+  const selected = labelSelector === undefined ? all : listWorkloads(client, { namespace, labelSelector }, asking);
+  const [{ found: listed, failures }, matching] = await Promise.all([all, selected]);
   const names = await readNames(
     client,
     listed.map(({ workload }) => workload),
@@ -47,26 +48,26 @@ export async function readWorkloadSnapshots(
     workload: withMatches(each.workload, policy),
     unnamed: names.unreadFor(each.workload),
   }));
-  const used = [...new Set(found.map(({ workload }) => workload.namespace))];
+  const namespacesRead = [...new Set(found.map(({ workload }) => workload.namespace))];
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods, refused] = await Promise.all([
     readManyConfigs(client, objects, policy.compatibility),
-    mapBounded(used, async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const),
+    mapBounded(namespacesRead, async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const),
     readRefusedPods(client, found),
   ]);
   const podsOf = new Map<string, ReadPods>(pods);
   const now = Date.now();
   const { holdOf } = batchesNow({ found, read, policy, now });
-  const keys = new Set(asksFor.found.map(({ workload }) => workloadKey(workload)));
-  const asked = found.filter(({ workload }) => keys.has(workloadKey(workload)));
-  const none: ReadPods = { state: "unread", why: "not asked for" };
-  const told = await mapBounded(asked, (each) =>
-    verifyLegacyHash(client, {
+  const keys = new Set(matching.found.map(({ workload }) => workloadKey(workload)));
+  const wanted = found.filter(({ workload }) => keys.has(workloadKey(workload)));
+  const unread: ReadPods = { state: "unread", why: "Pods of this namespace were not listed" };
+  const snapshots = await mapBounded(wanted, (each) =>
+    withVerifiedHash(client, {
       found: each,
       unnamed: each.unnamed,
       read,
       policy,
-      pods: podsOf.get(each.workload.namespace) ?? none,
+      pods: podsOf.get(each.workload.namespace) ?? unread,
       kubernetes: refused(each),
       now,
       batch: holdOf,
@@ -75,8 +76,8 @@ export async function readWorkloadSnapshots(
     }),
   );
   return {
-    asked: told,
-    failures: [...new Set([...failures, ...asksFor.failures])],
+    snapshots,
+    failures: [...new Set([...failures, ...matching.failures])],
     gaps: [...gapsOf(namespaces), ...names.failures],
   };
 }

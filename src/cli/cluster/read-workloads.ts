@@ -1,14 +1,14 @@
 import { withBorrowedTemplate } from "../../cache/workloads/template-source-reads.ts";
-import type { Asking } from "../../domain/compatibility/directives.ts";
+import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
 import {
   toWorkload,
   type Workload,
   type WorkloadObject,
-  workloadIfAny,
+  toWorkloadIfValid,
   workloadKey,
 } from "../../domain/model/workload.ts";
-import { enumerated } from "../../domain/syntax/wording.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
@@ -17,22 +17,22 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { objectNotFound } from "../command/command-failure.ts";
 import type { WorkloadArgument } from "../command/workload-argument.ts";
 import type { Cluster } from "./cluster-command.ts";
-import type { KnownPolicy } from "./inherited-flags.ts";
+import type { KnownPolicy } from "./known-policy.ts";
 import { type ListScope, listAll } from "./list-all.ts";
 
-/** A workload in its standard form, and what Wave makes of it. */
+/** A workload object in its standard form, and the parsed workload. */
 export interface FoundWorkload {
   readonly object: WorkloadObject;
   readonly workload: Workload;
 }
 
-/** The workloads of some kinds, and why others could not be listed. */
+/** The workloads that could be listed, and one line for each failed read. */
 export interface FoundWorkloads {
   readonly found: readonly FoundWorkload[];
   readonly failures: readonly string[];
 }
 
-/** Reads the workload of a name, as the API server sends it. Throws a CommandFailure where there is none, else what {@link ApiClient.request} throws. */
+/** Reads one workload by name, with the pod template of its source. Throws a CommandFailure if it does not exist, otherwise what {@link ApiClient.request} throws. */
 export async function readWorkload(
   { client, source }: Pick<Cluster, "client" | "source">,
   { kind, resource, name }: WorkloadArgument,
@@ -48,20 +48,20 @@ export async function readWorkload(
 }
 
 /**
- * Lists the workloads that opted in, themselves or by their Namespace, or that tried to. Throws what {@link ApiClient.stream}
- * throws, where no kind can be listed.
+ * Lists the workloads that opted in themselves or by their Namespace, and those whose opt-in annotation is invalid. Throws what
+ * {@link ApiClient.stream} throws if no kind can be listed.
  */
 export async function listWorkloads(
   client: ApiClient,
   scope: ListScope,
-  asking: Asking & Pick<KnownPolicy, "kinds">,
+  asking: DirectiveContext & Pick<KnownPolicy, "kinds">,
 ): Promise<FoundWorkloads> {
   const failures: unknown[] = [];
   const unread: string[] = [];
   const lists = asking.kinds.map(async (row) => {
     try {
       return await listAll<KubeObject & WorkloadObject, FoundWorkload>(client, row, scope, (object) => {
-        const workload = workloadIfAny(row, object, asking);
+        const workload = toWorkloadIfValid(row, object, asking);
         if (workload === undefined || workload.optIn.state === "out") return undefined;
         if (workload.templateSource === undefined) return { object: standardForm(row, object), workload };
         return withBorrowedTemplate(client, row, object).then(
@@ -79,9 +79,9 @@ export async function listWorkloads(
   });
   const found = (await Promise.all(lists)).flat();
   if (failures.length === asking.kinds.length) throw failures[0];
-  const borrowers =
+  const withoutTemplate =
     unread.length === 0
       ? []
-      : [`pod templates that are borrowed could not be read: ${enumerated(unread, 2, (one) => one)}`];
-  return { found, failures: [...failures.map(errorText), ...borrowers] };
+      : [`Cannot read the pod templates that workloads reference: ${formatList(unread, 2, (one) => one)}`];
+  return { found, failures: [...failures.map(errorText), ...withoutTemplate] };
 }

@@ -1,5 +1,4 @@
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { Container } from "kubernetes-types/core/v1.d.ts";
+import type { Container, Deployment } from "#kubernetes";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import { resources } from "../../kube/api/resources.ts";
@@ -10,27 +9,27 @@ import { UsageError } from "../flags/usage-error.ts";
 import { listAll } from "./list-all.ts";
 import { type ReadFailure, toReadFailure } from "./read-result.ts";
 
-/** A Deployment that runs `wave run`. */
+/** A Deployment whose container runs `wave run`. */
 export interface RunningWave {
   readonly namespace: string;
   readonly name: string;
   readonly object: KubeObject & Deployment;
   readonly container: Container;
-  /** What it is told by arguments and variables, as far as this Wave understands it; else the defaults. */
+  /** The values of its flags from arguments and variables; unknown flags are ignored, absent flags have their defaults. */
   readonly values: FlagValues<typeof runFlags>;
-  /** What it is told, as texts by the names of the flags. */
+  /** The flags that are set, as texts by flag name. */
   readonly flags: ReadonlyMap<string, string>;
-  /** What `wave run` of this version refuses of its arguments; undefined: nothing. */
+  /** The error of this version for the arguments; undefined if they are valid. */
   readonly mistake: string | undefined;
 }
 
-/** The Deployments that run Wave, or why they could not be read. */
+/** The Deployments that run Wave, or the cause of a failed read. */
 export type RunningWaves = readonly RunningWave[] | ReadFailure;
 
-/** The labels of the Deployments that may run Wave: as the chart has them, and as Deployments are usually labelled. */
+/** The label selector of Deployments that may run Wave, as the chart sets it. */
 export const waveSelector = "app.kubernetes.io/name=wave";
 
-/** Looks for Wave in all namespaces. Throws where the API server does not answer. A Wave in Go has the same label, and is not among them. */
+/** Lists the Deployments of Wave in all namespaces. A Wave in Go has the same label and is left out. Throws if the API server does not answer. */
 export async function readRunningWaves(client: ApiClient): Promise<RunningWaves> {
   try {
     return await listAll<KubeObject & Deployment, RunningWave>(
@@ -45,15 +44,15 @@ export async function readRunningWaves(client: ApiClient): Promise<RunningWaves>
   }
 }
 
-/** Those that roll workloads of a namespace; with undefined, of any. One that is scaled to zero rolls nothing. */
+/** Returns the Waves that watch a namespace; `undefined` means any namespace. A Wave that is scaled to zero is left out. */
 export function wavesWatching(waves: readonly RunningWave[], namespace: string | undefined): readonly RunningWave[] {
-  return waves.filter(({ values: { namespaces: served }, object }) => {
-    const serves = namespace === undefined || served === undefined || served.includes(namespace);
-    return serves && object.spec?.replicas !== 0;
+  return waves.filter(({ values: { namespaces: watched }, object }) => {
+    const watches = namespace === undefined || watched === undefined || watched.includes(namespace);
+    return watches && object.spec?.replicas !== 0;
   });
 }
 
-/** What a Deployment runs, where that is this Wave: a container whose first argument is `run`. */
+/** Returns the Wave that a Deployment runs: a container whose first argument is `run`. Returns undefined for any other Deployment. */
 export function toRunningWave(object: KubeObject & Deployment): RunningWave | undefined {
   const container = object.spec?.template.spec?.containers.find(({ args }) => args?.[0] === "run");
   if (container === undefined) return undefined;
@@ -61,23 +60,23 @@ export function toRunningWave(object: KubeObject & Deployment): RunningWave | un
   return { namespace, name, object, container, ...flagsOf(container) };
 }
 
-type Told = Pick<RunningWave, "values" | "flags">;
+type ParsedFlags = Pick<RunningWave, "values" | "flags">;
 
-function flagsOf({ args = [], env = [] }: Container): Told & Pick<RunningWave, "mistake"> {
-  const told = args.slice(1);
+function flagsOf({ args = [], env = [] }: Container): ParsedFlags & Pick<RunningWave, "mistake"> {
+  const runArgs = args.slice(1);
   const variables = Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
-  const read = toldIn(told, variables);
+  const read = parsed(runArgs, variables);
   if (!(read instanceof UsageError)) return { ...read, mistake: undefined };
-  // Another version may know other flags: what is understood of them counts all the same.
-  const understood = toldIn(
-    told.filter((arg) => !(toldIn([arg], {}) instanceof UsageError)),
+  // Another version may have other flags: the known ones still apply.
+  const understood = parsed(
+    runArgs.filter((arg) => !(parsed([arg], {}) instanceof UsageError)),
     {},
   );
   if (understood instanceof UsageError) throw understood;
   return { ...understood, mistake: read.message };
 }
 
-function toldIn(args: readonly string[], env: Environment): Told | UsageError {
+function parsed(args: readonly string[], env: Environment): ParsedFlags | UsageError {
   try {
     const parsed = parseFlags(runFlags, args, env);
     if (parsed.action !== "run") return new UsageError(`it is asked for its ${parsed.action}`);

@@ -1,7 +1,7 @@
 import type { Style } from "../output/paint.ts";
-import type { WorkloadState } from "./workload-state.ts";
+import type { WorkloadState } from "./workload-states.ts";
 
-/** How the state of a workload looks: red is for a person to end, yellow ends by itself or was asked for. */
+/** The colour of each state. Red needs a person; yellow ends by itself or is intended. */
 export const stateStyles: Readonly<Record<WorkloadState, Style>> = {
   current: "green",
   rolling: "cyan",
@@ -10,7 +10,7 @@ export const stateStyles: Readonly<Record<WorkloadState, Style>> = {
   waiting: "red",
   failed: "red",
   behind: "yellow",
-  tooLarge: "red",
+  overLimit: "red",
   unknown: "yellow",
   ignored: "dim",
 };

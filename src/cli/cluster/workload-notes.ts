@@ -4,8 +4,8 @@ import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import { quoted } from "../../domain/syntax/wording.ts";
 
 /**
- * What else decides when a workload's Pods see a change, a line each: all of it is Kubernetes' to act on, and a person who
- * wonders why no Pod was replaced looks for it.
+ * Returns other settings of the workload that decide when its Pods are replaced, one line each. They explain why Kubernetes replaced
+ * no Pod.
  */
 export function workloadNotes(object: WorkloadObject, workload: Workload): readonly string[] {
   return [...templateSourceNotes(workload), ...rolloutNotes(object), ...schedulingHoldNotes(workload)];
@@ -14,27 +14,27 @@ export function workloadNotes(object: WorkloadObject, workload: Workload): reado
 function templateSourceNotes({ templateSource }: Workload): readonly string[] {
   return templateSource === undefined
     ? []
-    : [`its pod template is that of ${quoted(templateSource.kind)} ${quoted(templateSource.name)}`];
+    : [`The pod template comes from ${quoted(templateSource.kind)} ${quoted(templateSource.name)} (workloadRef).`];
 }
 
 function rolloutNotes({ spec }: WorkloadObject): readonly string[] {
   if (spec === undefined) return [];
   const notes: string[] = [];
   if ("paused" in spec && spec.paused === true)
-    notes.push("it is paused: Kubernetes replaces its Pods when it is resumed");
+    notes.push("The workload is paused. Kubernetes replaces the Pods after it is resumed.");
   if ("replicas" in spec && spec.replicas === 0)
-    notes.push("it is scaled to zero: there are no Pods to replace until it is scaled up");
+    notes.push("The workload is scaled to zero. There are no Pods to replace.");
   const { updateStrategy } = fieldsOf(spec);
   const { type, rollingUpdate } = fieldsOf(updateStrategy);
-  if (type === "OnDelete") notes.push("its update strategy is OnDelete: Kubernetes replaces a Pod when it is deleted");
+  if (type === "OnDelete") notes.push("The update strategy is OnDelete. Kubernetes replaces a Pod after you delete it.");
   const partition = numberOf(fieldsOf(rollingUpdate).partition) ?? 0;
-  if (partition > 0) notes.push(`its partition is ${partition}: Kubernetes does not replace the Pods of lower ordinal`);
+  if (partition > 0) notes.push(`The partition is ${partition}. Kubernetes does not replace Pods with a lower ordinal.`);
   return notes;
 }
 
 function schedulingHoldNotes(workload: Workload): readonly string[] {
-  if (isSchedulingHeld(workload)) return ["the scheduling hold is closed: its new Pods stay pending"];
+  if (isSchedulingHeld(workload)) return ["The scheduling hold is closed. New Pods stay pending."];
   return hasSchedulingHold(workload)
-    ? ["the scheduling hold was opened by somebody else: its annotation is left over"]
+    ? ["Another client opened the scheduling hold. Its annotation is left over."]
     : [];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { workloadObject } from "../../../test/support/domain/objects.ts";
 import { defaultFlags, noon } from "../../../test/support/pacing/due.ts";
-import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { kubernetesReasonOf } from "./kubernetes-reason.ts";
 import type { PodCount } from "./pods.ts";
@@ -9,14 +9,14 @@ import { desiredPods, assessState, statusProgressSince } from "./workload-state.
 
 /** Where an object of a kind stands that Wave wrote a day ago, of whose Pods so many are current. */
 function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], podCount: PodCount) {
-  const named = readWantedKind(kind);
+  const named = parseRequestedKind(kind);
   if (named === undefined) throw new Error(`${kind} cannot be named`);
-  const row = rowOf(named, { apiVersion: `${named.group}/v1`, kind: "Any" });
+  const row = requestedKindRow(named, { apiVersion: `${named.group}/v1`, kind: "Any" });
   const written = { manager: "wave", operation: "Update", time: new Date(noon - 86_400_000).toISOString() };
   const object = workloadObject({ ...wanted, metadata: { managedFields: [written] } });
   return assessState({
     ...{ object, workload: toWorkload(row, object), outcome: "current", reason: "", hold: undefined, podCount },
-    ...{ unread: undefined, kubernetes: null, waitsSince: undefined, flags: defaultFlags, now: noon },
+    ...{ unread: undefined, kubernetes: null, dueSince: undefined, flags: defaultFlags, now: noon },
     pods: { state: "read", of: () => new Map() },
   });
 }

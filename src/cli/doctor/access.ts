@@ -1,5 +1,5 @@
-import type { SelfSubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
-import { enumerated } from "../../domain/syntax/wording.ts";
+import type { SelfSubjectAccessReview } from "#kubernetes";
+import { formatList } from "../../domain/syntax/wording.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import { mapBounded } from "../cluster/map-bounded.ts";
 import { tryRead, inScope } from "../cluster/read-result.ts";
@@ -7,14 +7,14 @@ import type { DoctorContext } from "./doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked } from "./finding.ts";
 import { readObject } from "./read-object.ts";
 
-/** Whether whoever asks may read what workloads hang on: said first, because what they may not is unknown in the rest. */
+/** Checks whether the namespace exists, and whether the user may read what plans depend on. Other checks cannot see what the user may not read. */
 export async function checkAccess(doctorContext: DoctorContext): Promise<CheckResult> {
   const { cluster, namespace, policy } = doctorContext;
-  const looked: readonly Resource[] = [...policy.kinds, resources.configMaps, resources.secrets, resources.pods];
-  const absent = namespace === undefined ? [] : await whetherThere(doctorContext, namespace);
-  const where = inScope(namespace);
+  const needed: readonly Resource[] = [...policy.kinds, resources.configMaps, resources.secrets, resources.pods];
+  const absent = namespace === undefined ? [] : await missingNamespace(doctorContext, namespace);
+  const scope = inScope(namespace);
   const answers = await tryRead("create selfsubjectaccessreviews", () =>
-    mapBounded(looked, async ({ plural, apiVersion }) => {
+    mapBounded(needed, async ({ plural, apiVersion }) => {
       const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
       const attributes = { group, resource: plural, verb: "list", ...(namespace !== undefined && { namespace }) };
       const body: SelfSubjectAccessReview = {
@@ -27,19 +27,19 @@ export async function checkAccess(doctorContext: DoctorContext): Promise<CheckRe
       return review.status?.allowed ? undefined : plural;
     }),
   );
-  if ("unread" in answers) return { found: [...absent, notRead(null, "what you may read", answers)], fine: "" };
-  const refused = answers.read.flatMap((each) => each ?? []);
-  const needs = refused.map((plural) => `list ${plural} ${where}`);
-  const what = `you may not list ${enumerated(refused, refused.length, String)} ${where}: what hangs on them is not known here`;
+  if ("unread" in answers) return { found: [...absent, notRead(null, "Your permissions were not checked", answers)], fine: "" };
+  const denied = answers.read.flatMap((each) => each ?? []);
+  const needs = denied.map((plural) => `list ${plural} ${scope}`);
+  const what = `You do not have permission to list ${formatList(denied, denied.length, String)} ${scope}. Workloads that depend on them were not checked.`;
   return {
-    found: refused.length === 0 ? absent : [...absent, unchecked(null, what, needs)],
-    fine: `you may list all that is looked at ${where}`,
+    found: denied.length === 0 ? absent : [...absent, unchecked(null, what, needs)],
+    fine: `you may list everything that Wave reads ${scope}`,
   };
 }
 
-async function whetherThere(doctorContext: DoctorContext, namespace: string): Promise<readonly Finding[]> {
-  const place = { kind: "Namespace", namespace: null, name: namespace };
-  const there = await readObject(doctorContext, resources.namespaces, place);
-  if ("unread" in there || there.read !== undefined) return [];
-  return [problem(place, "it does not exist", `kubectl create namespace ${namespace}`)];
+async function missingNamespace(doctorContext: DoctorContext, namespace: string): Promise<readonly Finding[]> {
+  const ref = { kind: "Namespace", namespace: null, name: namespace };
+  const found = await readObject(doctorContext, resources.namespaces, ref);
+  if ("unread" in found || found.read !== undefined) return [];
+  return [problem(ref, "The namespace does not exist.", `kubectl create namespace ${namespace}`)];
 }

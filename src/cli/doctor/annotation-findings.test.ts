@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { defaultPolicy } from "../../../test/support/domain/objects.ts";
-import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { workloadFindings } from "./annotation-findings.ts";
 
-const wanted = readWantedKind("widgets.example.com") ?? expect.fail("no kind");
-const row = rowOf(wanted, { apiVersion: "example.com/v1", kind: "Widget" });
+const wanted = parseRequestedKind("widgets.example.com") ?? expect.fail("no kind");
+const row = requestedKindRow(wanted, { apiVersion: "example.com/v1", kind: "Widget" });
 
 function noted(annotations: Readonly<Record<string, string>>) {
   const metadata = { name: "lathe", namespace: "shop", annotations };

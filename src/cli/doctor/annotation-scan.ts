@@ -4,7 +4,7 @@ import { isNotFound } from "../../kube/api/errors.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import { metadataOnlyList } from "../../kube/list-watch/paged-list.ts";
 import type { Cluster } from "../cluster/cluster-command.ts";
-import { type KnownPolicy, policyOf } from "../cluster/inherited-flags.ts";
+import { type KnownPolicy, policyOf } from "../cluster/known-policy.ts";
 import { type ListScope, listAll } from "../cluster/list-all.ts";
 import { readNamespaces } from "../cluster/read-namespaces.ts";
 import { tryRead, type ReadFailure, inScope } from "../cluster/read-result.ts";
@@ -12,41 +12,41 @@ import { configArgumentKinds } from "../command/workload-argument.ts";
 import { type ObjectFindings, metadataFindings, workloadFindings, type OtherCompatibility } from "./annotation-findings.ts";
 import type { Finding } from "./finding.ts";
 
-/** What is written on all workloads, Namespaces, ConfigMaps and Secrets, as far as anything is to be said about it. */
+/** The findings about the annotations of all workloads, Namespaces, ConfigMaps and Secrets. */
 export interface AnnotationScan {
   readonly mistakes: readonly Finding[];
   readonly leftovers: readonly Finding[];
-  /** The resources that could not be looked at. */
+  /** The resources that could not be read. */
   readonly unread: readonly UnreadResource[];
-  /** How many workloads that ask Wave in its own dialect ask others, too. */
-  readonly askOthers: ReadonlyMap<OtherCompatibility, number>;
-  /** How many objects were looked at. */
+  /** The number of workloads that opt in to Wave and also have annotations of each other controller. */
+  readonly otherControllers: ReadonlyMap<OtherCompatibility, number>;
+  /** The number of objects that were checked. */
   readonly count: number;
 }
 
-/** Objects of one resource that could not be looked at. */
+/** The failed read of one resource. */
 export interface UnreadResource extends ReadFailure {
   readonly plural: string;
 }
 
-/** Looks at each object once, in pages, and keeps only what is found; of ConfigMaps and Secrets their metadata is read alone. Never rejects. */
+/** Reads each object once, in pages, and keeps only findings. For ConfigMaps and Secrets only metadata is read. Never rejects. */
 export async function scanAnnotations(
   { client }: Cluster,
   namespace: string | undefined,
   known: KnownPolicy,
 ): Promise<AnnotationScan> {
-  const { of: ofNamespace, unread } = await readNamespaces(client, namespace, known.compatibility);
-  const policy = { ...policyOf(known), ofNamespace: unread === undefined ? ofNamespace : undefined };
+  const { of: namespacePolicyOf, unread } = await readNamespaces(client, namespace, known.compatibility);
+  const policy = { ...policyOf(known), namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
   const all = async <T extends KubeObject>(resource: Resource, scope: ListScope, note: (object: T) => ObjectFindings) => {
     const permission = `list ${resource.plural} ${inScope(scope.namespace)}`;
     const read = await tryRead(permission, () => listAll<T, ObjectFindings>(client, resource, scope, note));
     return { plural: resource.plural, read };
   };
-  const its = async (name: string) => {
+  const named = async (name: string) => {
     const read = await tryRead(`get namespaces/${name}`, () => readNamespace(client, name));
     return { plural: resources.namespaces.plural, read };
   };
-  const looks = await Promise.all([
+  const scans = await Promise.all([
     ...known.kinds.map((row) =>
       all<KubeObject & WorkloadObject>(row, { namespace }, (object) => workloadFindings(row, object, policy)),
     ),
@@ -55,23 +55,23 @@ export async function scanAnnotations(
         metadataFindings("config", { kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name }, object),
       ),
     ),
-    namespace === undefined ? all(resources.namespaces, {}, notedOnNamespace) : its(namespace),
+    namespace === undefined ? all(resources.namespaces, {}, notedOnNamespace) : named(namespace),
   ]);
-  const noted = looks.flatMap(({ read }) => ("read" in read ? read.read : []));
-  const asked = Map.groupBy(
-    noted.flatMap(({ askOthers }) => askOthers),
-    (compatibility) => compatibility,
+  const perObject = scans.flatMap(({ read }) => ("read" in read ? read.read : []));
+  const annotated = Map.groupBy(
+    perObject.flatMap(({ otherControllers }) => otherControllers),
+    (controller) => controller,
   );
   return {
-    mistakes: noted.flatMap(({ mistakes }) => mistakes),
-    leftovers: noted.flatMap(({ leftovers }) => leftovers),
-    unread: looks.flatMap(({ plural, read }) => ("unread" in read ? [{ plural, ...read }] : [])),
-    askOthers: new Map([...asked].map(([compatibility, { length }]) => [compatibility, length])),
-    count: noted.length,
+    mistakes: perObject.flatMap(({ mistakes }) => mistakes),
+    leftovers: perObject.flatMap(({ leftovers }) => leftovers),
+    unread: scans.flatMap(({ plural, read }) => ("unread" in read ? [{ plural, ...read }] : [])),
+    otherControllers: new Map([...annotated].map(([controller, { length }]) => [controller, length])),
+    count: perObject.length,
   };
 }
 
-/** An absent Namespace has nothing written on it. */
+/** Returns the findings about one Namespace; none if it does not exist. */
 async function readNamespace(client: Cluster["client"], name: string): Promise<readonly ObjectFindings[]> {
   try {
     const path = resourcePath(resources.namespaces, { name });

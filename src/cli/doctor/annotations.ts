@@ -1,27 +1,27 @@
-import { counted } from "../../domain/syntax/wording.ts";
+import { formatCount } from "../../domain/syntax/wording.ts";
 import { configArgumentKinds } from "../command/workload-argument.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import { type CheckResult, notRead } from "./finding.ts";
 import type { UnreadResource } from "./annotation-scan.ts";
 
-/** Whether what people wrote for Wave reaches it, and can be read. */
+/** Checks that annotations for Wave have an effect where they are, and have valid values. */
 export async function checkAnnotations(doctorContext: DoctorContext): Promise<CheckResult> {
-  const { mistakes, unread, count } = await doctorContext.written();
-  const unknown = unread.map((each) => notRead(null, `what is written on ${each.plural}`, each));
+  const { mistakes, unread, count } = await doctorContext.annotationScan();
+  const unknown = unread.map((each) => notRead(null, `Annotations of ${each.plural} were not checked`, each));
   return {
     found: [...mistakes, ...unknown],
-    fine: `${counted(count)} ${count === 1 ? "object" : "objects"} looked at`,
+    fine: `${formatCount(count)} ${count === 1 ? "object" : "objects"} checked`,
   };
 }
 
-/** Whether anything is left of earlier controllers that is in the way. */
+/** Checks that nothing of earlier controllers is left that blocks or misleads. */
 export async function checkLeftovers(doctorContext: DoctorContext): Promise<CheckResult> {
-  const { leftovers: left, unread } = await doctorContext.written();
-  const unknown = unread.filter(mayHaveLeftovers).map((each) => notRead(null, `what is left on ${each.plural}`, each));
-  return { found: [...left, ...unknown], fine: "none" };
+  const { leftovers, unread } = await doctorContext.annotationScan();
+  const unknown = unread.filter(mayHaveLeftovers).map((each) => notRead(null, `Leftovers on ${each.plural} were not checked`, each));
+  return { found: [...leftovers, ...unknown], fine: "no leftovers" };
 }
 
-/** On workloads, of which some may be theirs by their Namespace alone. */
+/** Only workloads can have leftovers, not ConfigMaps and Secrets. */
 function mayHaveLeftovers({ plural }: UnreadResource): boolean {
   return configArgumentKinds.every(({ resource }) => resource.plural !== plural);
 }

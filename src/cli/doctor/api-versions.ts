@@ -6,36 +6,36 @@ import { wantedKinds } from "../flags/kind-flags.ts";
 import { type DoctorContext, elects, deploymentRef } from "./doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked, warning } from "./finding.ts";
 
-/** The oldest Kubernetes that Wave runs on, as the chart has it: 1 and this. */
+/** The minor version of the oldest Kubernetes that Wave supports, as in the chart. */
 export const oldestMinor = 30;
 
 interface GroupList {
   readonly groups: readonly { readonly versions: readonly { readonly groupVersion: string }[] }[];
 }
 
-/** Whether the API server is new enough, and serves the kinds that Wave needs as it is told. */
-export async function checkApiVersions({ cluster, serverVersion, serving }: DoctorContext): Promise<CheckResult> {
+/** Checks the version of the API server, and that it serves the APIs and kinds that Wave needs with its flags. */
+export async function checkApiVersions({ cluster, serverVersion, watching }: DoctorContext): Promise<CheckResult> {
   const found: Finding[] = [];
   const minor = /^v1\.(\d+)/.exec(serverVersion ?? "")?.[1];
-  if (serverVersion === undefined) found.push(unchecked(null, "the API server does not say its version"));
+  if (serverVersion === undefined) found.push(unchecked(null, "The version of the API server was not checked. You do not have permission to get /version."));
   else if (minor !== undefined && Number(minor) < oldestMinor)
-    found.push(problem(null, `Kubernetes ${serverVersion} is older than 1.${oldestMinor}`, "upgrade the cluster"));
+    found.push(problem(null, `Kubernetes ${serverVersion} is too old. Wave needs 1.${oldestMinor} or newer.`, "Upgrade the cluster."));
   const needed = new Set(builtInArgumentKinds.map(({ resource }) => resource.apiVersion));
-  if (serving.some((wave) => elects(wave))) needed.add("coordination.k8s.io/v1");
-  if (serving.some((wave) => wave.values["enable-webhooks"])) needed.add("admissionregistration.k8s.io/v1");
+  if (watching.some((wave) => elects(wave))) needed.add("coordination.k8s.io/v1");
+  if (watching.some((wave) => wave.values["enable-webhooks"])) needed.add("admissionregistration.k8s.io/v1");
   const groups = await tryRead("get /apis", () => cluster.client.request<GroupList>({ method: "GET", path: "/apis" }));
-  if ("unread" in groups) found.push(notRead(null, "which APIs are served", groups));
+  if ("unread" in groups) found.push(notRead(null, "The served APIs were not checked", groups));
   else {
     const served = new Set(groups.read.groups.flatMap(({ versions }) => versions.map((each) => each.groupVersion)));
     for (const each of needed)
-      if (!served.has(each)) found.push(problem(null, `the API server does not serve ${each}`, "kubectl api-versions"));
+      if (!served.has(each)) found.push(problem(null, `The API server does not serve ${each}, which Wave needs.`, "kubectl api-versions"));
   }
-  const kinds = serving.flatMap((wave) => (wantedKinds(wave.values) ?? []).map((kind) => ({ wave, kind })));
+  const kinds = watching.flatMap((wave) => (wantedKinds(wave.values) ?? []).map((kind) => ({ wave, kind })));
   const absent = await mapBounded(kinds, async ({ wave, kind }): Promise<readonly Finding[]> => {
     const resource = await tryRead("get /apis", () => findResource(cluster.client, kind));
-    if ("unread" in resource) return [notRead(deploymentRef(wave), `whether ${kind.id} is served`, resource)];
+    if ("unread" in resource) return [notRead(deploymentRef(wave), `Kind ${kind.id} was not checked`, resource)];
     if (resource.read !== undefined) return [];
-    const what = `--workload-kinds names ${kind.id}, which the API server does not serve: nothing of it is rolled`;
+    const what = `Wave cannot roll ${kind.id}. --workload-kinds names this kind, but the API server does not serve it.`;
     return [warning(deploymentRef(wave), what, "kubectl api-resources")];
   });
   return { found: [...found, ...absent.flat()], fine: `Kubernetes ${serverVersion}` };

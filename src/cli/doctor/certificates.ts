@@ -1,5 +1,5 @@
+import type { Secret, Volume } from "#kubernetes";
 import { X509Certificate } from "node:crypto";
-import type { Secret, Volume } from "kubernetes-types/core/v1.d.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
 import { type Certificate, readBundle } from "../../webhook/certificates/pem.ts";
@@ -9,10 +9,10 @@ import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
 import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, unchecked, warning } from "./finding.ts";
 import { readObject } from "./read-object.ts";
 
-/** Wave renews its own when a third of its life is left, cert-manager likewise: what ends sooner is not renewed. */
+/** Wave and cert-manager renew a certificate when a third of its lifetime is left. A certificate that ends this soon was not renewed. */
 const soonMs = 7 * 86_400_000;
 
-/** Whether the API server trusts the certificate that Wave serves by, and for how long. */
+/** Checks that the API server trusts the certificate of the webhook, and that the certificate does not expire soon. */
 export async function checkCertificate(
   doctorContext: DoctorContext,
   wave: RunningWave,
@@ -22,17 +22,17 @@ export async function checkCertificate(
   const trusted = certificatesIn(clientConfig.caBundle);
   const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   if (trusted.length === 0)
-    return { found: [problem(where, "its caBundle has no certificate: the API server trusts nobody", logs)], fine: "" };
+    return { found: [problem(where, "The caBundle contains no certificate, so the API server cannot call the webhook.", logs)], fine: "" };
   const secret = secretOf(wave);
   if (secret === undefined) {
-    const found = unchecked(where, "whether its caBundle is that of what Wave serves: its certificate is in no Secret");
+    const found = unchecked(where, "The caBundle was not compared with the served certificate, because no Secret contains that certificate.");
     return { found: [found, ...expiry(trusted, where, doctorContext.now, logs)], fine: until(trusted) };
   }
   const stored = await readObject<Secret>(doctorContext, resources.secrets, secret);
   if ("unread" in stored)
     return {
       found: [
-        notRead(secret, "whether the caBundle is that of it", stored),
+        notRead(secret, "The caBundle was not compared with this certificate", stored),
         ...expiry(trusted, where, doctorContext.now, logs),
       ],
       fine: until(trusted),
@@ -40,14 +40,14 @@ export async function checkCertificate(
   const served = certificatesIn(stored.read?.data?.["tls.crt"]);
   const [serving] = served;
   if (serving === undefined)
-    return { found: [problem(secret, "it has no certificate, or does not exist", logs)], fine: "" };
-  const found = trusted.some((authority) => vouchesFor(authority, serving))
+    return { found: [problem(secret, "The Secret does not exist or contains no certificate.", logs)], fine: "" };
+  const found = trusted.some((authority) => trusts(authority, serving))
     ? []
-    : [problem(where, `its caBundle does not trust the certificate of Secret ${secret.name}`, logs)];
+    : [problem(where, `The caBundle does not trust the certificate in Secret ${secret.name}.`, logs)];
   return { found: [...found, ...expiry([serving], secret, doctorContext.now, logs)], fine: until([serving]) };
 }
 
-/** The Secret that has the certificate: the one of Wave's authority, or one that is mounted where files are read. */
+/** Returns the Secret of the served certificate: the Secret of Wave's authority, or the Secret mounted at --webhook-tls-directory. */
 function secretOf(wave: RunningWave): ObjectRef | undefined {
   const { namespace } = wave;
   const directory = wave.values["webhook-tls-directory"];
@@ -61,7 +61,7 @@ function secretOf(wave: RunningWave): ObjectRef | undefined {
   return name === undefined ? undefined : { kind: "Secret", namespace, name };
 }
 
-/** The first Secret of which the whole is mounted: the others are of parts, such as a token. */
+/** Returns the first Secret that is mounted whole. Secrets that are mounted in part contain something else, such as a token. */
 function secretIn({ secret, projected }: Volume): string | undefined {
   return (
     secret?.secretName ?? projected?.sources?.find((source) => source.secret && !source.secret.items)?.secret?.name
@@ -70,18 +70,18 @@ function secretIn({ secret, projected }: Volume): string | undefined {
 
 function expiry(of: readonly Certificate[], where: ObjectRef, now: number, fix: string): readonly Finding[] {
   const end = Math.max(...of.map(({ notAfter }) => notAfter));
-  if (end <= now) return [problem(where, `its certificate expired ${age(now - end)} ago`, fix)];
+  if (end <= now) return [problem(where, `The certificate expired ${age(now - end)} ago.`, fix)];
   if (end - now < soonMs)
-    return [warning(where, `its certificate expires in ${age(end - now)}, and was not renewed`, fix)];
+    return [warning(where, `The certificate expires in ${age(end - now)} and was not renewed.`, fix)];
   return [];
 }
 
 function until(of: readonly Certificate[]): string {
   const end = Math.max(...of.map(({ notAfter }) => notAfter));
-  return `its certificate is good until ${new Date(end).toISOString().slice(0, 10)}`;
+  return `certificate valid until ${new Date(end).toISOString().slice(0, 10)}`;
 }
 
-/** What is damaged trusts nobody. */
+/** Returns the certificates of a bundle; an empty list if the bundle is malformed. */
 function certificatesIn(base64 = ""): readonly Certificate[] {
   try {
     return readBundle(Buffer.from(base64, "base64").toString("utf8"));
@@ -90,8 +90,8 @@ function certificatesIn(base64 = ""): readonly Certificate[] {
   }
 }
 
-/** Whether who trusts the one trusts the other: it is the same, or its issuer. */
-function vouchesFor(authority: Certificate, served: Certificate): boolean {
+/** Reports whether trust in `authority` includes `served`: both are the same, or `authority` is the issuer. */
+function trusts(authority: Certificate, served: Certificate): boolean {
   if (authority.fingerprint === served.fingerprint) return true;
   const [issuer, certificate] = [new X509Certificate(authority.pem), new X509Certificate(served.pem)];
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);

@@ -1,5 +1,6 @@
-import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
+import { isClusterFailure } from "../../kube/api/api-failure.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { checkAccess } from "./access.ts";
 import { checkAnnotations, checkLeftovers } from "./annotations.ts";
 import { checkApiVersions } from "./api-versions.ts";
@@ -13,43 +14,42 @@ import { checkPermissions } from "./permissions.ts";
 import { checkWebhook } from "./webhook.ts";
 import { checkWorkloads } from "./workloads.ts";
 
-/** What `wave doctor` looks at, in the order in which it tells of it. */
+/** The checks of `wave doctor`, in the order of the output. */
 export const checks = {
-  api: { means: "the API server is new enough, and serves what Wave needs", examine: checkApiVersions },
-  access: { means: "the namespace exists, and you may read what workloads hang on", examine: checkAccess },
-  wave: { means: "Wave runs, once, with all of its replicas, and as this version", examine: checkInstallation },
-  flags: { means: "its flags are such as it takes, and what they name exists", examine: checkFlags },
-  permissions: { means: "its account may do all that it needs with these flags", examine: checkPermissions },
-  leader: { means: "one replica leads, and others stand by", examine: checkLeadership },
-  webhook: { means: "the API server reaches the webhook, and trusts its certificate", examine: checkWebhook },
-  workloads: { means: "none waits, failed, or is due or held for long", examine: checkWorkloads },
-  annotations: { means: "what people wrote for Wave reaches it, and can be read", examine: checkAnnotations },
-  others: { means: "no other controller rolls the same workloads", examine: checkOtherControllers },
-  leftovers: { means: "nothing is left of early versions that is in the way", examine: checkLeftovers },
+  api: { means: "The API server is recent enough and serves the APIs that Wave needs.", run: checkApiVersions },
+  access: { means: "The namespace exists, and you may read what Wave's decisions depend on.", run: checkAccess },
+  wave: { means: "One Wave runs, in this version, and all replicas are ready.", run: checkInstallation },
+  flags: { means: "The flags of Wave are valid, and the objects that they name exist.", run: checkFlags },
+  permissions: { means: "The ServiceAccount of Wave has every permission that its flags need.", run: checkPermissions },
+  leader: { means: "One replica is the leader, and at least one other is on standby.", run: checkLeadership },
+  webhook: { means: "The API server reaches the webhook and trusts its certificate.", run: checkWebhook },
+  workloads: { means: "No workload waits, failed, or has been due or held for too long.", run: checkWorkloads },
+  annotations: {
+    means: "Annotations for Wave are in a place where they have an effect, and are valid.",
+    run: checkAnnotations,
+  },
+  others: { means: "No other controller rolls the same workloads.", run: checkOtherControllers },
+  leftovers: { means: "Nothing of earlier versions is left that blocks Wave.", run: checkLeftovers },
 } as const satisfies Readonly<Record<string, Check>>;
 
-/** The name of one of them. */
+/** The name of a check. */
 export type CheckName = keyof typeof checks;
 
-/** Those that ask about each Wave that serves: without one there is nothing to ask. */
+/** The checks of each running Wave, which are skipped if no Wave runs. */
 const aboutWave: readonly CheckName[] = ["flags", "permissions", "leader", "webhook"];
 
-/** Examines everything, at once. What fails of one check is told as what could not be checked, and keeps no other. */
+/** Runs all checks at once. If the cluster rejects the requests of one check, that check is unchecked, and the others still run. */
 export async function runChecks(doctorContext: DoctorContext): Promise<readonly (readonly [CheckName, CheckResult])[]> {
   const names = Object.keys(checks) as CheckName[];
-  const wanted = names.filter((name) => doctorContext.serving.length > 0 || !aboutWave.includes(name));
-  return Promise.all(wanted.map(async (name) => [name, await examined(name, doctorContext)] as const));
+  const wanted = names.filter((name) => doctorContext.watching.length > 0 || !aboutWave.includes(name));
+  return Promise.all(wanted.map(async (name) => [name, await runCheck(name, doctorContext)] as const));
 }
 
-async function examined(name: CheckName, doctorContext: DoctorContext): Promise<CheckResult> {
+async function runCheck(name: CheckName, doctorContext: DoctorContext): Promise<CheckResult> {
   try {
-    return await checks[name].examine(doctorContext);
+    return await checks[name].run(doctorContext);
   } catch (error) {
-    if (!isAboutTheCluster(error)) throw error;
-    return { found: [unchecked(null, errorText(error))], fine: "" };
+    if (!isClusterFailure(error)) throw error;
+    return { found: [unchecked(null, sentences(`Not checked: ${errorText(error)}`))], fine: "" };
   }
-}
-
-function isAboutTheCluster(error: unknown): boolean {
-  return error instanceof ApiError || error instanceof ConnectionError;
 }

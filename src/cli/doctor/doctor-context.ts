@@ -1,53 +1,53 @@
 import type { Cluster } from "../cluster/cluster-command.ts";
-import type { KnownPolicy } from "../cluster/inherited-flags.ts";
+import type { KnownPolicy } from "../cluster/known-policy.ts";
 import type { WorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
 import type { ReadResult } from "../cluster/read-result.ts";
 import type { RunningWave, RunningWaves } from "../cluster/running-wave.ts";
 import type { CheckResult, ObjectRef } from "./finding.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
 
-/** What checks are made from: a cluster with its Waves, and what several checks look at, each read once. */
+/** The input of all checks: the cluster, its running Waves, and what several checks need, each read once. */
 export interface DoctorContext {
   readonly cluster: Cluster;
-  /** Whose workloads are looked at; undefined: those of all namespaces. */
+  /** The namespace of the checked workloads; undefined: all namespaces. */
   readonly namespace: string | undefined;
-  /** Of the API server, such as "v1.36.3"; undefined where it does not say. */
+  /** The version of the API server, such as "v1.36.3"; undefined if the user may not read it. */
   readonly serverVersion: string | undefined;
-  /** Every Wave that runs as a Deployment. */
+  /** All Deployments of Wave. */
   readonly waves: RunningWaves;
-  /** Those of them that serve the namespace. */
-  readonly serving: readonly RunningWave[];
-  /** By which the workloads are judged. */
+  /** The Waves that watch the namespace. */
+  readonly watching: readonly RunningWave[];
+  /** The policy that the plans use. */
   readonly policy: KnownPolicy;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The workloads that opted in. */
+  /** Returns the workloads that opted in. */
   readonly workloads: () => Promise<ReadResult<WorkloadSnapshots>>;
-  /** What is written on all workloads and Namespaces, whoever opted in. */
-  readonly written: () => Promise<AnnotationScan>;
+  /** Returns the findings about all annotations, also on objects that have not opted in. */
+  readonly annotationScan: () => Promise<AnnotationScan>;
 }
 
-/** One thing that is looked at. */
+/** One check of `wave doctor`. */
 export interface Check {
-  /** What is looked at, for `--help` and docs/commands.md. */
+  /** What the check expects, for `--help-all` and docs/commands.md. */
   readonly means: string;
-  readonly examine: (doctorContext: DoctorContext) => Promise<CheckResult>;
+  readonly run: (doctorContext: DoctorContext) => Promise<CheckResult>;
 }
 
-/** A Deployment of Wave, as a place. */
+/** Returns the Deployment of a Wave. */
 export function deploymentRef({ namespace, name }: RunningWave): ObjectRef {
   return { kind: "Deployment", namespace, name };
 }
 
-/** Whether a Wave elects a leader. */
+/** Reports whether a Wave uses leader election. */
 export function elects({ values }: RunningWave): boolean {
   return values["leader-election"] || values["enable-ha"];
 }
 
-/** What puts back what an installation lost. */
+/** Returns the command that restores the missing objects of an installation. */
 export function reinstall({ object, namespace, name }: RunningWave): string {
   const { labels = {} } = object.metadata;
   const release = labels["app.kubernetes.io/instance"] ?? name;
-  if (labels["app.kubernetes.io/managed-by"] !== "Helm") return "apply again what installed Wave: docs/install.md";
+  if (labels["app.kubernetes.io/managed-by"] !== "Helm") return "Apply the manifests of Wave again (docs/install.md).";
   return `helm get manifest ${release} -n ${namespace} | kubectl apply -f -`;
 }

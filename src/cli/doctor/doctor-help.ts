@@ -1,32 +1,36 @@
 import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
+import type { HelpScope } from "../flags/parse-flags.ts";
 import { checks } from "./checks.ts";
 import { doctorFlags } from "./doctor-flags.ts";
 
-/** What `wave doctor --help` prints. */
-export function doctorHelp(): string {
+/** Returns the help of `wave doctor`. */
+export function doctorHelp(scope: HelpScope): string {
   return renderHelp(
     {
       usage: "wave doctor [flags]",
-      summary:
-        "Looks for what keeps Wave from rolling workloads, or rolls them otherwise than was meant, and says of each thing what to do. " +
-        "It looks with your own permissions, says what it could not look at, and writes nothing: a workload is tried, without being stored, to see whether the webhook answers.",
+      description: "Check Wave and its workloads, and print the next step for each problem.",
       examples: [
-        ["wave doctor", "Wave, and the workloads of your namespace"],
+        ["wave doctor -n shop", "Wave and the workloads of namespace shop"],
         ["wave doctor -A", "the workloads of all namespaces"],
         ["wave doctor -A -o json", "for a program"],
       ],
+      usualFlags: ["namespace", "all-namespaces", "output"],
+      details: [
+        "The checks use your permissions and write nothing. To check the webhook, a Deployment is created as a dry run, which stores nothing.",
+        "A check that needs a permission that you lack is unchecked. All other checks still run.",
+      ],
       words: {
-        heading: "What is looked at",
+        heading: "Checks",
         meanings: Object.fromEntries(Object.entries(checks).map(([name, { means }]) => [name, means])),
       },
       exits: {
-        [exitCodes.done]: "all was looked at, and nothing is a problem",
-        [exitCodes.no]: "something is a problem",
+        [exitCodes.done]: "All checks are complete and found no problem.",
+        [exitCodes.no]: "There is a problem.",
         ...sharedExitCodes,
-        [exitCodes.incomplete]: `nothing is a problem, and something could not be looked at; or ${sharedExitCodes[exitCodes.incomplete]}`,
       },
     },
     doctorFlags,
+    scope,
   );
 }

@@ -1,4 +1,4 @@
-import { counted, enumerated, quoted } from "../../domain/syntax/wording.ts";
+import { formatCount, formatList, quoted } from "../../domain/syntax/wording.ts";
 import type { Paint, Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
@@ -6,19 +6,19 @@ import { wrappedBehind } from "../output/wrap.ts";
 import type { CheckName } from "./checks.ts";
 import { type CheckResult, type Finding, describeRef, type Severity, severities } from "./finding.ts";
 
-/** What `wave doctor -o json` prints; docs/commands.md promises its fields. */
+/** The output of `wave doctor -o json`; docs/commands.md promises its fields. */
 export interface Diagnosis {
   readonly version: 1;
   readonly checks: readonly { readonly check: CheckName; readonly severity: Severity; readonly summary: string }[];
   readonly findings: readonly (Finding & { readonly check: CheckName })[];
 }
 
-/** All that was found, the worst first. */
-export function diagnosisOf(examined: readonly (readonly [CheckName, CheckResult])[]): Diagnosis {
-  const findings = examined.flatMap(([check, { found }]) => found.map((each) => ({ check, ...each })));
+/** Collects the results of all checks; findings are sorted, the worst first. */
+export function diagnosisOf(results: readonly (readonly [CheckName, CheckResult])[]): Diagnosis {
+  const findings = results.flatMap(([check, { found }]) => found.map((each) => ({ check, ...each })));
   return {
     version: 1,
-    checks: examined.map(([check, { found, fine }]) => ({
+    checks: results.map(([check, { found, fine }]) => ({
       check,
       severity: worstOf(found),
       summary: summaryOf(found, fine),
@@ -27,17 +27,17 @@ export function diagnosisOf(examined: readonly (readonly [CheckName, CheckResult
   };
 }
 
-/** How many permissions a line names. */
+/** How many permissions the line names. */
 const mostNeeds = 12;
 
-/** What could not be looked at, in one line, with the permissions that it takes; undefined where all was. */
+/** Returns one line with the incomplete checks and the permissions that they need; undefined if all checks are complete. */
 export function uncheckedIn({ findings }: Diagnosis): string | undefined {
   const left = findings.filter(({ severity }) => severity === "unchecked");
   if (left.length === 0) return undefined;
   const checks = [...new Set(left.map(({ check }) => check))];
   const needs = [...new Set(left.flatMap((each) => each.needs))];
-  const what = `${enumerated(checks, checks.length, String)} could not be checked in full`;
-  return needs.length === 0 ? what : `${what}: that takes ${enumerated(needs, mostNeeds, quoted)}`;
+  const what = `Incomplete checks: ${formatList(checks, checks.length, String)}.`;
+  return needs.length === 0 ? what : `${what} Missing permissions: ${formatList(needs, mostNeeds, quoted)}.`;
 }
 
 const ranks = Object.keys(severities) as readonly Severity[];
@@ -49,36 +49,42 @@ function worstOf(found: readonly Finding[]): Severity {
 
 function summaryOf(found: readonly Finding[], fine: string): string {
   if (found.length === 0) return fine;
-  const said = ranks.flatMap((severity) => {
+  const counts = ranks.flatMap((severity) => {
     const count = found.filter((each) => each.severity === severity).length;
     if (count === 0) return [];
-    if (severity === "unchecked") return [`${counted(count)} not checked`];
-    return [`${counted(count)} ${severity}${count === 1 ? "" : "s"}`];
+    if (severity === "unchecked") return [`${formatCount(count)} not checked`];
+    return [`${formatCount(count)} ${severity}${count === 1 ? "" : "s"}`];
   });
-  return said.join(", ");
+  return counts.join(", ");
 }
 
-/** How many findings of one check and severity a person is shown. */
-const shown = 20;
+/** How many findings of one check and severity the output for people has. */
+const mostShown = 20;
 
 const styles: Readonly<Record<Severity, Style>> = { problem: "red", warning: "yellow", unchecked: "dim", ok: "green" };
 
-/** For a person: a line for each check, then what was found, each with what to do, in lines of at most so many columns. */
+/** Renders a diagnosis for people: the totals, the findings with their next steps, the worst first, and then one line for each check. Sentences wrap at `width`; commands stay on one line. */
 export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint, width?: number): string {
   const heading = ["CHECK", "RESULT", "SUMMARY"];
   const rows = checks.map(({ check, severity, summary }) => [check, severity, summary]);
   const groups = Map.groupBy(findings, ({ check, severity }) => `${severity} ${check}`);
   const blocks = [...groups.values()].flatMap((group) => {
-    const rest = group.length - shown;
-    const lines = group.slice(0, shown).flatMap((each) => block(each, paint, width));
-    return rest > 0 ? [...lines, "", `${counted(rest)} more of ${group[0]?.check}: -o json has all.`] : lines;
+    const rest = group.length - mostShown;
+    const lines = group.slice(0, mostShown).flatMap((each) => block(each, paint, width));
+    return rest > 0 ? [...lines, "", `${formatCount(rest)} more findings of check ${group[0]?.check}. To see all: -o json.`] : lines;
   });
   const painted: PaintCell = (text, row, column) => {
     if (row === 0) return paint("bold", text);
     const severity = column === 1 ? checks[row - 1]?.severity : undefined;
     return severity === undefined ? text : paint(styles[severity], text);
   };
-  return [...tableLines([heading, ...rows], 3, painted), ...blocks].map((line) => `${line}\n`).join("");
+  const table = tableLines([heading, ...rows], 3, painted);
+  return [totals(findings), ...blocks, "", ...table].map((line) => `${line}\n`).join("");
+}
+
+/** Returns the number of findings of each severity: `2 problems, 1 warning.` */
+function totals(findings: Diagnosis["findings"]): string {
+  return findings.length === 0 ? "No problems found." : `${summaryOf(findings, "")}.`;
 }
 
 function block(
@@ -88,12 +94,12 @@ function block(
 ): readonly string[] {
   const head = severity === "unchecked" ? "NOT CHECKED" : severity.toUpperCase();
   const about = where === null ? check : describeRef(where);
-  // A command is copied: it stays on one line, however long it is.
-  const todo = fix === null ? [] : [`  → ${fix}`];
+  // A person copies the command, so it stays on one line.
+  const next = fix === null ? [] : [`  → ${fix}`];
   return [
     "",
     `${paint(styles[severity], head)}  ${printable(about)}`,
     ...wrappedBehind("  ", printable(what), width),
-    ...todo.map(printable),
+    ...next.map(printable),
   ];
 }

@@ -5,7 +5,7 @@ import { readRunningPolicy } from "../cluster/effective-flags.ts";
 import { type WorkloadSnapshots, readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
 import { type ReadResult, tryRead, inScope } from "../cluster/read-result.ts";
 import { readRunningWaves, wavesWatching } from "../cluster/running-wave.ts";
-import { withCluster } from "../command/command-failure.ts";
+import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
@@ -18,18 +18,18 @@ import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
 import { scanAnnotations, type AnnotationScan } from "./annotation-scan.ts";
 
 /**
- * `wave doctor`: what keeps Wave from rolling, and what to do. The answer is no where anything is a problem; what could not be looked
- * at is no answer.
+ * `wave doctor`: finds what keeps Wave from rolling, and the next step for each finding. The exit code is "no" if there is a problem, and
+ * "incomplete" if a check could not be completed.
  */
 export const doctor = clusterCommand({
   name: "doctor",
   flags: doctorFlags,
-  help: async () => (await import("./doctor-help.ts")).doctorHelp(),
+  help: async (scope) => (await import("./doctor-help.ts")).doctorHelp(scope),
   read: (called) => {
     const [surplus] = called.positionals;
-    if (surplus !== undefined) throw new UsageError(`${quoted(surplus)} is not a flag; -n and -A say where to look`);
+    if (surplus !== undefined) throw new UsageError(`unexpected argument ${quoted(surplus)}; use -n NAMESPACE or -A`);
     return async (cluster) => {
-      const diagnosis = diagnosisOf(await runChecks(await patientIn(cluster, called)));
+      const diagnosis = diagnosisOf(await runChecks(await doctorContextOf(cluster, called)));
       const { output } = called.values;
       const { env, outputToTerminal, outputColumns, write, writeError } = called.terminal;
       const paint = paintOf(hasColors(env, outputToTerminal));
@@ -37,27 +37,27 @@ export const doctor = clusterCommand({
         isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint, outputColumns),
       );
       const unchecked = uncheckedIn(diagnosis);
-      if (unchecked !== undefined) writeError(`wave doctor: ${printable(withCluster(unchecked, cluster))}\n`);
+      if (unchecked !== undefined) writeError(`wave doctor: ${printable(appendCluster(unchecked, cluster))}\n`);
       const hasProblem = diagnosis.findings.some(({ severity }) => severity === "problem");
       return exitCodeFor({ no: hasProblem, complete: unchecked === undefined });
     };
   },
 });
 
-async function patientIn(cluster: Cluster, called: CommandCall<typeof doctorFlags>): Promise<DoctorContext> {
+async function doctorContextOf(cluster: Cluster, called: CommandCall<typeof doctorFlags>): Promise<DoctorContext> {
   const { values } = called;
   const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
   const serverVersion = await versionOf(cluster);
   const waves = await readRunningWaves(cluster.client);
   const policy = await readRunningPolicy("doctor", cluster, called, namespace, waves);
   let workloads: Promise<ReadResult<WorkloadSnapshots>> | undefined;
-  let written: Promise<AnnotationScan> | undefined;
+  let annotationScan: Promise<AnnotationScan> | undefined;
   return {
     cluster,
     namespace,
     serverVersion,
     waves,
-    serving: "unread" in waves ? [] : wavesWatching(waves, namespace),
+    watching: "unread" in waves ? [] : wavesWatching(waves, namespace),
     policy,
     now: Date.now(),
     workloads: () => {
@@ -66,14 +66,14 @@ async function patientIn(cluster: Cluster, called: CommandCall<typeof doctorFlag
       );
       return workloads;
     },
-    written: () => {
-      written ??= scanAnnotations(cluster, namespace, policy);
-      return written;
+    annotationScan: () => {
+      annotationScan ??= scanAnnotations(cluster, namespace, policy);
+      return annotationScan;
     },
   };
 }
 
-/** The first question: where nobody answers it there is nothing to look at. */
+/** Reads the version of the API server; undefined if forbidden. Throws if the API server does not answer: nothing can be checked then. */
 async function versionOf({ client }: Cluster): Promise<string | undefined> {
   try {
     const { gitVersion } = await client.request<{ readonly gitVersion?: string }>({ method: "GET", path: "/version" });

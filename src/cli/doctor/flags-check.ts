@@ -1,26 +1,27 @@
-import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
+import { isClusterFailure } from "../../kube/api/api-failure.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { hashKeySecret } from "../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { mapBounded } from "../cluster/map-bounded.ts";
 import { toReadFailure } from "../cluster/read-result.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
 import { type CheckResult, type Finding, kubectlArguments, notRead, problem, unchecked, warning } from "./finding.ts";
 import { permissionToGet, readObject } from "./read-object.ts";
 
-/** Whether the arguments of Wave are such as it takes, and name namespaces and a Secret that exist. */
+/** Checks that the flags of Wave are valid, and that the namespaces and the Secret that they name exist. */
 export async function checkFlags(doctorContext: DoctorContext): Promise<CheckResult> {
-  const { serving } = doctorContext;
+  const { watching } = doctorContext;
   const found = await Promise.all(
-    serving.map(async (wave) => [
+    watching.map(async (wave) => [
       ...mistakes(wave),
       ...(await missingNamespaces(doctorContext, wave)),
       ...(await hashKey(doctorContext, wave)),
     ]),
   );
-  const count = serving.reduce((sum, { flags }) => sum + flags.size, 0);
-  return { found: found.flat(), fine: `${count} given, all understood` };
+  const count = watching.reduce((sum, { flags }) => sum + flags.size, 0);
+  return { found: found.flat(), fine: `${count} flags set, all valid` };
 }
 
 function mistakes(wave: RunningWave): readonly Finding[] {
@@ -30,14 +31,22 @@ function mistakes(wave: RunningWave): readonly Finding[] {
   return [
     ...(wave.mistake === undefined
       ? []
-      : [problem(place, `its flags are refused: ${wave.mistake}`, `kubectl edit ${kubectlArguments(place)}`)]),
-    ...hidden.map(({ name }) => unchecked(place, `${name} is not known here: it comes from another object`)),
+      : [
+          problem(
+            place,
+            sentences(`Wave rejects its flags: ${wave.mistake}`),
+            `kubectl edit ${kubectlArguments(place)}`,
+          ),
+        ]),
+    ...hidden.map(({ name }) =>
+      unchecked(place, `Variable ${name} was not checked. Its value comes from another object.`),
+    ),
     ...(wave.values.observe
       ? [
           warning(
             place,
-            "it rolls nothing, and only tells what it would roll: --observe",
-            "take --observe off when you are ready",
+            "Wave rolls nothing. --observe is set, so Wave only reports what it would roll.",
+            "Remove --observe when you are ready.",
           ),
         ]
       : []),
@@ -45,12 +54,12 @@ function mistakes(wave: RunningWave): readonly Finding[] {
 }
 
 async function missingNamespaces(doctorContext: DoctorContext, wave: RunningWave): Promise<readonly Finding[]> {
-  const served = wave.values.namespaces ?? [];
-  const found = await mapBounded(served, async (name): Promise<readonly Finding[]> => {
+  const watched = wave.values.namespaces ?? [];
+  const found = await mapBounded(watched, async (name): Promise<readonly Finding[]> => {
     const there = await readObject(doctorContext, resources.namespaces, { kind: "Namespace", namespace: null, name });
-    if ("unread" in there) return [notRead(deploymentRef(wave), `whether namespace ${name} exists`, there)];
+    if ("unread" in there) return [notRead(deploymentRef(wave), `Namespace ${name} was not checked`, there)];
     if (there.read !== undefined) return [];
-    const what = `--namespaces names ${name}, which does not exist`;
+    const what = `Namespace ${name} does not exist. --namespaces names it.`;
     return [problem(deploymentRef(wave), what, `kubectl create namespace ${name}`)];
   });
   return found.flat();
@@ -63,18 +72,17 @@ async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<r
   const secret = hashKeySecret(cluster.client, name);
   try {
     if ((await secret.read()) !== undefined) return [];
-    const what = "it does not exist: no replica that starts decides anything before it has the key of hashes";
+    const what = "The Secret does not exist. A replica that starts decides nothing until it has the key of the hashes.";
     return [problem(place, what, `kubectl logs ${kubectlArguments(deploymentRef(wave))}`)];
   } catch (error) {
-    if (error instanceof ApiError || error instanceof ConnectionError)
+    if (isClusterFailure(error))
       return [
         notRead(
           place,
-          "whether the key of hashes is there",
+          "The key of the hashes was not checked",
           toReadFailure(permissionToGet(resources.secrets, place), error),
         ),
       ];
-    // What is wrong with the Secret, and what to do about it.
-    return [problem(place, errorText(error), "docs/adr/0008-hash-key.md")];
+    return [problem(place, sentences(errorText(error)), "docs/adr/0008-hash-key.md")];
   }
 }

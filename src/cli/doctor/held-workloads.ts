@@ -1,49 +1,74 @@
+import { describeObject } from "../../domain/config/messages.ts";
 import type { HoldReason } from "../../domain/decision/hold.ts";
+import { formatCount, formatList } from "../../domain/syntax/wording.ts";
 import type { Explanation } from "../cluster/explanation.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { age } from "../output/age.ts";
-import { type Finding, kubectlArguments, waveArguments, type ObjectRef, problem, warning } from "./finding.ts";
+import { describeRef, type Finding, kubectlArguments, type ObjectRef, problem, warning, waveArguments } from "./finding.ts";
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 
-/** When a hold is worth telling of: what it then is, and what ends it. */
-interface HoldRow {
-  /** Since when it must be due; 0: at once. */
+/** When a hold becomes a finding, its severity, and the next step. */
+interface HoldFinding {
+  /** How long the workload must be due, in milliseconds; 0: at once. */
   readonly afterMs: number;
   readonly severity: typeof problem;
-  readonly fix: (place: ObjectRef) => string;
+  readonly fix: (workload: ObjectRef) => string;
 }
 
-const explain = (place: ObjectRef) => `wave explain ${waveArguments(place)}`;
+const explain = (workload: ObjectRef) => `wave explain ${waveArguments(workload)}`;
 
-/** Undefined: somebody wanted just that, or another check tells of it. */
-const holdRows: Readonly<Record<HoldReason, HoldRow | undefined>> = {
+/** The findings by hold reason; undefined if a person wants the hold, or if another check reports it. */
+const holdFindings: Readonly<Record<HoldReason, HoldFinding | undefined>> = {
   observed: undefined,
-  // The check of annotations names what cannot be read, on the workload or once on its Namespace.
+  // The check of annotations reports the invalid value, once for a workload or its Namespace.
   invalid: undefined,
-  // By itself "wave resume" would give this one the change that broke others.
-  halted: {
-    afterMs: 0,
-    severity: problem,
-    fix: (place) => `mend what changed, or what failed; only where both are right: wave resume ${waveArguments(place)}`,
-  },
+  // Reported once for each changed object, by haltFindings.
+  halted: undefined,
   reverted: { afterMs: 0, severity: problem, fix: explain },
-  hold: { afterMs: day, severity: warning, fix: (place) => `wave release ${waveArguments(place)}` },
-  approval: { afterMs: day, severity: warning, fix: (place) => `wave approve ${waveArguments(place)}` },
-  // A week has each window once.
+  hold: { afterMs: day, severity: warning, fix: (workload) => `wave release ${waveArguments(workload)}` },
+  approval: { afterMs: day, severity: warning, fix: (workload) => `wave approve ${waveArguments(workload)}` },
+  // Every window opens at least once a week.
   window: { afterMs: 8 * day, severity: warning, fix: explain },
   interval: { afterMs: 8 * day, severity: warning, fix: explain },
   settling: { afterMs: day, severity: warning, fix: explain },
-  progressing: { afterMs: hour, severity: warning, fix: (place) => `kubectl rollout status ${kubectlArguments(place)}` },
+  progressing: { afterMs: hour, severity: warning, fix: (workload) => `kubectl rollout status ${kubectlArguments(workload)}` },
   batch: { afterMs: 30 * minute, severity: warning, fix: explain },
 };
 
-/** What is held for longer than it may be, or by what only a person ends. */
+/** Returns a finding if a workload is held for too long, or by a hold that only a person ends. `forMs` is NaN if the time is unknown. */
 export function heldFindings(
   { workload, hold, message, reason }: Pick<Explanation, "workload" | "hold" | "message" | "reason">,
   forMs: number,
 ): readonly Finding[] {
-  const row = hold === null ? undefined : holdRows[hold.reason];
+  const row = hold === null ? undefined : holdFindings[hold.reason];
   if (row === undefined || forMs < row.afterMs || (row.afterMs > 0 && Number.isNaN(forMs))) return [];
-  const since = row.afterMs === 0 ? "" : `, for ${age(forMs)}`;
-  return [row.severity(workload, `${message ?? reason}${since}`, row.fix(workload))];
+  const since = row.afterMs === 0 ? "" : `Due for ${age(forMs)}`;
+  return [row.severity(workload, sentences(message ?? reason, since), row.fix(workload))];
+}
+
+/** How many halted workloads a finding names. */
+const mostNamed = 5;
+
+/** Returns one finding for each changed object whose rollout is halted, with the workloads that wait for it. */
+export function haltFindings(
+  explanations: readonly Pick<Explanation, "workload" | "hold" | "references">[],
+): readonly Finding[] {
+  const halted = explanations.filter(({ hold }) => hold?.reason === "halted");
+  const groups = Map.groupBy(halted, ({ workload, hold }) => `${workload.namespace} ${hold?.message}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || first.hold === null) return [];
+    const { workload, hold, references } = first;
+    const changed = references.find((each) => hold.message.includes(describeObject(each, workload.namespace)));
+    const names = group.map(({ workload: { kind, name } }) => `${kind.toLowerCase()}/${name}`);
+    const count = `${formatCount(group.length)} ${group.length === 1 ? "workload is" : "workloads are"} halted`;
+    const where = changed ?? workload;
+    const fix = `Fix ${describeRef(where)} or the failed workloads. Only if both are correct: wave resume ${waveArguments(where)}`;
+    return [problem(pick(where), sentences(hold.message, `${count}: ${formatList(names, mostNamed, String)}`), fix)];
+  });
+}
+
+function pick({ kind, namespace, name }: ObjectRef): ObjectRef {
+  return { kind, namespace, name };
 }

@@ -1,5 +1,5 @@
-import type { Pod } from "kubernetes-types/core/v1.d.ts";
-import { enumerated } from "../../domain/syntax/wording.ts";
+import type { Pod } from "#kubernetes";
+import { quoted } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import { describeWave } from "../cluster/effective-flags.ts";
@@ -7,49 +7,50 @@ import { listAll } from "../cluster/list-all.ts";
 import { podSelector } from "../cluster/pods.ts";
 import { tryRead } from "../cluster/read-result.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { version } from "../command/version.ts";
 import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
 import { type CheckResult, type Finding, kubectlArguments, notRead, problem, warning } from "./finding.ts";
 
-/** Whether Wave runs for what is looked at, once, with all of its replicas, and as the version of this command. */
+/** Checks that exactly one Wave watches the namespace, in the version of this command, with all replicas ready. */
 export async function checkInstallation(doctorContext: DoctorContext): Promise<CheckResult> {
-  const { waves, serving } = doctorContext;
+  const { waves, watching } = doctorContext;
   if ("unread" in waves)
     return {
-      found: [notRead(null, "which Wave runs, with which flags, permissions, leader and webhook", waves)],
+      found: [notRead(null, "The running Wave was not checked: its flags, permissions, leader and webhook", waves)],
       fine: "",
     };
-  const [first] = serving;
-  if (first === undefined) return { found: [whyNone(waves, doctorContext.namespace)], fine: "" };
-  const states = await Promise.all(serving.map((wave) => replicasOf(doctorContext, wave)));
-  const found = [...overlaps(serving), ...serving.flatMap(otherVersion), ...states.flatMap((state) => state.found)];
+  const [first] = watching;
+  if (first === undefined) return { found: [noWave(waves, doctorContext.namespace)], fine: "" };
+  const states = await Promise.all(watching.map((wave) => replicasOf(doctorContext, wave)));
+  const found = [...overlaps(watching), ...watching.flatMap(otherVersion), ...states.flatMap((state) => state.found)];
   return { found, fine: states.map(({ fine }) => fine).join(", ") };
 }
 
-function whyNone(waves: readonly RunningWave[], namespace: string | undefined): Finding {
+function noWave(waves: readonly RunningWave[], namespace: string | undefined): Finding {
   const [wave] = waves;
   if (wave === undefined) {
     const what =
-      'no Wave runs: no Deployment with the label app.kubernetes.io/name=wave runs "wave run"; outside of the cluster it is not seen';
+      'No Wave runs in this cluster. No Deployment with the label app.kubernetes.io/name=wave runs "wave run". A Wave outside the cluster is not visible here.';
     const install =
-      "helm install wave deploy/chart -n wave-system --create-namespace --set image.repository=IMAGE  # docs/install.md: how to make it";
+      "helm install wave deploy/chart -n wave-system --create-namespace --set image.repository=IMAGE  # to build the image: docs/install.md";
     return problem(null, what, install);
   }
   const place = deploymentRef(wave);
   if (wave.object.spec?.replicas === 0)
-    return problem(place, "it is scaled to 0: nothing is rolled", `kubectl scale ${kubectlArguments(place)} --replicas=2`);
-  const served = wave.values.namespaces;
-  return problem(place, `it does not serve ${namespace}: --namespaces=${served}`, `add ${namespace} to its namespaces`);
+    return problem(place, "Wave is scaled to 0, so nothing rolls.", `kubectl scale ${kubectlArguments(place)} --replicas=2`);
+  const watched = wave.values.namespaces;
+  const what = `Wave does not watch namespace ${namespace}. Its flag is --namespaces=${watched}.`;
+  return problem(place, what, `Add ${namespace} to --namespaces.`);
 }
 
-/** Two of them would both roll the same workloads. */
-function overlaps(serving: readonly RunningWave[]): readonly Finding[] {
-  const servedBy = (wave: RunningWave) => wave.values.namespaces;
-  return serving.flatMap((wave, index) =>
-    serving.slice(index + 1).flatMap((other) => {
-      const [own, others] = [servedBy(wave), servedBy(other)];
+/** Finds Waves that watch the same namespaces and would roll the same workloads. */
+function overlaps(watching: readonly RunningWave[]): readonly Finding[] {
+  return watching.flatMap((wave, index) =>
+    watching.slice(index + 1).flatMap((other) => {
+      const [own, others] = [wave.values.namespaces, other.values.namespaces];
       if (own !== undefined && others !== undefined && !own.some((each) => others.includes(each))) return [];
-      const what = `${describeWave(other)} rolls the same workloads`;
+      const what = `Two Waves roll the same workloads. The other is ${describeWave(other)}.`;
       return [problem(deploymentRef(wave), what, `kubectl scale ${kubectlArguments(deploymentRef(other))} --replicas=0`)];
     }),
   );
@@ -58,38 +59,73 @@ function overlaps(serving: readonly RunningWave[]): readonly Finding[] {
 function otherVersion(wave: RunningWave): readonly Finding[] {
   const running = wave.object.metadata.labels?.["app.kubernetes.io/version"];
   if (running === undefined || running === version()) return [];
-  const what = `it is Wave ${running}, and this command ${version()}: it may decide otherwise than is told here`;
-  return [warning(deploymentRef(wave), what, `use the command of Wave ${running}`)];
+  const what = `Wave ${running} runs, but this command is ${version()}. Wave may decide differently from what this command shows.`;
+  return [warning(deploymentRef(wave), what, `Use the command of Wave ${running}.`)];
 }
 
 async function replicasOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {
-  const place = deploymentRef(wave);
+  const ref = deploymentRef(wave);
   const { replicas = 1, selector } = wave.object.spec ?? {};
   const { readyReplicas: ready = 0 } = wave.object.status ?? {};
   const fine = `${describeWave(wave)}, ${ready} of ${replicas} ready`;
   if (ready >= replicas) return { found: [], fine };
   const scope = { namespace: wave.namespace, labelSelector: podSelector(selector) };
   const pods = await tryRead(`list pods in ${wave.namespace}`, () =>
-    listAll<KubeObject & Pod, string>(cluster.client, resources.pods, scope, whyNotReady),
+    listAll<KubeObject & Pod, UnreadyPod>(cluster.client, resources.pods, scope, unreadyPod),
   );
-  const whys = "read" in pods ? [...new Set(pods.read)] : [];
-  const none = "read" in pods && whys.length === 0 ? ["there are no Pods of it"] : whys;
-  const what = `${ready} of ${replicas} replicas are ready${none.length === 0 ? "" : `: ${enumerated(none, 3, String)}`}`;
-  const fix = none === whys ? `kubectl logs ${kubectlArguments(place)}` : `kubectl describe ${kubectlArguments(place)}`;
-  return { found: [(ready === 0 ? problem : warning)(place, what, fix)], fine };
+  const unready = "read" in pods ? pods.read : [];
+  const causes = "read" in pods && unready.length === 0 ? ["There are no Pods"] : unready.map(({ cause }) => cause);
+  const what = sentences(`${ready} of ${replicas} replicas are ready`, ...[...new Set(causes)].slice(0, mostCauses));
+  return { found: [(ready === 0 ? problem : warning)(ref, what, fixOf(unready, wave))], fine };
 }
 
-/** Why a Pod is not ready, as its containers tell it; undefined where it is. */
-function whyNotReady({ metadata, spec, status }: KubeObject & Pod): string | undefined {
+/** How many causes a finding names: replicas of one Deployment usually have the same cause. */
+const mostCauses = 3;
+
+/** A Pod of Wave that is not ready. */
+interface UnreadyPod {
+  /** One sentence, without a full stop. */
+  readonly cause: string;
+  /** Whether the image cannot be pulled, so that there are no logs. */
+  readonly imageFailed: boolean;
+  readonly hasLogs: boolean;
+}
+
+/** The reasons of the kubelet for an image that it cannot pull. */
+const imageReasons: readonly string[] = ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"];
+
+/** Returns why a Pod of Wave is not ready; undefined if the Pod is ready or being deleted. */
+function unreadyPod({ metadata, spec, status }: KubeObject & Pod): UnreadyPod | undefined {
   if (metadata.deletionTimestamp || status?.conditions?.some((each) => each.type === "Ready" && each.status === "True"))
     return undefined;
-  for (const { state = {}, lastState = {} } of status?.containerStatuses ?? []) {
+  for (const { image, state = {}, lastState = {} } of status?.containerStatuses ?? []) {
     const { exitCode } = state.terminated ?? lastState.terminated ?? {};
-    const ended = exitCode === undefined ? "" : ` (it ended with exit code ${exitCode})`;
-    if (state.waiting?.reason) return `${state.waiting.reason}${ended}`;
-    if (exitCode !== undefined) return `its container ended with exit code ${exitCode}`;
+    const { reason } = state.waiting ?? {};
+    const exited = `The container exited with code ${exitCode}`;
+    const hasLogs = exitCode !== undefined;
+    if (reason !== undefined && imageReasons.includes(reason))
+      return { cause: `Kubernetes cannot pull image ${quoted(image)} (${reason})`, imageFailed: true, hasLogs };
+    if (reason) return { cause: hasLogs ? `${exited} (${reason})` : `Waiting: ${reason}`, imageFailed: false, hasLogs };
+    if (hasLogs) return { cause: exited, imageFailed: false, hasLogs };
   }
   return spec?.nodeName === undefined
-    ? "no node was found for its Pod"
-    : "its Pod runs, and /readyz says that it is not ready";
+    ? { cause: "No node was found for the Pod", imageFailed: false, hasLogs: false }
+    : { cause: "The Pod runs, but /readyz reports that it is not ready", imageFailed: false, hasLogs: true };
+}
+
+function fixOf(unready: readonly UnreadyPod[], wave: RunningWave): string {
+  const ref = deploymentRef(wave);
+  if (unready.some(({ imageFailed }) => imageFailed)) return imageFix(wave);
+  return unready.some(({ hasLogs }) => hasLogs)
+    ? `kubectl logs ${kubectlArguments(ref)}`
+    : `kubectl describe ${kubectlArguments(ref)}`;
+}
+
+/** Returns the command that sets another image: by the values of the chart if Helm installed Wave. */
+function imageFix({ object, namespace, name, container }: RunningWave): string {
+  const { labels = {} } = object.metadata;
+  if (labels["app.kubernetes.io/managed-by"] !== "Helm")
+    return `kubectl set image -n ${namespace} deployment/${name} ${container.name}=IMAGE:TAG`;
+  const release = labels["app.kubernetes.io/instance"] ?? name;
+  return `helm upgrade ${release} deploy/chart -n ${namespace} --reset-then-reuse-values --set image.repository=IMAGE,image.tag=TAG`;
 }

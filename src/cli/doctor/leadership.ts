@@ -1,4 +1,4 @@
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
+import type { Lease } from "#kubernetes";
 import { resources } from "../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../manager/leader-election/lease.ts";
@@ -7,9 +7,9 @@ import { type DoctorContext, elects, deploymentRef } from "./doctor-context.ts";
 import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, warning } from "./finding.ts";
 import { readObject } from "./read-object.ts";
 
-/** Whether one replica leads, and others stand by. */
+/** Checks that one replica is the leader, and that at least one other is on standby. */
 export async function checkLeadership(doctorContext: DoctorContext): Promise<CheckResult> {
-  const each = await Promise.all(doctorContext.serving.map((wave) => leaderOf(doctorContext, wave)));
+  const each = await Promise.all(doctorContext.watching.map((wave) => leaderOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
@@ -18,43 +18,43 @@ async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promis
   const place = deploymentRef(wave);
   if (!elects(wave)) {
     const scale = `kubectl scale ${kubectlArguments(place)} --replicas=1`;
-    const found = [problem(place, `${replicas} replicas all write: --leader-election is off`, scale)];
-    return { found: replicas > 1 ? found : [], fine: "one replica, without an election" };
+    const found = [problem(place, `All ${replicas} replicas write, because --leader-election is off.`, scale)];
+    return { found: replicas > 1 ? found : [], fine: "one replica, without leader election" };
   }
   const namespace = wave.values["leader-election-namespace"] ?? wave.namespace;
   const name = wave.values["leader-election-id"];
   const where: ObjectRef = { kind: "Lease", namespace, name };
   const lease = await readObject<Lease>(doctorContext, resources.leases, where);
-  if ("unread" in lease) return { found: [notRead(where, "who leads", lease)], fine: "" };
+  if ("unread" in lease) return { found: [notRead(where, "The leader was not checked", lease)], fine: "" };
   const holder = holderOf(lease.read);
-  const found = await whyNobody(doctorContext, where, wave, lease.read);
+  const found = await missingLeader(doctorContext, where, wave, lease.read);
   return {
     found: found === undefined ? standbys(wave) : [found],
-    fine: `${holder.replace(/_.*/, "")} leads, ${replicas - 1} by its side`,
+    fine: `${holder.replace(/_.*/, "")} is the leader, ${replicas - 1} on standby`,
   };
 }
 
-async function whyNobody(
+async function missingLeader(
   doctorContext: DoctorContext,
   where: ObjectRef,
   wave: RunningWave,
   lease: Lease | undefined,
 ): Promise<Finding | undefined> {
   const fix = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
-  if (lease === undefined) return problem(where, "nobody leads: the Lease does not exist", fix);
-  if (holderOf(lease) === "") return problem(where, "nobody leads: the Lease has no holder", fix);
+  if (lease === undefined) return problem(where, "There is no leader. The Lease does not exist.", fix);
+  if (holderOf(lease) === "") return problem(where, "There is no leader. The Lease has no holder.", fix);
   const { leaseDurationSeconds = defaultElectionTimings.leaseDurationMs / 1_000, renewTime = "" } = lease.spec ?? {};
   const since = doctorContext.now - Date.parse(renewTime);
   if (Math.abs(since) < leaseDurationSeconds * 1_000) return undefined;
-  // The clock of this machine may be another, and tells nobody alone: who leads renews every few seconds.
-  await sleep(systemClock, looksApartMs(wave));
+  // The local clock may differ, so it proves nothing alone: a leader renews the Lease every few seconds.
+  await sleep(systemClock, renewalWaitMs(wave));
   const later = await readObject<Lease>(doctorContext, resources.leases, where);
   if ("read" in later && later.read?.metadata?.resourceVersion !== lease.metadata?.resourceVersion) return undefined;
-  return problem(where, `nobody leads: ${holderOf(lease)} does not renew the Lease`, fix);
+  return problem(where, `There is no leader. ${holderOf(lease)} does not renew the Lease.`, fix);
 }
 
-/** Longer than a leader lets pass between two renewals; no more than a person waits. */
-function looksApartMs(wave: RunningWave): number {
+/** Returns a time within which a leader renews its Lease, at most 10 s. */
+function renewalWaitMs(wave: RunningWave): number {
   return Math.min(10_000, 1.5 * wave.values["leader-election-retry-period"]);
 }
 
@@ -62,6 +62,6 @@ function standbys(wave: RunningWave): readonly Finding[] {
   const { replicas = 1 } = wave.object.spec ?? {};
   if (replicas > 1) return [];
   const place = deploymentRef(wave);
-  const what = "nobody stands by: while its one replica is replaced nothing is rolled";
+  const what = "No replica is on standby. Nothing rolls while the only replica is replaced.";
   return [warning(place, what, `kubectl scale ${kubectlArguments(place)} --replicas=2`)];
 }

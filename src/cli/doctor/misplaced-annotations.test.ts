@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writtenByPeople } from "../../domain/policy/user-annotations.ts";
+import { userAnnotations } from "../../domain/policy/user-annotations.ts";
 import { intendedAnnotation, misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
 
 const web = { kind: "Deployment", namespace: "shop", name: "web" };
@@ -80,7 +80,7 @@ describe("annotations of a Namespace", () => {
     expect(
       told(Object.fromEntries(Object.entries(right).map(([name, value]) => [`wave.pusher.com/${name}`, value]))),
     ).toEqual([]);
-    expect(Object.keys(right).every((name) => writtenByPeople[name]?.places.includes("namespace"))).toBe(true);
+    expect(Object.keys(right).every((name) => userAnnotations[name]?.places.includes("namespace"))).toBe(true);
   });
 });
 

@@ -1,26 +1,26 @@
-import { type PolicyAnnotation, policyRows, readValue } from "../../domain/policy/policy-rows.ts";
-import { writtenByPeople } from "../../domain/policy/user-annotations.ts";
+import { type PolicyAnnotation, policyRows, readPolicyValue } from "../../domain/policy/policy-rows.ts";
+import { userAnnotations } from "../../domain/policy/user-annotations.ts";
 import { annotationPrefix } from "../../domain/references/annotations.ts";
 import type { Annotations } from "../../domain/references/wave-annotations.ts";
 import { editDistance } from "../../domain/syntax/edit-distance.ts";
 import { quoted } from "../../domain/syntax/wording.ts";
 import { rotateHashKey } from "../../manager/hash-key/hash-key-secret.ts";
-import { closestName } from "../flags/nearest.ts";
+import { closestName } from "../flags/closest-name.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem } from "./finding.ts";
 
-/** What is written on an object; of a workload also on its pod template. */
+/** The annotations and labels of an object, and of its pod template if it is a workload. */
 export interface ObjectMetadataTexts {
   readonly annotations: Annotations;
   readonly labels: Annotations;
   readonly templateAnnotations?: Annotations;
 }
 
-/** How much of one object is told: somebody may have written thousands. */
-const shown = 3;
+/** How many findings one object can have, of annotations and of labels: a tenant may write thousands. */
+const mostFindings = 3;
 
 /**
- * What was meant for Wave and never reaches it, so that Wave itself cannot warn of it: labels that ought to be annotations, and annotations
- * with another prefix than Wave's.
+ * Finds what was meant for Wave but never reaches it, so that Wave itself cannot warn: labels that should be annotations, annotations with
+ * a misspelt prefix, and annotations on the pod template.
  */
 export function misplacedAnnotations(place: ObjectRef, { annotations, labels, templateAnnotations = {} }: ObjectMetadataTexts): readonly Finding[] {
   return [
@@ -31,44 +31,44 @@ export function misplacedAnnotations(place: ObjectRef, { annotations, labels, te
 }
 
 /**
- * Annotations of Wave that mean nothing where they stand, or have a value that is none: on a Namespace, or a ConfigMap or Secret. Those
- * of workloads are told by their plan.
+ * Finds annotations of Wave on a Namespace, ConfigMap or Secret that have no effect there or have an invalid value. Plans already report
+ * such annotations of workloads.
  */
 export function misusedAnnotations(on: "namespace" | "config", place: ObjectRef, annotations: Annotations): readonly Finding[] {
   return first(annotations, place, (name, value) => {
     if (!name.startsWith(annotationPrefix) || name === rotateHashKey) return undefined;
     const short = name.slice(annotationPrefix.length);
     const edit = `kubectl edit ${kubectlArguments(place)}`;
-    const row = Object.hasOwn(writtenByPeople, short) ? writtenByPeople[short] : undefined;
+    const row = Object.hasOwn(userAnnotations, short) ? userAnnotations[short] : undefined;
     if (row === undefined || !row.places.includes(on)) {
       const meant = row === undefined ? closestName(short, namesOf(on)) : undefined;
-      const why = row === undefined ? "is not known" : `has no effect on a ${place.kind}`;
-      const hint = meant === undefined ? "" : `; did you mean ${annotationPrefix}${meant}?`;
-      return problem(place, `annotation ${quoted(name)} ${why}${hint}`, edit);
+      const why = row === undefined ? "is unknown" : `has no effect on a ${place.kind}`;
+      const hint = meant === undefined ? "" : ` Did you mean ${annotationPrefix}${meant}?`;
+      return problem(place, `Annotation ${quoted(name)} ${why}.${hint}`, edit);
     }
     if (isReadable(short, value)) return undefined;
-    return problem(place, `annotation ${name}: ${quoted(value)} is not ${row.allowed}`, edit);
+    return problem(place, `Annotation ${name} has invalid value ${quoted(value)}. Allowed: ${row.allowed}.`, edit);
   });
 }
 
 function isReadable(name: string, value: string): boolean {
   if (value.trim() === "" || name === "shared-with") return true;
-  if (Object.hasOwn(policyRows, name)) return readValue(name as PolicyAnnotation, value) !== undefined;
+  if (Object.hasOwn(policyRows, name)) return readPolicyValue(name as PolicyAnnotation, value) !== undefined;
   return value === "true" || value === "false";
 }
 
 function first(
   all: Annotations,
   place: ObjectRef,
-  look: (name: string, value: string) => Finding | undefined,
+  findingOn: (name: string, value: string) => Finding | undefined,
 ): readonly Finding[] {
   const found: Finding[] = [];
   for (const [name, value] of Object.entries(all)) {
-    const one = look(name, value);
+    const one = findingOn(name, value);
     if (one === undefined) continue;
-    // Nobody looks at the rest before these are put right, and to tell what was meant by each costs.
-    if (found.length === shown)
-      return [...found, problem(place, "more like these", `kubectl edit ${kubectlArguments(place)}`)];
+    // The rest waits until these are fixed: to find what each name means costs time.
+    if (found.length === mostFindings)
+      return [...found, problem(place, "The object has more annotations or labels like these.", `kubectl edit ${kubectlArguments(place)}`)];
     found.push(one);
   }
   return found;
@@ -77,7 +77,7 @@ function first(
 function asLabel(place: ObjectRef, name: string, value: string): Finding | undefined {
   const right = name.startsWith(annotationPrefix) ? name : intendedAnnotation(name);
   if (right === undefined) return undefined;
-  const what = `label ${quoted(name)} does nothing: Wave reads annotations`;
+  const what = `Label ${quoted(name)} has no effect. Wave reads annotations, not labels.`;
   const object = kubectlArguments(place);
   return problem(place, what, `kubectl annotate ${object} ${right}=${value} && kubectl label ${object} ${name}-`);
 }
@@ -85,14 +85,14 @@ function asLabel(place: ObjectRef, name: string, value: string): Finding | undef
 function asMisspelt(place: ObjectRef, name: string, value: string): Finding | undefined {
   const right = intendedAnnotation(name);
   if (right === undefined) return undefined;
-  const what = `annotation ${quoted(name)} does nothing; did you mean ${right}?`;
+  const what = `Annotation ${quoted(name)} has no effect. Did you mean ${right}?`;
   return problem(place, what, `kubectl annotate ${kubectlArguments(place)} ${right}=${shellWord(value)} ${name}-`);
 }
 
 function onTemplate(place: ObjectRef, name: string, value: string): Finding | undefined {
   const right = intendedAnnotation(name);
   if (right === undefined) return undefined;
-  const what = `annotation ${quoted(name)} of the pod template does nothing; did you mean ${right} on the workload?`;
+  const what = `Annotation ${quoted(name)} on the pod template has no effect. Did you mean ${right} on the workload?`;
   return problem(place, what, `kubectl annotate ${kubectlArguments(place)} ${right}=${shellWord(value)}`);
 }
 
@@ -100,31 +100,31 @@ function shellWord(value: string): string {
   return /^[\w.:/@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The annotation of Wave that somebody meant by another name; undefined where it is Wave's, or somebody else's. */
+/** Returns the annotation of Wave that a misspelt name means; undefined if the name is correct or belongs to another tool. */
 export function intendedAnnotation(written: string): string | undefined {
   if (written.startsWith(annotationPrefix) || written.length > longest) return undefined;
   const slash = written.lastIndexOf("/");
   const [prefix, name] = [written.slice(0, slash + 1), written.slice(slash + 1)];
   if (isNearPrefix(prefix)) return annotationPrefix + (closestName(name, allNames) ?? name);
-  const itsName = distinctive.includes(name) && (prefix === "" || /wave|pusher/.test(prefix));
-  return itsName ? annotationPrefix + name : undefined;
+  const isName = distinctive.includes(name) && (prefix === "" || /wave|pusher/.test(prefix));
+  return isName ? annotationPrefix + name : undefined;
 }
 
-/** Nearly all that is written on objects is somebody else's, and of another length: that costs nothing. */
+/** Reports whether a prefix is a misspelt prefix of Wave. Most prefixes differ in length, so the check is cheap. */
 function isNearPrefix(prefix: string): boolean {
   if (Math.abs(prefix.length - annotationPrefix.length) > mostEdits) return false;
   return editDistance(prefix, annotationPrefix) <= mostEdits;
 }
 
-/** Such as another end of the domain. Names of others are further away. */
+/** Enough for another top-level domain. Prefixes of other tools differ more. */
 const mostEdits = 4;
-/** Nothing longer is a slip of the pen, and comparing costs its length. */
+/** In characters: a longer name is no misspelling, and the cost of the comparison grows with the length. */
 const longest = 80;
 
-const allNames = Object.keys(writtenByPeople);
-/** Names that nobody else has: `hold` or `mode` may be anybody's. */
+const allNames = Object.keys(userAnnotations);
+/** Names that only Wave uses. Names such as `hold` or `mode` may belong to any tool. */
 const distinctive = allNames.filter((name) => name.includes("-config") || name.includes("-secrets"));
 
 function namesOf(on: "namespace" | "config"): readonly string[] {
-  return allNames.filter((name) => writtenByPeople[name]?.places.includes(on));
+  return allNames.filter((name) => userAnnotations[name]?.places.includes(on));
 }

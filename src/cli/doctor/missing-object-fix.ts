@@ -4,14 +4,14 @@ import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import type { Explanation } from "../cluster/explanation.ts";
 import { kubectlArguments } from "./finding.ts";
 
-/** What gives a workload the first thing that it lacks. */
+/** Returns the command that creates or shares the first missing object of a workload; null if nothing is missing. */
 export function missingObjectFix({ missing, references, workload }: Explanation): string | null {
   const [first] = missing;
   if (first === undefined) return null;
   const { kind, namespace, name } = first;
-  // A pod spec may name an object by any characters, and the command is copied into a shell.
+  // A pod spec may contain any characters as a name, and the command is copied into a shell.
   if (!isDnsSubdomain(name) || !isDnsSubdomain(namespace))
-    return `kubectl edit ${kubectlArguments(workload)}  # no ${kind} is called so`;
+    return `kubectl edit ${kubectlArguments(workload)}  # no ${kind} can have this name`;
   const elsewhere = namespace !== workload.namespace;
   const refused = references.some(
     (each) => each.state === "refused" && each.kind === kind && each.namespace === namespace && each.name === name,

@@ -6,20 +6,20 @@ import { wantedKinds } from "../flags/kind-flags.ts";
 import { ownershipOf } from "../flags/run-flags.ts";
 import { elects } from "./doctor-context.ts";
 
-/** Objects of one kind with which Wave must be able to do something: a row of docs/permissions.md. */
+/** A permission that Wave needs on objects of one kind: a row of docs/permissions.md. */
 export interface NeededPermission {
-  /** How the name of the role ends that the chart gives for it; "": it is called after the release. */
+  /** The suffix of the role in the chart; "" for the role with the name of the release. */
   readonly role: string;
   readonly group: string;
   readonly resource: string;
-  /** Undefined: all of the kind. */
+  /** Undefined: all objects of the kind. */
   readonly name: string | undefined;
   readonly verbs: readonly string[];
-  /** Where: in each namespace that Wave serves, in one namespace, or for what is in none. */
-  readonly within: "served" | "none" | { readonly namespace: string };
+  /** The scope: each watched namespace, no namespace, or one namespace. */
+  readonly within: "watched" | "none" | { readonly namespace: string };
 }
 
-/** What Wave must be able to do as it is told. A test compares this with docs/permissions.md. */
+/** Returns the permissions that a Wave needs with its flags. A test compares them with docs/permissions.md. */
 export function neededPermissions(wave: RunningWave): readonly NeededPermission[] {
   return [
     ...always(),
@@ -32,7 +32,7 @@ export function neededPermissions(wave: RunningWave): readonly NeededPermission[
   ];
 }
 
-function need(role: string, resource: string, verbs: string, within: NeededPermission["within"] = "served", name?: string): NeededPermission {
+function need(role: string, resource: string, verbs: string, within: NeededPermission["within"] = "watched", name?: string): NeededPermission {
   const [plural = "", ...group] = resource.split(".");
   return { role, group: group.join("."), resource: plural, name, verbs: verbs.split(" "), within };
 }

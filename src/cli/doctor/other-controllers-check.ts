@@ -1,48 +1,49 @@
-import { counted } from "../../domain/syntax/wording.ts";
+import { formatCount } from "../../domain/syntax/wording.ts";
 import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
+import type { AnnotationScan } from "./annotation-scan.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, warning } from "./finding.ts";
 
-/** Whether another controller rolls the same workloads: both would, for one change. */
+/** Checks that no other controller rolls the same workloads. Otherwise a workload could roll twice for one change. */
 export async function checkOtherControllers(doctorContext: DoctorContext): Promise<CheckResult> {
   const controllers = await otherControllers(doctorContext.cluster.client, undefined);
   if ("unread" in controllers)
     return {
-      found: [notRead(null, "whether another controller runs", controllers)],
+      found: [notRead(null, "Other controllers were not checked", controllers)],
       fine: "",
     };
-  const { askOthers } = await doctorContext.written();
+  const { otherControllers: annotated } = await doctorContext.annotationScan();
   const own = "unread" in doctorContext.waves ? [] : doctorContext.waves;
   const running = controllers.filter(
     ({ namespace, name, replicas }) =>
       replicas > 0 && !own.some((wave) => wave.namespace === namespace && wave.name === name),
   );
   return {
-    found: running.flatMap((controller) => about(controller, doctorContext, askOthers)),
+    found: running.flatMap((controller) => findingsAbout(controller, doctorContext, annotated)),
     fine: "no other controller rolls what Wave rolls",
   };
 }
 
-function about(
+function findingsAbout(
   { controller, compatibility, namespace, name }: OtherController,
-  { policy, serving }: DoctorContext,
-  askOthers: Awaited<ReturnType<DoctorContext["written"]>>["askOthers"],
+  { policy, watching }: DoctorContext,
+  annotated: AnnotationScan["otherControllers"],
 ): readonly Finding[] {
   const place: ObjectRef = { kind: "Deployment", namespace, name };
   const fix = `kubectl scale ${kubectlArguments(place)} --replicas=0`;
   if (compatibility === "wave") {
-    if (serving.length === 0) return [];
-    return [problem(place, `it is another Wave, and rolls by the same annotations`, fix)];
+    if (watching.length === 0) return [];
+    return [problem(place, "Another Wave runs and uses the same annotations. Workloads may roll twice.", fix)];
   }
   if (policy.compatibility?.understood.includes(compatibility))
-    return [problem(place, `${controller} runs, and Wave rolls by the same annotations: --compatibility`, fix)];
-  const both = askOthers.get(compatibility) ?? 0;
+    return [problem(place, `${controller} runs, and Wave uses the same annotations (--compatibility). Workloads may roll twice.`, fix)];
+  const both = annotated.get(compatibility) ?? 0;
   if (both === 0) return [];
   return [
     warning(
       place,
-      `${controller} runs, and ${both === 1 ? "1 workload asks" : `${counted(both)} workloads ask`} both it and Wave: each rolls ${both === 1 ? "it" : "them"}`,
-      "ask only one of them",
+      `${both === 1 ? "1 workload opts" : `${formatCount(both)} workloads opt`} in to both Wave and ${controller}. For one change, ${both === 1 ? "it" : "each"} may roll twice.`,
+      "Remove the annotations of one of the two controllers.",
     ),
   ];
 }

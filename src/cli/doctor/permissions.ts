@@ -1,5 +1,5 @@
-import type { SubjectAccessReview } from "kubernetes-types/authorization/v1.d.ts";
-import { counted, enumerated } from "../../domain/syntax/wording.ts";
+import type { SubjectAccessReview } from "#kubernetes";
+import { formatCount, formatList } from "../../domain/syntax/wording.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { mapBounded } from "../cluster/map-bounded.ts";
 import { tryRead } from "../cluster/read-result.ts";
@@ -8,50 +8,50 @@ import { type DoctorContext, deploymentRef, reinstall } from "./doctor-context.t
 import { type CheckResult, type Finding, notRead, problem, unchecked } from "./finding.ts";
 import { type NeededPermission, neededPermissions } from "./needed-permissions.ts";
 
-/** Of more namespaces than these the first are looked at: each costs a request for every permission. */
+/** At most this number of watched namespaces is checked: each costs one request for each permission. */
 const mostNamespaces = 50;
 
-/** Whether Wave's own account may do all that it needs as it is told. */
+/** Checks that the ServiceAccount of Wave has all permissions that its flags need. */
 export async function checkPermissions(doctorContext: DoctorContext): Promise<CheckResult> {
-  const each = await Promise.all(doctorContext.serving.map((wave) => permissionsOf(doctorContext, wave)));
+  const each = await Promise.all(doctorContext.watching.map((wave) => permissionsOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
-/** One question to the API server: a verb on some objects, somewhere. */
-interface Asked {
+/** One access review: a verb on objects, in a namespace. */
+interface AccessQuestion {
   readonly need: NeededPermission;
   readonly verb: string;
-  /** Undefined: in all namespaces, or in none. */
+  /** Undefined: all namespaces, or objects without a namespace. */
   readonly namespace: string | undefined;
 }
 
 async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {
   const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
-  const served = wave.values.namespaces;
-  const looked = served?.slice(0, mostNamespaces);
-  const questions = neededPermissions(wave).flatMap((need) => questionsOf(need, served, looked));
+  const watched = wave.values.namespaces;
+  const checked = watched?.slice(0, mostNamespaces);
+  const questions = neededPermissions(wave).flatMap((need) => questionsOf(need, checked));
   const answers = await tryRead("create subjectaccessreviews", () =>
-    mapBounded(questions, async (asked) => ({
-      asked,
-      allowed: await isAllowed(cluster.client, wave.namespace, account, asked),
+    mapBounded(questions, async (question) => ({
+      question,
+      allowed: await isAllowed(cluster.client, wave.namespace, account, question),
     })),
   );
-  const whose = `what ${account} in ${wave.namespace} may do`;
+  const whose = `Permissions of ServiceAccount ${account} in ${wave.namespace} were not checked`;
   if ("unread" in answers) return { found: [notRead(deploymentRef(wave), whose, answers)], fine: "" };
-  const refused = answers.read.filter(({ allowed }) => !allowed).map(({ asked }) => asked);
-  const left = (served?.length ?? 0) - (looked?.length ?? 0);
-  const rest = left > 0 ? [unchecked(deploymentRef(wave), `${whose} in ${counted(left)} more namespaces`)] : [];
+  const denied = answers.read.filter(({ allowed }) => !allowed).map(({ question }) => question);
+  const left = (watched?.length ?? 0) - (checked?.length ?? 0);
+  const rest = left > 0 ? [unchecked(deploymentRef(wave), `${whose} in ${formatCount(left)} more namespaces.`)] : [];
   return {
-    found: [...missing(refused, wave, account), ...rest],
-    fine: `${account} in ${wave.namespace} has all ${questions.length} that it needs`,
+    found: [...missing(denied, wave, account), ...rest],
+    fine: `${account} in ${wave.namespace} has all ${questions.length} permissions that it needs`,
   };
 }
 
-/** Namespaces may be allowed by their names alone, where Wave serves some. */
-function questionsOf(need: NeededPermission, served: readonly string[] | undefined, looked = served): readonly Asked[] {
+/** Returns one question for each verb and place. If Wave watches named namespaces, a role may allow these Namespaces by name only. */
+function questionsOf(need: NeededPermission, namespaces: readonly string[] | undefined): readonly AccessQuestion[] {
   const places =
-    need.within === "served" ? (looked ?? [undefined]) : [need.within === "none" ? undefined : need.within.namespace];
-  const names = need.resource === "namespaces" ? (looked ?? [undefined]) : [need.name];
+    need.within === "watched" ? (namespaces ?? [undefined]) : [need.within === "none" ? undefined : need.within.namespace];
+  const names = need.resource === "namespaces" ? (namespaces ?? [undefined]) : [need.name];
   return need.verbs.flatMap((verb) =>
     places.flatMap((namespace) => names.map((name) => ({ need: { ...need, name }, verb, namespace }))),
   );
@@ -62,7 +62,7 @@ async function isAllowed(
   client: DoctorContext["cluster"]["client"],
   accountNamespace: string,
   account: string,
-  { need, verb, namespace }: Asked,
+  { need, verb, namespace }: AccessQuestion,
 ): Promise<boolean> {
   const { group, resource, name } = need;
   const body: SubjectAccessReview = {
@@ -84,15 +84,15 @@ async function isAllowed(
   return (await client.request<SubjectAccessReview>({ method: "POST", path, body })).status?.allowed === true;
 }
 
-/** One finding for each kind of object, with all verbs and namespaces in which it is refused. */
-function missing(refused: readonly Asked[], wave: RunningWave, account: string): readonly Finding[] {
-  const objectsOf = ({ need: { resource, group, name } }: Asked) =>
+/** Returns one finding for each kind of object, with all denied verbs and namespaces. */
+function missing(denied: readonly AccessQuestion[], wave: RunningWave, account: string): readonly Finding[] {
+  const objectsOf = ({ need: { resource, group, name } }: AccessQuestion) =>
     `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
-  return [...Map.groupBy(refused, objectsOf)].map(([objects, asked]) => {
-    const verbs = [...new Set(asked.map(({ verb }) => verb))];
-    const places = [...new Set(asked.flatMap(({ namespace }) => namespace ?? []))];
-    const where = places.length === 0 ? "" : ` in ${enumerated(places, 3, String)}`;
-    const what = `its account ${account} may not ${enumerated(verbs, verbs.length, String)} ${objects}${where}`;
+  return [...Map.groupBy(denied, objectsOf)].map(([objects, questions]) => {
+    const verbs = [...new Set(questions.map(({ verb }) => verb))];
+    const places = [...new Set(questions.flatMap(({ namespace }) => namespace ?? []))];
+    const where = places.length === 0 ? "" : ` in ${formatList(places, 3, String)}`;
+    const what = `ServiceAccount ${account} lacks permission to ${formatList(verbs, verbs.length, String)} ${objects}${where}.`;
     return problem(deploymentRef(wave), what, reinstall(wave));
   });
 }

@@ -4,14 +4,14 @@ import { type ReadResult, tryRead } from "../cluster/read-result.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import type { ObjectRef } from "./finding.ts";
 
-/** An object as it is stored; undefined where it does not exist. */
+/** Reads one object; `read` is undefined if the object does not exist. */
 export function readObject<T>({ cluster }: DoctorContext, resource: Resource, where: ObjectRef): Promise<ReadResult<T | undefined>> {
   const { namespace, name } = where;
   const path = resourcePath(resource, namespace === null ? { name } : { namespace, name });
   return tryRead(permissionToGet(resource, where), () => getIfExists<T>(cluster.client, { path }));
 }
 
-/** What it takes to read an object: `get leases/wave in wave-system`. */
+/** Returns the permission to read an object: `get leases/wave in wave-system`. */
 export function permissionToGet({ plural }: Resource, { namespace, name }: ObjectRef): string {
   return `get ${plural}/${name}${namespace === null ? "" : ` in ${namespace}`}`;
 }

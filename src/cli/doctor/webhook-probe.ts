@@ -1,16 +1,17 @@
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import type { Deployment } from "#kubernetes";
 import { annotationPrefix, configHash, updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, unchecked } from "./finding.ts";
 
 /**
- * Whether the webhook answers, as the API server sees it, which alone is to reach it: a workload that is only tried, and comes
- * back with a hash where Wave was asked. Nothing is stored.
+ * Checks that the API server reaches the webhook: creates a Deployment as a dry run, which returns with a hash if the webhook was
+ * called. Only the API server needs to reach the webhook. Nothing is stored.
  */
 export async function probeWebhook(
   { cluster, namespace }: DoctorContext,
@@ -19,41 +20,41 @@ export async function probeWebhook(
   where: ObjectRef,
 ): Promise<readonly Finding[]> {
   if (wave.values.observe)
-    return [unchecked(where, "whether Wave answers: with --observe it answers nothing that shows")];
-  const served = wave.values.namespaces;
-  const tried = namespace ?? served?.[0] ?? wave.namespace;
+    return [unchecked(where, "The webhook was not called, because with --observe it changes nothing.")];
+  const watched = wave.values.namespaces;
+  const target = namespace ?? watched?.[0] ?? wave.namespace;
   const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   try {
     const query = { dryRun: "All", fieldManager: "wave-cli" };
-    const path = resourcePath(resources.deployments, { namespace: tried });
-    const answer = await cluster.client.request<Deployment>({ method: "POST", path, query, body: harmless() });
+    const path = resourcePath(resources.deployments, { namespace: target });
+    const answer = await cluster.client.request<Deployment>({ method: "POST", path, query, body: probe() });
     const hash = answer.spec?.template.metadata?.annotations?.[configHash];
     if (hash !== undefined) return [];
     const selects = Object.keys({ ...namespaceSelector, ...objectSelector }).length > 0;
-    const perhaps = selects ? ", or its selectors leave it out" : "";
-    const what = `a workload that was tried in ${tried} came back without a hash: the API server does not reach Wave${perhaps}`;
+    const perhaps = selects ? ", or the selectors of the webhook exclude it" : "";
+    const what = `A dry run of a workload in ${target} returned without a hash. The API server does not reach Wave${perhaps}.`;
     return [problem(where, what, logs)];
   } catch (error) {
-    // The path is a secret.
+    // The path of the webhook is a secret.
     const why = errorText(error).replace(/\/mutate\/[\w-]+/g, "/mutate/…");
     if (/failed calling webhook/.test(why) && failurePolicy === "Fail")
-      return [problem(where, `the API server does not reach Wave: ${why}`, logs)];
+      return [problem(where, sentences(`The API server does not reach Wave: ${why}`), logs)];
     const byRole = isForbidden(error) && / cannot create resource /.test(why);
-    if (!byRole) return [unchecked(where, `whether Wave answers: ${why}`)];
-    const permission = `create deployments in ${tried}`;
-    return [unchecked(where, `whether Wave answers: you may not ${permission}, which is only tried`, [permission])];
+    if (!byRole) return [unchecked(where, sentences(`The webhook was not called: ${why}`))];
+    const permission = `create deployments in ${target}`;
+    return [unchecked(where, `The webhook was not called. You do not have permission to ${permission}, which the dry run needs.`, [permission])];
   }
 }
 
-/** It reads something that need not exist, so that Wave gives it a hash, and is as the strictest policies want it. */
-function harmless(): Deployment {
+/** Returns a Deployment that reads an optional ConfigMap, so that Wave gives it a hash, and that satisfies strict admission policies. */
+function probe(): Deployment {
   const labels = { app: "wave-doctor" };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: {
       generateName: "wave-doctor-",
-      // What its Namespace says to the contrary does not count then.
+      // These annotations take precedence over those of the Namespace.
       annotations: { [updateOnConfigChange]: "true", [`${annotationPrefix}mode`]: "roll" },
     },
     spec: {

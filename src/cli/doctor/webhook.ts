@@ -1,5 +1,4 @@
-import type { Service } from "kubernetes-types/core/v1.d.ts";
-import type { EndpointSlice } from "kubernetes-types/discovery/v1.d.ts";
+import type { EndpointSlice, Service } from "#kubernetes";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
@@ -13,14 +12,14 @@ import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectR
 import { readObject } from "./read-object.ts";
 import { probeWebhook } from "./webhook-probe.ts";
 
-/** A MutatingWebhookConfiguration as it is stored. */
+/** A MutatingWebhookConfiguration from the API server. */
 export interface StoredConfiguration extends KubeObject {
   readonly webhooks?: readonly MutatingWebhook[];
 }
 
-/** Whether the API server asks Wave about workloads where it is to, gets an answer, and trusts it. */
+/** Checks that the webhook is registered if its flags want it, that the API server reaches it, and that its certificate is trusted. */
 export async function checkWebhook(doctorContext: DoctorContext): Promise<CheckResult> {
-  const each = await Promise.all(doctorContext.serving.map((wave) => webhookOf(doctorContext, wave)));
+  const each = await Promise.all(doctorContext.watching.map((wave) => webhookOf(doctorContext, wave)));
   return { found: each.flatMap(({ found }) => found), fine: each.map(({ fine }) => fine).join(", ") };
 }
 
@@ -29,16 +28,16 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
   const where: ObjectRef = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
   const stored = await readObject<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
   if (!wave.values["enable-webhooks"])
-    return { found: leftOver(stored, where), fine: "off: the controller alone writes hashes" };
+    return { found: leftOver(stored, where), fine: "off, only the controller writes hashes" };
   if (wave.values["webhook-url"] !== undefined)
     return {
-      found: [unchecked(deploymentRef(wave), "its webhook: it is called by --webhook-url, and no Service")],
+      found: [unchecked(deploymentRef(wave), "The webhook was not checked. --webhook-url calls it without a Service.")],
       fine: "",
     };
-  if ("unread" in stored) return { found: [notRead(where, "whether it is registered", stored)], fine: "" };
+  if ("unread" in stored) return { found: [notRead(where, "The registration of the webhook was not checked", stored)], fine: "" };
   if (stored.read === undefined)
     return {
-      found: [problem(where, "it does not exist: the API server asks Wave about no workload", reinstall(wave))],
+      found: [problem(where, "The webhook is not registered. The configuration does not exist, so the API server does not call Wave.", reinstall(wave))],
       fine: "",
     };
   const callers = (stored.read.webhooks ?? []).filter(
@@ -46,7 +45,7 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
   );
   const [first] = callers;
   if (first === undefined) {
-    const what = `no webhook of it calls the Service ${service} in ${wave.namespace}`;
+    const what = `No webhook in this configuration calls Service ${service} in ${wave.namespace}.`;
     return { found: [problem(where, what, reinstall(wave))], fine: "" };
   }
   const [reached, trusted] = await Promise.all([
@@ -54,22 +53,22 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
     checkCertificate(doctorContext, wave, first, where),
   ]);
   const before = [...registered(first, where, wave), ...reached, ...trusted.found];
-  // What is found to be broken needs no try, which would wait for it.
+  // A probe of a broken webhook would only wait for its timeout.
   const tried = before.some(({ severity }) => severity === "problem")
     ? []
     : await probeWebhook(doctorContext, wave, first, where);
   return { found: [...before, ...tried], fine: `${service} answers, ${trusted.fine}` };
 }
 
-/** With failurePolicy Fail it keeps everybody from creating workloads. */
+/** Finds a configuration without a webhook behind it. With failurePolicy Fail it blocks the creation of workloads. */
 function leftOver(stored: ReadResult<StoredConfiguration | undefined>, where: ObjectRef): readonly Finding[] {
   if ("unread" in stored || stored.read === undefined) return [];
   const fails = stored.read.webhooks?.some(({ failurePolicy }) => failurePolicy === "Fail");
-  const what = "it is left over: Wave runs without --enable-webhooks";
+  const what = "The configuration is left over, because Wave runs without --enable-webhooks.";
   const fix = `kubectl delete ${kubectlArguments(where)}`;
   return [
     fails
-      ? problem(where, `${what}, and with failurePolicy Fail nobody can create workloads`, fix)
+      ? problem(where, `${what} With failurePolicy Fail, workloads cannot be created.`, fix)
       : warning(where, what, fix),
   ];
 }
@@ -82,13 +81,13 @@ function registered(
   const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   return [
     ...(tokenIn(clientConfig) === undefined
-      ? [problem(where, "it calls Wave by no path that Wave answers: Wave has not registered itself", logs)]
+      ? [problem(where, "Wave has not registered itself. The configuration calls a path that Wave does not serve.", logs)]
       : []),
     ...(failurePolicy === "Fail"
       ? [
           warning(
             where,
-            "failurePolicy is Fail: while Wave does not answer, workloads that concern it cannot be created",
+            "failurePolicy is Fail. While Wave is down, workloads that the webhook selects cannot be created.",
             null,
           ),
         ]
@@ -98,22 +97,22 @@ function registered(
 
 async function endpointsOf(doctorContext: DoctorContext, where: ObjectRef, wave: RunningWave): Promise<readonly Finding[]> {
   const service = await readObject<KubeObject & Service>(doctorContext, resources.services, where);
-  if ("unread" in service) return [notRead(where, "whether it exists", service)];
+  if ("unread" in service) return [notRead(where, "The Service was not checked", service)];
   if (service.read === undefined)
-    return [problem(where, "it does not exist: the webhook is not reached", reinstall(wave))];
-  // Names of other hosts have no endpoints.
+    return [problem(where, "The Service does not exist, so the API server does not reach the webhook.", reinstall(wave))];
+  // A Service of type ExternalName has no endpoints.
   if (service.read.spec?.type === "ExternalName") return [];
   const scope = { namespace: wave.namespace, labelSelector: `kubernetes.io/service-name=${where.name}` };
   const slices = await tryRead(`list endpointslices in ${wave.namespace}`, () =>
     listAll<KubeObject & EndpointSlice, number>(doctorContext.cluster.client, resources.endpointSlices, scope, ready),
   );
-  if ("unread" in slices) return [notRead(where, "whether it has ready endpoints", slices)];
+  if ("unread" in slices) return [notRead(where, "The endpoints were not checked", slices)];
   if (slices.read.some((count) => count > 0)) return [];
   const fix = `kubectl get pods -n ${wave.namespace}`;
-  return [problem(where, "it has no ready endpoint: the webhook is not reached", fix)];
+  return [problem(where, "The Service has no ready endpoint, so the API server does not reach the webhook.", fix)];
 }
 
-/** No condition means that it is ready (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions). */
+/** Counts the ready endpoints. No condition means ready (https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions). */
 function ready({ endpoints }: EndpointSlice): number {
   return (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
 }

@@ -1,84 +1,76 @@
-import { counted } from "../../domain/syntax/wording.ts";
+import { formatCount } from "../../domain/syntax/wording.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
 import { withKubernetesReason } from "../cluster/kubernetes-reason.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { age } from "../output/age.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
   kubectlArguments,
-  waveArguments,
   notRead,
   type ObjectRef,
   problem,
   unchecked,
   warning,
+  waveArguments,
 } from "./finding.ts";
-import { heldFindings } from "./held-workloads.ts";
+import { haltFindings, heldFindings } from "./held-workloads.ts";
 import { missingObjectFix } from "./missing-object-fix.ts";
 
 const minute = 60_000;
 
-/** What is due is written within seconds, but for many at once, at `--update-rate`. */
+/** A rollout that is due starts within seconds; many at once take longer, because of `--update-rate`. */
 const dueForMs = 5 * minute;
 
-/** Whether those that opted in run with their current configuration, or come to it by themselves. */
+/** Checks that the workloads that opted in run with their current configuration, or will do so without help. */
 export async function checkWorkloads(doctorContext: DoctorContext): Promise<CheckResult> {
   const all = await doctorContext.workloads();
-  if ("unread" in all) return { found: [notRead(null, "where workloads stand", all)], fine: "" };
-  const { asked, failures, gaps } = all.read;
-  const found: Finding[] = [...failures, ...gaps].map((line) => unchecked(null, line));
-  // Of many findings a person is shown the first: what halted others comes before all whom it halted.
-  const held: Finding[] = [];
-  let unknown = 0;
-  for (const each of asked) {
-    const explanation = explainWorkload(each);
-    if (explanation.state === "unknown") unknown += 1;
-    else {
-      const list = explanation.state === "held" ? held : found;
-      list.push(...foundOf(explanation, doctorContext));
-    }
-  }
-  if (unknown > 0)
-    found.push(
-      unchecked(
-        null,
-        `${unknown === 1 ? "1 workload hangs" : `${counted(unknown)} workloads hang`} on what you may not read`,
-      ),
-    );
-  return {
-    found: [...found, ...held],
-    fine: `${counted(asked.length)} opted in, none waits, failed or is held for long`,
-  };
+  if ("unread" in all) return { found: [notRead(null, "Workloads were not checked", all)], fine: "" };
+  const { snapshots, failures, gaps } = all.read;
+  const explanations = snapshots.map(explainWorkload);
+  const known = explanations.filter(({ state }) => state !== "unknown");
+  const held = known.filter(({ state }) => state === "held");
+  const others = known.filter(({ state }) => state !== "held");
+  // The output shows only the first findings, so the cause comes before the workloads that it holds.
+  const found = [
+    ...[...failures, ...gaps].map((line) => unchecked(null, sentences(line))),
+    ...others.flatMap((each) => findingsOn(each, doctorContext)),
+    ...haltFindings(held),
+    ...held.flatMap((each) => findingsOn(each, doctorContext)),
+    ...unknownFindings(explanations.length - known.length),
+  ];
+  return { found, fine: `${formatCount(snapshots.length)} opted in; none waiting, failed, or held for too long` };
 }
 
-function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Finding[] {
+function unknownFindings(count: number): readonly Finding[] {
+  if (count === 0) return [];
+  const workloads = count === 1 ? "1 workload depends" : `${formatCount(count)} workloads depend`;
+  return [unchecked(null, `${workloads} on objects that you do not have permission to read.`)];
+}
+
+function findingsOn(explanation: Explanation, { now }: DoctorContext): readonly Finding[] {
   const { state, workload, message, reason, kubernetes, since } = explanation;
-  const place: ObjectRef = workload;
-  const told = withKubernetesReason(message ?? reason, kubernetes);
-  const sinceMs = now - Date.parse(since ?? "");
+  const ref: ObjectRef = workload;
+  const what = withKubernetesReason(message ?? reason, kubernetes);
+  const describe = `kubectl describe ${kubectlArguments(ref)}`;
+  const forMs = now - Date.parse(since ?? "");
   switch (state) {
     case "waiting":
-      return [problem(place, told, missingObjectFix(explanation))];
+      return [problem(ref, what, missingObjectFix(explanation))];
     case "failed":
-      return [problem(place, told, `kubectl describe ${kubectlArguments(place)}`)];
-    case "tooLarge":
-      return [problem(place, told, "docs/limits.md")];
+      return [problem(ref, what, describe)];
+    case "overLimit":
+      return [problem(ref, what, "Reference fewer objects or keys (docs/limits.md).")];
     case "behind":
-      return [warning(place, told, `wave explain ${waveArguments(place)}`)];
+      return [warning(ref, what, `wave explain ${waveArguments(ref)}`)];
     case "held":
-      return heldFindings(explanation, sinceMs);
+      return heldFindings(explanation, forMs);
     case "due":
-      if (!(sinceMs > dueForMs)) return [];
-      return [
-        problem(
-          place,
-          `it is due for ${age(sinceMs)}, and Wave does not write it`,
-          `kubectl events ${forEvents(place)}`,
-        ),
-      ];
+      if (!(forMs > dueForMs)) return [];
+      return [problem(ref, `Due for ${age(forMs)}, but Wave does not roll the workload.`, events(ref))];
     case "rolling":
-      return kubernetes === null ? [] : [warning(place, told, `kubectl describe ${kubectlArguments(place)}`)];
+      return kubernetes === null ? [] : [warning(ref, what, describe)];
     case "current":
     case "ignored":
     case "unknown":
@@ -86,6 +78,6 @@ function foundOf(explanation: Explanation, { now }: DoctorContext): readonly Fin
   }
 }
 
-function forEvents({ kind, namespace, name }: ObjectRef): string {
-  return `-n ${namespace} --for ${kind.toLowerCase()}/${name}`;
+function events({ kind, namespace, name }: ObjectRef): string {
+  return `kubectl events -n ${namespace} --for ${kind.toLowerCase()}/${name}`;
 }
