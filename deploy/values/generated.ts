@@ -5,6 +5,8 @@ import { dashboard } from "./dashboard.ts";
 import { flagValues } from "./flag-values.ts";
 import { exampleVariable, flagsPage } from "./flags-page.ts";
 import { flagsTemplate } from "./flags-template.ts";
+import { glossary } from "./glossary.ts";
+import { glossaryPage } from "./glossary-page.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { valuesReadme } from "./values-readme.ts";
 import { valuesSchema } from "./values-schema.ts";
@@ -45,5 +47,6 @@ export function generatedFiles(): Readonly<Record<string, string>> {
     "chart/templates/_flags.tpl": flagsTemplate(flagValues, head),
     "chart/files/dashboard.json": dashboard(),
     "../docs/metrics.md": metricsPage(catalogue),
+    "../docs/reference/glossary.md": glossaryPage(glossary),
   };
 }

@@ -57,6 +57,7 @@ export const sections = [
     reader: "Look up",
     pages: [
       ["docs/flags.md", "Flags"],
+      ["docs/reference/glossary.md", "Glossary"],
       ["deploy/chart/README.md", "Chart values"],
       ["CHANGELOG.md", "Changes"],
     ],

@@ -1,0 +1,306 @@
+/** Where a term appears, by its exact name there. */
+export interface Appearances {
+  /** Flags of `wave run`, without dashes. */
+  readonly flags?: readonly string[];
+  /** Annotations, without the prefix `wave.pusher.com/`. */
+  readonly annotations?: readonly string[];
+  /** Commands of the CLI. */
+  readonly commands?: readonly string[];
+  /** Reasons of Events. */
+  readonly events?: readonly string[];
+  /** Values of the label `outcome` of `wave_outcomes_total`, which are also the outcomes of a plan and of the log. */
+  readonly outcomes?: readonly string[];
+  /** Values of the label `state` of `wave_workloads`. */
+  readonly states?: readonly string[];
+  /** Values of the label `reason` of `wave_held_workloads`, which are also the holds of commands and Events. */
+  readonly holds?: readonly string[];
+  /** States of `wave list`, `explain` and `wait`. */
+  readonly listed?: readonly string[];
+  /** Metrics. */
+  readonly metrics?: readonly string[];
+}
+
+/** A term of Wave: one word for one concept in flags, annotations, metrics, Events, commands, docs and code. */
+export interface GlossaryTerm {
+  readonly term: string;
+  readonly definition: string;
+  readonly appears?: Appearances;
+}
+
+/** The vocabulary of Wave, by the alphabet. docs/reference/glossary.md is made from it. */
+export const glossary: readonly GlossaryTerm[] = [
+  {
+    term: "approve",
+    definition: "Allow the rollout of one hash. With `mode: approve` each rollout waits for it.",
+    appears: { commands: ["approve"], annotations: ["approved", "mode"], holds: ["approval"] },
+  },
+  {
+    term: "batch",
+    definition:
+      "The workloads of a namespace that roll at the same time because the same ConfigMap or Secret changed. The first batch is the canary.",
+    appears: { annotations: ["batches"], flags: ["max-concurrent-rollouts"], holds: ["batch"] },
+  },
+  {
+    term: "behind",
+    definition:
+      "The hash is current, but Kubernetes keeps old Pods: the workload is paused, updates only `OnDelete`, or has a partition.",
+    appears: { listed: ["behind"] },
+  },
+  {
+    term: "bug",
+    definition: "Wave failed to plan a workload. The log has the stack.",
+    appears: { outcomes: ["bug"], states: ["bug"] },
+  },
+  {
+    term: "canary",
+    definition:
+      "The first batch of a change. The other workloads follow when its rollout is complete and stays complete for the soak time.",
+    appears: { flags: ["canary-size", "soak"] },
+  },
+  {
+    term: "clean up",
+    definition: "Remove a scheduling hold, or resume a Deployment that Reloader left paused. It rolls nothing.",
+    appears: { outcomes: ["cleanUp"], events: ["SchedulingEnabled", "Unpaused"] },
+  },
+  {
+    term: "compatibility",
+    definition: "Support for the annotations of SAP's pod-reloader or Stakater's Reloader next to Wave's own.",
+    appears: { flags: ["compatibility"] },
+  },
+  {
+    term: "configuration",
+    definition:
+      "Everything that the Pods of a workload read from ConfigMaps, Secrets and SecretProviderClasses: only the keys that they read, as digests.",
+  },
+  {
+    term: "conflict",
+    definition: "Another client changed the workload while Wave planned it. Wave plans it again at once.",
+    appears: { outcomes: ["conflict"] },
+  },
+  {
+    term: "consecutive rollouts",
+    definition:
+      "Rollouts of one workload without 10 quiet minutes between them. Each one doubles the interval before the next, up to 5 minutes.",
+    appears: { annotations: ["consecutive-rollouts"] },
+  },
+  {
+    term: "current",
+    definition: "The recorded hash matches the configuration. Nothing is due.",
+    appears: { states: ["current"], listed: ["current"] },
+  },
+  {
+    term: "due",
+    definition: "Wave has something to write for a workload now.",
+    appears: { states: ["due"], listed: ["due"] },
+  },
+  {
+    term: "exclude",
+    definition: "Treat a ConfigMap or Secret as if one workload did not read it.",
+    appears: { annotations: ["exclude-configmaps", "exclude-secrets"] },
+  },
+  {
+    term: "extra configuration",
+    definition: "ConfigMaps and Secrets that a workload reads in another way than through its pod template.",
+    appears: {
+      annotations: ["extra-configmaps", "extra-secrets", "shared-with"],
+      flags: ["cross-namespace"],
+      events: ["CrossNamespaceRefused"],
+    },
+  },
+  {
+    term: "failed",
+    definition:
+      "A rollout did not complete within the rollout timeout, or Kubernetes reports that it made no progress.",
+    appears: { listed: ["failed"], flags: ["rollout-timeout"] },
+  },
+  {
+    term: "first hash",
+    definition: "The hash that Wave adds to a workload that has none. It restarts running Pods once.",
+    appears: { outcomes: ["firstHash"], events: ["ConfigHashAdded"] },
+  },
+  {
+    term: "first sight",
+    definition:
+      "The moment when Wave first plans a running workload that has no hash: it rolls the workload, or records its configuration.",
+    appears: { flags: ["first-sight"], annotations: ["first-sight"] },
+  },
+  {
+    term: "halted",
+    definition: "A change stops before it reaches the remaining workloads, because rollouts of it failed.",
+    appears: {
+      holds: ["halted"],
+      events: ["RolloutHalted"],
+      flags: ["halt-after-failures"],
+      metrics: ["wave_rollouts_halted"],
+    },
+  },
+  {
+    term: "hash",
+    definition:
+      "SHA-256 over the keys that the Pods read and their digests: `v2:` and 64 hexadecimal digits, in an annotation of the pod template.",
+    appears: { annotations: ["config-hash"], flags: ["hash-key-secret"] },
+  },
+  {
+    term: "held",
+    definition: "Something is due, but a hold prevents it now. `wave list` shows the reason.",
+    appears: {
+      outcomes: ["held"],
+      states: ["held"],
+      listed: ["held"],
+      events: ["RolloutHeld"],
+      metrics: ["wave_held_workloads"],
+    },
+  },
+  {
+    term: "hold",
+    definition:
+      "The order of a person to roll nothing, by an annotation on a workload, a Namespace, a ConfigMap or a Secret; in general, any reason why a rollout that is due must wait.",
+    appears: { commands: ["hold", "release"], annotations: ["hold"], holds: ["hold"] },
+  },
+  {
+    term: "ignored",
+    definition: "A workload that has not opted in, or that is being deleted.",
+    appears: { states: ["ignore"], listed: ["ignored"] },
+  },
+  {
+    term: "interval",
+    definition: "The minimum time between two rollouts of one workload.",
+    appears: { holds: ["interval"], annotations: ["min-interval"] },
+  },
+  {
+    term: "invalid",
+    definition:
+      "The value of an annotation cannot be read. An annotation that controls the time of rollouts then holds the workload.",
+    appears: { holds: ["invalid"], events: ["InvalidAnnotation", "ConfigurationMissing", "OldFinalizer"] },
+  },
+  {
+    term: "leader",
+    definition: "The replica that holds the Lease. Only the leader writes to workloads.",
+    appears: { flags: ["leader-election"], metrics: ["wave_leader"] },
+  },
+  {
+    term: "limit",
+    definition: "How much one object may cost Wave. A workload beyond a limit is not rolled.",
+    appears: { outcomes: ["overLimit"], states: ["overLimit"], listed: ["overLimit"], events: ["OverLimit"] },
+  },
+  {
+    term: "observe",
+    definition: "Report what is due and write nothing.",
+    appears: { flags: ["observe"], annotations: ["mode"], holds: ["observed"] },
+  },
+  {
+    term: "opt in",
+    definition: 'Set `wave.pusher.com/update-on-config-change: "true"` on a workload or its Namespace.',
+    appears: { annotations: ["update-on-config-change"] },
+  },
+  {
+    term: "pending Pod",
+    definition:
+      "A Pod that Kubernetes has not scheduled. With a scheduling hold, Pods stay pending until required configuration exists.",
+  },
+  {
+    term: "plan",
+    definition:
+      "What Wave will do with a workload, and why. The controller, the webhooks and the commands use the same function.",
+    appears: { commands: ["explain"] },
+  },
+  {
+    term: "priority",
+    definition: "The order in which the workloads of a change roll. A higher number rolls earlier.",
+    appears: { annotations: ["priority"] },
+  },
+  {
+    term: "progressing",
+    definition: "The previous rollout of a workload is not complete yet.",
+    appears: { holds: ["progressing"] },
+  },
+  {
+    term: "recorded",
+    definition: "Wave noted the current configuration as what the Pods run, without a restart.",
+    appears: { outcomes: ["recorded"], events: ["ConfigRecorded"], annotations: ["recorded-config"] },
+  },
+  {
+    term: "refused",
+    definition:
+      "The API server, or a webhook that it calls, rejected Wave's write. Wave tries again less and less often.",
+    appears: { outcomes: ["refused"], states: ["refused"], events: ["RolloutFailed"] },
+  },
+  {
+    term: "resume",
+    definition: "Continue a halted change: ignore the failures until now.",
+    appears: { commands: ["resume"], annotations: ["resumed"] },
+  },
+  {
+    term: "reverted",
+    definition:
+      "Another client removed or replaced the hash that Wave wrote. Wave writes it again, less and less often.",
+    appears: { holds: ["reverted"] },
+  },
+  {
+    term: "roll",
+    definition:
+      "Write a new hash, so that Kubernetes replaces the Pods by the strategy of the workload. The noun is rollout.",
+    appears: { outcomes: ["roll"], events: ["ConfigChanged"], metrics: ["wave_rollout_duration_seconds"] },
+  },
+  { term: "rolling", definition: "Kubernetes is replacing the Pods of a workload.", appears: { listed: ["rolling"] } },
+  {
+    term: "scheduling hold",
+    definition:
+      "An invalid scheduler name in the pod template. It keeps new Pods pending while required configuration is missing.",
+    appears: {
+      flags: ["scheduling-hold"],
+      annotations: ["scheduling-disabled"],
+      events: ["SchedulingDisabled", "SchedulingEnabled"],
+    },
+  },
+  {
+    term: "SecretProviderClass version",
+    definition: "The version of a secret that the Secrets Store CSI driver mounted, as it reports it for a Pod.",
+    appears: { annotations: ["secret-provider-classes"], flags: ["enable-csi-integration"] },
+  },
+  {
+    term: "settle",
+    definition: "Wait for a short time after the last change, so that several edits become one rollout.",
+    appears: { flags: ["settle", "settle-max"], annotations: ["settle"], holds: ["settling"] },
+  },
+  {
+    term: "soak",
+    definition: "How long the canary must stay complete before the other workloads follow.",
+    appears: { flags: ["soak"] },
+  },
+  {
+    term: "template source",
+    definition: "The Deployment whose pod template a Rollout uses through `workloadRef`.",
+    appears: { annotations: ["workload-ref-hash"] },
+  },
+  {
+    term: "unavailable",
+    definition: "The API server could not answer a write. Wave tries again.",
+    appears: { outcomes: ["unavailable"] },
+  },
+  {
+    term: "unknown",
+    definition: "A command could not read something on which the answer depends.",
+    appears: { listed: ["unknown"] },
+  },
+  {
+    term: "waiting",
+    definition: "A required ConfigMap, Secret or key is missing. Wave writes nothing until it exists.",
+    appears: { outcomes: ["waiting"], states: ["waiting"], listed: ["waiting"], events: ["ConfigMissing"] },
+  },
+  {
+    term: "window",
+    definition: "The times at which a workload may be rolled.",
+    appears: { flags: ["window"], annotations: ["window"], holds: ["window"] },
+  },
+  {
+    term: "workload",
+    definition: "A Deployment, StatefulSet or DaemonSet, or an object of a kind that `--workload-kinds` names.",
+    appears: { flags: ["workload-kinds"] },
+  },
+  {
+    term: "write permit",
+    definition: "The right to one write, given out at `--update-rate` and in turns between namespaces.",
+    appears: { flags: ["update-rate", "update-burst"], metrics: ["wave_write_permits_waiting"] },
+  },
+];
