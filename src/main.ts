@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { exitCodes } from "./cli/command/exit-codes.ts";
-import { processEnvironment } from "./cli/run/settings.ts";
+import { processEnvironment } from "./cli/run/run-arguments.ts";
 import { bugText, wave } from "./cli/wave.ts";
 
 function onBug(error: unknown): never {
@@ -8,7 +8,7 @@ function onBug(error: unknown): never {
   process.exit(exitCodes.bug);
 }
 
-// A reader that went away (as in "wave explain … | head") is no error; neither may it end a controller whose log it read.
+// A closed pipe (as in "wave explain ... | head") is no error. A controller whose log reader is gone must keep running.
 process.stdout.on("error", () => process.exit(0));
 process.stderr.on("error", () => {});
 process.on("uncaughtException", onBug);
@@ -21,7 +21,7 @@ wave(process.argv.slice(2), {
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
   outputToTerminal: process.stdout.isTTY === true,
-  // A terminal that knows no width says 0.
+  // A terminal without a known width reports 0.
   outputColumns: process.stdout.columns || undefined,
   errorsToTerminal: process.stderr.isTTY === true,
 }).then((code) => process.exit(code), onBug);

@@ -1,35 +1,36 @@
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import { readWantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import type { Deployment } from "#kubernetes";
+import { parseRequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "../../kube/api/errors.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findResource } from "../../kube/reads/discovery.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { clusterConfigOf, withCluster, connectionFlags } from "../cluster/cluster-command.ts";
+import { clusterConfigOf, withCluster } from "../cluster/cluster-command.ts";
 import { effectiveFlags } from "../cluster/effective-flags.ts";
 import { toRunningWave, waveSelector, wavesWatching } from "../cluster/running-wave.ts";
 import type { Terminal } from "../command/command.ts";
 import type { ArgumentKind } from "../command/workload-argument.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import type { NameQuery, CommandLine } from "./candidates.ts";
+import type { CommandLine, NameQuery } from "./candidates.ts";
 
-/** A person waits: of more names than these the first are offered, and none of a cluster that takes longer. */
+/** A person waits for the completion, so names and time are limited. */
 const [mostNames, mostMs] = [500, 2_000];
-/** What the Wave that runs was told comes beside what is there without a cluster: for that nobody waits as long. */
+/** The limit for additional kinds, which only extend an offer that needs no cluster. In milliseconds. */
 const kindsMs = 500;
 
-/** The cluster and namespace that a line means, for some time. */
-interface Place {
+/** The cluster and namespace that a line selects, with a client that keeps to the time limit. */
+interface CompletionCluster {
   readonly client: Pick<ApiClient, "request">;
   readonly namespace: string;
   readonly given: ReadonlyMap<string, GivenFlag>;
 }
 
-/** The names of what there is in the cluster that the words of a line mean. Never rejects for what may be wrong there. */
+/** Lists names in the cluster that the line selects. Returns an empty list if the line or the cluster is wrong. */
 export function namesOf({ of, ...line }: NameQuery, terminal: Terminal): Promise<readonly string[]> {
   return askCluster(line, terminal, mostMs, async ({ client, namespace }) => {
     const resource = of === "namespaces" ? resources.namespaces : await servedAs(client, of);
@@ -42,8 +43,8 @@ export function namesOf({ of, ...line }: NameQuery, terminal: Terminal): Promise
 }
 
 /**
- * The kinds that the Wave that serves the namespace rolls besides the built-in ones, as its Deployment or the line says. Never rejects
- * likewise.
+ * Returns the additional kinds of the Wave that watches the namespace, from its Deployment or from the line. Returns an empty list if the
+ * line or the cluster is wrong.
  */
 export function otherKinds(line: CommandLine, terminal: Terminal): Promise<readonly string[]> {
   return askCluster(line, terminal, kindsMs, async ({ client, namespace, given }) => {
@@ -63,19 +64,22 @@ export function otherKinds(line: CommandLine, terminal: Terminal): Promise<reado
   });
 }
 
-/** The resource of a kind as the API server has it: of custom ones nobody knows the version before. */
-async function servedAs(client: Place["client"], { kind, resource }: ArgumentKind<string>): Promise<Resource | undefined> {
-  const wanted = readWantedKind(kind);
+/** Returns the resource of a kind. The served version of a custom resource comes from the API server. */
+async function servedAs(
+  client: CompletionCluster["client"],
+  { kind, resource }: ArgumentKind<string>,
+): Promise<Resource | undefined> {
+  const wanted = parseRequestedKind(kind);
   const found = wanted === undefined ? undefined : await findResource(client, wanted);
   return wanted === undefined ? resource : found && { ...found, plural: wanted.plural };
 }
 
-/** What a cluster answers in a time, or nothing where anything is wrong with it or with the line. */
+/** Runs `ask` with a time limit. Returns an empty list for any error of the cluster or the line. */
 async function askCluster(
   { flags, words }: CommandLine,
   terminal: Terminal,
   ms: number,
-  ask: (place: Place) => Promise<readonly string[]>,
+  ask: (cluster: CompletionCluster) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const until = systemClock.monotonic() + ms;
   try {
@@ -85,7 +89,7 @@ async function askCluster(
     const config = await clusterConfigOf(values, terminal);
     let answer: readonly string[] = [];
     await withCluster("complete", config, async ({ client, namespace }) => {
-      const hurried: Place["client"] = {
+      const hurried: CompletionCluster["client"] = {
         request: (request) => client.request({ ...request, timeoutMs: Math.max(1, until - systemClock.monotonic()) }),
       };
       answer = await ask({ client: hurried, namespace: values.namespace ?? namespace, given });

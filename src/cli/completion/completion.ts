@@ -1,26 +1,31 @@
-import { enumerated, quoted } from "../../domain/syntax/wording.ts";
-import { type Command, type Terminal, accepting } from "../command/command.ts";
+import { formatList, quoted } from "../../domain/syntax/wording.ts";
+import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
-import { parseFlags } from "../flags/parse-flags.ts";
+import { version } from "../command/version.ts";
+import { type HelpScope, parseFlags } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
 import { namesOf, otherKinds } from "./cluster-names.ts";
 import { scripts, shells } from "./scripts.ts";
 
-/** `wave completion SHELL`: writes the script by which a shell completes `wave`. */
+/** `wave completion SHELL`: prints the completion script of a shell. */
 export const completion: Command = accepting(
   async (args, terminal) => {
     const parsed = parseFlags({}, args, {});
     if (parsed.action !== "run") {
-      terminal.write(completionHelp());
+      terminal.write(parsed.action === "help" ? completionHelp(parsed.scope) : `wave ${version()}\n`);
       return exitCodes.done;
     }
     const [name, ...more] = parsed.positionals;
     const shell = shells.find((each) => each === name);
     if (shell === undefined || more.length > 0) {
-      const known = enumerated(shells, shells.length, (each) => each).replace(" and ", " or ");
-      throw new UsageError(name === undefined ? `name a shell: ${known}` : `${quoted(args.join(" "))} is not ${known}`);
+      const known = formatList(shells, shells.length, (each) => each).replace(" and ", " or ");
+      throw new UsageError(
+        name === undefined
+          ? `no shell given; use ${known}`
+          : `${quoted(args.join(" "))} is not a supported shell; use ${known}`,
+      );
     }
     terminal.write(scripts[shell]);
     return exitCodes.done;
@@ -29,8 +34,8 @@ export const completion: Command = accepting(
 );
 
 /**
- * `wave __complete WORD…`, for shells: what may stand for the last word, one a line, with a tab before what it means, and then what
- * to do with them, in the numbers of cobra, which kubectl understands too
+ * `wave __complete WORD...`, for shells: prints the candidates for the last word, one per line, with a tab before the meaning. The last
+ * line is a directive in the numbers of cobra, which kubectl also understands
  * (https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md).
  */
 export async function complete(
@@ -38,13 +43,13 @@ export async function complete(
   wave: Omit<Completable, "namesOf" | "otherKinds">,
   terminal: Terminal,
 ): Promise<number> {
-  const { offered, files, goesOn } = await candidatesFor(words, {
+  const { offered, files, continues } = await candidatesFor(words, {
     ...wave,
-    namesOf: (asked) => namesOf(asked, terminal),
+    namesOf: (query) => namesOf(query, terminal),
     otherKinds: (line) => otherKinds(line, terminal),
   });
   const lines = offered.map(({ word, means }) => (means === undefined ? word : `${word}\t${means}`));
-  const directive = files ? filesToo : goesOn ? noFiles | noSpace : noFiles;
+  const directive = files ? filesToo : continues ? noFiles | noSpace : noFiles;
   terminal.write([...lines, `:${directive}`].map((line) => `${line}\n`).join(""));
   return exitCodes.done;
 }
@@ -53,18 +58,20 @@ const filesToo = 0;
 const noSpace = 2;
 const noFiles = 4;
 
-function completionHelp(): string {
+function completionHelp(scope: HelpScope): string {
   return renderHelp(
     {
-      usage: "wave completion bash|zsh|fish",
-      summary: "Writes the script by which a shell completes commands, flags, their values, namespaces and workloads.",
+      usage: "wave completion {bash | zsh | fish}",
+      description:
+        "Writes the script by which a shell completes commands, flags, their values, namespaces and workloads.",
       examples: [
         ["source <(wave completion bash)", "in ~/.bashrc"],
         ["source <(wave completion zsh)", "in ~/.zshrc, after compinit"],
         ["wave completion fish | source", "in ~/.config/fish/config.fish"],
       ],
-      notes: ["kubectl completes kubectl wave by itself where kubectl_complete-wave is in the PATH, too."],
+      details: ['kubectl completes "kubectl wave" if kubectl_complete-wave is also in the PATH.'],
     },
     {},
+    scope,
   );
 }

@@ -1,10 +1,10 @@
-/** The shells that a script is there for. */
+/** The shells with a completion script. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
-/** One of them. */
+/** A shell of {@link shells}. */
 export type Shell = (typeof shells)[number];
 
-/** What a shell runs once: it asks `wave __complete` for whatever is typed after that. */
+/** The completion scripts. A shell runs its script once; completion then calls `wave __complete`. */
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for wave: source <(wave completion bash)
 _wave() {
@@ -19,7 +19,7 @@ _wave() {
   unset 'offered[-1]'
   for each in "\${offered[@]}"; do
     each=\${each%%$'\\t'*}
-    # Readline replaces what stands after an equals sign alone.
+    # Readline replaces only the text after an equals sign.
     [[ $current == *=* && $COMP_WORDBREAKS == *=* ]] && each=\${each#"\${current%%=*}="}
     COMPREPLY+=("$each")
   done

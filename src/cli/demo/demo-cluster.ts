@@ -13,24 +13,25 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { Environment } from "../flags/parse-flags.ts";
 
-/** Where the story happens. */
+/** The cluster of the demo. */
 export interface DemoCluster {
   readonly client: ApiClient;
   readonly namespace: string;
-  /** For people: where this is, in lines. */
+  /** Where the demo runs, for people, in lines. */
   readonly description: readonly string[];
-  /** The flags by which Wave finds this place, and nothing else. */
+  /** The flags with which Wave watches this namespace only. */
   readonly waveFlags: readonly string[];
-  /** The flags by which kubectl does, and by which it finds the namespace where that is not its default. */
+  /** The flags with which kubectl reaches the cluster. */
   readonly kubectlFlags: readonly string[];
+  /** The flags for the namespace; empty if it is the default namespace. */
   readonly namespaceFlags: readonly string[];
-  /** How long a step may take, in milliseconds: images have to be pulled in a real cluster. */
+  /** The time limit of one step, in milliseconds. A real cluster pulls images. */
   readonly stepMs: number;
-  /** Removes what was made. Rejects with one line that says what is left and how to remove it. */
+  /** Removes everything that the demo created. Rejects with one line that names the leftovers and the command that removes them. */
   readonly close: () => Promise<void>;
 }
 
-/** What a stage is made from. */
+/** The options of {@link openSandbox} and {@link openNamespace}. */
 export interface DemoClusterOptions {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
@@ -41,7 +42,7 @@ export interface DemoClusterOptions {
   readonly signal: AbortSignal;
 }
 
-/** A sandbox in this process, with a kubeconfig for it in a temporary folder. */
+/** Starts a sandbox API server in this process and writes its kubeconfig into a temporary folder. */
 export async function openSandbox({ clock, userAgent, ...options }: DemoClusterOptions): Promise<DemoCluster> {
   const { startSandbox } = await import("../../../sandbox/sandbox.ts");
   const sandbox = await startSandbox();
@@ -53,7 +54,7 @@ export async function openSandbox({ clock, userAgent, ...options }: DemoClusterO
   return {
     client,
     namespace: "default",
-    description: ["Here it runs beside a small Kubernetes API server inside this process; no cluster is touched."],
+    description: ["The demo runs on a small Kubernetes API server inside this process. No real cluster is used."],
     waveFlags: [`--kubeconfig=${kubeconfig}`],
     kubectlFlags: ["--kubeconfig", kubeconfig],
     namespaceFlags: [],
@@ -66,7 +67,7 @@ export async function openSandbox({ clock, userAgent, ...options }: DemoClusterO
   };
 }
 
-/** A namespace of its own in a real cluster. Rejects, in one line, where the cluster is not there or refuses it. */
+/** Creates a namespace in a real cluster. Rejects with one line if the cluster is unreachable or denies access. */
 export async function openNamespace(options: DemoClusterOptions): Promise<DemoCluster> {
   const { kubeconfig, context, env, homeDir, clock, userAgent, signal } = options;
   const config = await loadClusterConfig({
@@ -80,7 +81,7 @@ export async function openNamespace(options: DemoClusterOptions): Promise<DemoCl
   try {
     await reach(client, config, signal);
     signal.throwIfAborted();
-    // Not given up on when interrupted: whether it was made must be known.
+    // Without the signal: an interrupted request would leave open whether the namespace exists.
     await createNamespace(client, namespace);
   } catch (error) {
     await client.close();
@@ -93,7 +94,7 @@ export async function openNamespace(options: DemoClusterOptions): Promise<DemoCl
     client,
     namespace,
     description: [
-      `Here it runs on ${config.server.origin} (${config.source}),`,
+      `The demo runs on ${config.server.origin} (${config.source}),`,
       `in namespace ${namespace}, which is removed at the end.`,
     ],
     waveFlags: [...flags, "--namespaces", namespace],
@@ -105,7 +106,7 @@ export async function openNamespace(options: DemoClusterOptions): Promise<DemoCl
         await removeNamespace(client, namespace, clock);
       } catch (error) {
         const command = ["kubectl", ...flags, "delete", "namespace", namespace].join(" ");
-        throw new Error(`namespace ${namespace} may be left, "${command}" removes it: ${errorText(error)}`);
+        throw new Error(`namespace ${namespace} may still exist; to remove it, run: ${command} (${errorText(error)})`);
       } finally {
         await client.close();
       }
@@ -113,16 +114,15 @@ export async function openNamespace(options: DemoClusterOptions): Promise<DemoCl
   };
 }
 
-/** One answer of the server, before anything is asked of it. */
+/** Checks that the server answers and accepts the credentials, before the demo creates anything. */
 async function reach(client: ApiClient, { server }: ClusterConfig, signal: AbortSignal): Promise<void> {
   try {
     await client.request({ method: "GET", path: "/version", timeoutMs: 10_000, signal });
   } catch (error) {
     if (isForbidden(error)) return;
-    if (error instanceof ConnectionError)
-      throw new Error(`the API server ${server.origin} cannot be reached`, { cause: error });
+    if (error instanceof ConnectionError) throw new Error(`cannot reach API server ${server.origin}`, { cause: error });
     if (!isUnauthorized(error)) throw error;
-    throw new Error(`the API server ${server.origin} does not accept the credentials`, { cause: error });
+    throw new Error(`API server ${server.origin} rejects the credentials`, { cause: error });
   }
 }
 
@@ -132,11 +132,11 @@ async function createNamespace(client: ApiClient, name: string): Promise<void> {
     await client.request({ method: "POST", path: resourcePath(resources.namespaces), body });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    throw new Error(`the demo needs to create a namespace, and this user may not`, { cause: error });
+    throw new Error(`you do not have permission to create a namespace, which the demo needs`, { cause: error });
   }
 }
 
-/** Resolves when the namespace and all in it are gone. */
+/** Deletes the namespace. Resolves when it is gone with everything in it. */
 async function removeNamespace(client: ApiClient, name: string, clock: Clock): Promise<void> {
   const path = resourcePath(resources.namespaces, { name });
   const limitMs = 120_000;
@@ -151,5 +151,5 @@ async function removeNamespace(client: ApiClient, name: string, clock: Clock): P
     if (isNotFound(error)) return;
     throw error;
   }
-  throw new Error(`it is being deleted for more than ${limitMs / 1000} s`);
+  throw new Error(`the deletion takes longer than ${limitMs / 1000} s`);
 }

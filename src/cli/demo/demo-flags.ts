@@ -1,50 +1,53 @@
-import { sharedExitCodes } from "../command/exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import { bool } from "../flags/flag-types.ts";
+import type { HelpScope } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 
-const group = "Where";
+const group = "Cluster";
 
-/** The flags of `wave demo`, one row a flag, in the order of `--help`. */
+/** The flags of `wave demo`, in the order of the help. */
 export const demoFlags = {
   keep: bool({
-    group: "How long",
+    group: "Duration",
     default: false,
-    help: "Leave everything running after the story, with a kubeconfig to play with, until Ctrl-C.",
+    help: "Keep everything running after the demo, with a kubeconfig for experiments, until Ctrl-C.",
   }),
   kubeconfig: {
     ...runFlags.kubeconfig,
     group,
-    help: "Tell the story on the cluster of this kubeconfig, in a namespace of its own that is removed at the end.",
+    help: "Run the demo on the cluster of this kubeconfig, in a temporary namespace.",
   },
   context: {
     ...runFlags.context,
     group,
-    help: "The same, on the cluster of this context.",
+    help: "Run the demo on the cluster of this context, in a temporary namespace.",
   },
 };
 
-/** What `wave demo --help` prints. */
-export function demoHelp(): string {
+/** Returns the help of `wave demo`. */
+export function demoHelp(scope: HelpScope): string {
   return renderHelp(
     {
       usage: "wave demo [flags]",
-      summary:
-        "Shows in a few seconds what Wave does: runs it beside a small Kubernetes API server inside this process, applies " +
-        "an nginx that reads a ConfigMap, edits that, and shows which Pods are replaced and why.",
+      description: "Show in a few seconds which edits of ConfigMaps and Secrets make Wave restart a workload.",
       examples: [
-        ["wave demo", "no cluster is needed and none is touched"],
-        ["wave demo --keep", "the same, to play with kubectl afterwards"],
-        ["wave demo --kubeconfig ~/.kube/config", "the same on a cluster of yours"],
+        ["wave demo", "without a cluster"],
+        ["wave demo --keep", "then try kubectl yourself"],
+        ["wave demo --kubeconfig ~/.kube/config", "on your cluster"],
       ],
-      notes: ["Only these flags choose a cluster: $KUBECONFIG and environment variables alone do not."],
+      details: [
+        "By default, the demo runs Wave on a small Kubernetes API server inside this process. It deploys nginx with a ConfigMap, edits the ConfigMap, and shows which Pods are replaced and why.",
+        "Only --kubeconfig and --context select a real cluster. The variable KUBECONFIG does not.",
+      ],
       exits: {
-        0: "everything happened as told",
-        1: "a step did not",
+        [exitCodes.done]: "Every step had the expected result.",
+        [exitCodes.no]: "A step had another result.",
         ...sharedExitCodes,
-        130: "Ctrl-C ended the story early",
+        130: "Ctrl-C ended the demo.",
       },
     },
     demoFlags,
+    scope,
   );
 }

@@ -121,7 +121,7 @@ describe("wave demo", () => {
   });
 
   it("refuses what is no flag, in one line", async () => {
-    expect(await start("now").ended).toEqual({ code: 2, out: "", err: 'wave demo: "now" is not a flag\n' });
+    expect(await start("now").ended).toEqual({ code: 2, out: "", err: 'error: "now" is not a flag\n' });
   });
 });
 
@@ -147,7 +147,7 @@ describe("wave demo on a cluster", () => {
     await said("2. ");
     child.kill("SIGINT");
     const { code, err } = await ended;
-    expect({ code, err }).toEqual({ code: 130, err: "wave demo: ended by SIGINT\n" });
+    expect({ code, err }).toEqual({ code: 130, err: "error: ended by SIGINT\n" });
     expect(await demoNamespaces(sandbox)).toEqual([]);
   });
 
@@ -168,7 +168,7 @@ describe("wave demo on a cluster", () => {
     });
     const { code, err } = await start("--kubeconfig", kubeconfig).ended;
     expect(code).toBe(3);
-    expect(err).toMatch(/^wave demo: step 4: create secrets in wave-demo-\w+: 403.*\n$/);
+    expect(err).toMatch(/^error: step 4: create secrets in wave-demo-\w+: 403.*\n$/);
     expect(await demoNamespaces(sandbox)).toEqual([]);
   });
 
@@ -188,7 +188,7 @@ describe("wave demo on a cluster", () => {
     });
     expect(await ended).toMatchObject({
       code: 1,
-      err: "wave demo: step 3: Deployment web was changed by an edit that none of its Pods sees\n",
+      err: "error: step 3: Deployment web was changed by an edit that none of its Pods sees\n",
     });
   });
 
@@ -197,7 +197,7 @@ describe("wave demo on a cluster", () => {
     await sandbox.close();
     const { code, out, err } = await start("--kubeconfig", kubeconfig).ended;
     expect({ code, out }).toEqual({ code: 3, out: "" });
-    expect(err).toMatch(/^wave demo: the API server http:\/\/127.0.0.1:\d+ cannot be reached: .*ECONNREFUSED.*\n$/);
+    expect(err).toMatch(/^error: the API server http:\/\/127.0.0.1:\d+ cannot be reached: .*ECONNREFUSED.*\n$/);
   });
 
   it("says in one line that it may not create a namespace", async () => {
@@ -208,6 +208,6 @@ describe("wave demo on a cluster", () => {
     });
     const { code, err } = await start("--kubeconfig", kubeconfig).ended;
     expect(code).toBe(3);
-    expect(err).toMatch(/^wave demo: the demo needs to create a namespace, and this user may not: .*\n$/);
+    expect(err).toMatch(/^error: the demo needs to create a namespace, and this user may not: .*\n$/);
   });
 });

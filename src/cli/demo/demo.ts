@@ -6,28 +6,28 @@ import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
 import type { Terminal } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
+import { errorLine } from "../command/messages.ts";
 import { version } from "../command/version.ts";
 import { parseFlags } from "../flags/parse-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors } from "../output/paint.ts";
-import { startWave } from "./start-wave.ts";
+import { type DemoCluster, openNamespace, openSandbox } from "./demo-cluster.ts";
 import { demoFlags, demoHelp } from "./demo-flags.ts";
 import { Interrupted, untilInterrupted } from "./interrupt.ts";
 import { createNarrator, type Narrator } from "./narrator.ts";
 import { observe } from "./observer.ts";
-import { openNamespace, openSandbox, type DemoCluster } from "./demo-cluster.ts";
+import { startWave } from "./start-wave.ts";
 import { runStory } from "./story.ts";
 
 /**
- * `wave demo`: tells what Wave does while it does it. Resolves with 0 when everything happened as told, with 1 and one
- * line on standard error where it did not, with 128 and the signal's number where it was ended early. What it made is
- * removed in each case.
+ * `wave demo`: runs Wave and shows what it does. Resolves with 0 if every step had the expected result; otherwise with 1 and one line on
+ * standard error; after a signal with 128 plus the number of the signal. The demo always removes what it created.
  */
 export async function demo(args: readonly string[], terminal: Terminal): Promise<number> {
-  // No variable chooses a cluster: the first thing that a new user runs must not surprise one.
+  // No variable selects a cluster: the first command of a new user must not touch a real cluster by surprise.
   const request = parseFlags(demoFlags, args, {});
   if (request.action === "help") {
-    terminal.write(demoHelp());
+    terminal.write(demoHelp(request.scope));
     return exitCodes.done;
   }
   if (request.action === "version") {
@@ -35,7 +35,7 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
     return exitCodes.done;
   }
   const [extra] = request.positionals;
-  if (extra !== undefined) throw new UsageError(`${quoted(extra)} is not a flag`);
+  if (extra !== undefined) throw new UsageError(`unexpected argument ${quoted(extra)}; see wave demo --help`);
   using interruption = untilInterrupted();
   const { signal } = interruption;
   const { keep, kubeconfig, context } = request.values;
@@ -59,7 +59,7 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
   }
 }
 
-/** The story from its first line to its last; resolves with 0. */
+/** Runs all steps of the demo; resolves with 0. */
 async function perform(stage: DemoCluster, keep: boolean, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const failed = new AbortController();
   const over = AbortSignal.any([signal, failed.signal]);
@@ -67,7 +67,8 @@ async function perform(stage: DemoCluster, keep: boolean, terminal: Terminal, si
   const narrator = createNarrator(terminal.write, color);
   const from = systemClock.monotonic();
   narrator.paragraph(
-    `Wave ${version()} replaces Pods exactly when the ConfigMaps and Secrets that they see have changed.`,
+    `Wave ${version()} restarts workloads when the configuration that their Pods read has changed.`,
+    "This demo edits a ConfigMap and a Secret and shows which edits restart a Pod, and which do not.",
     ...stage.description,
   );
   const log = createLog(terminal, color);
@@ -80,11 +81,11 @@ async function perform(stage: DemoCluster, keep: boolean, terminal: Terminal, si
     const ending = await runStory({ stage, observer, narrator, clock: systemClock, signal: over });
     const seconds = ((systemClock.monotonic() - from) / 1000).toFixed(1);
     narrator.paragraph(
-      `${ending.edits} changes, ${ending.rollouts} of which the Pods could see: ${ending.rollouts} rollouts. ${seconds} s.`,
+      `Done in ${seconds} s: ${ending.edits} changes, ${ending.rollouts} of them visible to the Pod, ${ending.rollouts} rollouts.`,
     );
     watching.abort();
     if (keep) await play(stage, narrator, log, over);
-    else tellWhatNext(narrator);
+    else showNextSteps(narrator);
     return exitCodes.done;
   } finally {
     watching.abort();
@@ -93,11 +94,11 @@ async function perform(stage: DemoCluster, keep: boolean, terminal: Terminal, si
 }
 
 interface SwitchedLogger extends Logger {
-  /** From now on what Wave does is shown too, not only what hinders it. */
+  /** Also writes the messages of level info from now on. */
   readonly showAll: () => void;
 }
 
-/** During the story the story says what Wave does: its log speaks only of trouble. */
+/** Returns a logger that writes only warnings and errors until `showAll` is called: during the steps, the narrator shows what happens. */
 function createLog(terminal: Terminal, color: boolean): SwitchedLogger {
   const options = { format: "text", clock: systemClock, write: terminal.write, color } as const;
   const all = createLogger({ ...options, level: "info" });
@@ -114,38 +115,38 @@ function createLog(terminal: Terminal, color: boolean): SwitchedLogger {
   };
 }
 
-/** Leaves everything running for a person to try, until it is interrupted. */
+/** Keeps everything running for experiments until a signal arrives. */
 async function play(stage: DemoCluster, narrator: Narrator, log: SwitchedLogger, over: AbortSignal): Promise<void> {
   const kubectl = ["kubectl", ...stage.kubectlFlags, ...stage.namespaceFlags].join(" ");
   const explain = ["bin/wave explain deployment/web", ...stage.kubectlFlags, ...stage.namespaceFlags].join(" ");
   narrator.paragraph(
-    "Everything keeps running. Try in another terminal:",
+    "Everything keeps running. Try these commands in another terminal:",
     `  ${kubectl} get pods --watch`,
     `  ${kubectl} edit configmap web-page`,
     `  ${kubectl} delete secret web-token`,
     `  ${kubectl} describe deployment web`,
     `  ${explain}`,
-    "Ctrl-C ends and removes it all. What Wave does until then:",
+    "Press Ctrl-C to stop and to remove everything. Log of Wave:",
   );
   log.showAll();
   if (!over.aborted) await once(over, "abort");
   if (!(over.reason instanceof Interrupted)) throw over.reason;
 }
 
-function tellWhatNext(narrator: Narrator): void {
+function showNextSteps(narrator: Narrator): void {
   narrator.paragraph(
-    "Next",
-    "  bin/wave demo --keep                      leaves all this running, for you and kubectl",
-    "  bin/wave demo --kubeconfig FILE           the same on a cluster of yours, in a namespace that is removed again",
-    "  bin/wave explain deployment/NAME -n NS    what a workload's Pods see, and what Wave would do with it",
-    "  bin/wave run                              Wave for the cluster of your kubeconfig",
+    "Next steps",
+    "  bin/wave demo --keep                      keep everything running and try kubectl yourself",
+    "  bin/wave demo --kubeconfig FILE           run the demo on your cluster, in a temporary namespace",
+    "  bin/wave explain deployment/NAME -n NS    show what a workload reads and what Wave would do",
+    "  bin/wave run                              run Wave on the cluster of your kubeconfig",
   );
 }
 
-/** Removes the stage; resolves with the exit code. */
+/** Removes everything that the demo created; resolves with the exit code. */
 async function leave(stage: DemoCluster, told: number, terminal: Terminal): Promise<number> {
   if (stage.namespaceFlags.length > 0)
-    terminal.write(`Removing namespace ${stage.namespace}, which takes a cluster some seconds …\n`);
+    terminal.write(`Removing namespace ${stage.namespace}. This takes some seconds.\n`);
   try {
     await stage.close();
     return told;
@@ -157,9 +158,9 @@ async function leave(stage: DemoCluster, told: number, terminal: Terminal): Prom
 
 function failure(error: unknown, terminal: Terminal): number {
   if (error instanceof Interrupted) {
-    terminal.writeError(`wave demo: ${error.message}\n`);
+    terminal.writeError(errorLine(error.message));
     return error.exitCode;
   }
-  terminal.writeError(`wave demo: ${errorText(error)}\n`);
+  terminal.writeError(errorLine(errorText(error)));
   return reportFailure(error, undefined)?.code ?? exitCodes.no;
 }

@@ -1,8 +1,7 @@
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
-import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
+import type { ConfigMap, Deployment, Secret } from "#kubernetes";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 
-/** The ConfigMap of examples/nginx.yaml; the bundle has no files beside it, so the example stands here as well. */
+/** The ConfigMap of examples/nginx.yaml. It is repeated here because the bundle contains no other files. */
 export const page: ConfigMap = {
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -10,7 +9,7 @@ export const page: ConfigMap = {
   data: { "index.html": "<h1>Hello</h1>\n", "notes.txt": "No Pod reads this key.\n" },
 };
 
-/** The Deployment of examples/nginx.yaml: reads one key of {@link page} by subPath, and {@link token} if there is one. */
+/** The Deployment of examples/nginx.yaml: reads one key of {@link page} by subPath, and {@link token} if it exists. */
 export const web: Deployment = {
   apiVersion: "apps/v1",
   kind: "Deployment",
@@ -35,20 +34,20 @@ export const web: Deployment = {
   },
 };
 
-/** The optional Secret that {@link web} reads, which the story creates late. Its value is nobody's. */
+/** Returns the optional Secret that {@link web} reads, which the last step creates. Its value is random. */
 export function token(random: () => string): Secret {
   return { apiVersion: "v1", kind: "Secret", metadata: { name: "web-token" }, stringData: { token: random() } };
 }
 
-/** What {@link witness} reads. */
+/** The ConfigMap that {@link witness} reads. */
 export const witnessPage: ConfigMap = {
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: "witness" },
-  data: { "witness.txt": "Made after the edit before it.\n" },
+  data: { "witness.txt": "Created after the edit.\n" },
 };
 
-/** A Deployment without Pods. It gets its hash only when Wave has seen {@link witnessPage}, and all edits before that. */
+/** A Deployment without Pods. It gets its hash only when Wave has received {@link witnessPage}, and all earlier edits. */
 export const witness: Deployment = {
   apiVersion: "apps/v1",
   kind: "Deployment",

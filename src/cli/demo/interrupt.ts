@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 
-/** Why a story ended before its end: somebody asked for that. */
+/** The error of a demo that a signal ended. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
-  /** 128 and the number of the signal, as a shell would say. */
+  /** 128 plus the number of the signal, as in a shell. */
   readonly exitCode: number;
 
   constructor(signal: "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE") {
@@ -12,14 +12,14 @@ export class Interrupted extends Error {
   }
 }
 
-/** A signal that is aborted when the process is asked to end. Disposing of it stops listening. */
+/** An abort signal for the end of the process. Disposing removes the listeners. */
 export interface Interruption extends Disposable {
   readonly signal: AbortSignal;
 }
 
 /**
- * Aborted with {@link Interrupted} by the first SIGINT, SIGTERM or SIGHUP, and where nobody reads standard output any
- * more, so that what was made is removed all the same. A second signal ends the process at once.
+ * Returns a signal that aborts with {@link Interrupted} on the first SIGINT, SIGTERM or SIGHUP, and if the reader of standard output is
+ * gone, so that the demo still removes what it created. A second signal ends the process at once.
  */
 export function untilInterrupted(): Interruption {
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeChange, createNarrator, shortHash } from "./narrator.ts";
+import { createNarrator, describeChange, shortHash } from "./narrator.ts";
 
 function told(color: boolean): string {
   let text = "";

@@ -1,20 +1,20 @@
 import { paintOf } from "../output/paint.ts";
 
-/** Writes the story for a person to read. */
+/** Writes the steps of the demo for people. */
 export interface Narrator {
-  /** A paragraph of its own. */
+  /** Writes a paragraph. */
   readonly paragraph: (...lines: readonly string[]) => void;
-  /** The heading of a step. */
+  /** Writes the heading of a step. */
   readonly step: (number: number, title: string) => void;
-  /** A command as a person would type it, and what it does where the command alone does not say. */
+  /** Writes the kubectl command of a step, with a comment if the command alone is not clear. */
   readonly command: (command: string, comment?: string) => void;
-  /** Lines that explain. */
+  /** Writes lines that explain. */
   readonly why: (...lines: readonly string[]) => void;
-  /** Something that was seen in the cluster. */
+  /** Writes something that was observed in the cluster. */
   readonly seen: (what: string, is: string, note?: string) => void;
 }
 
-/** A narrator; colours are ANSI escapes, for a terminal only. */
+/** Returns a narrator. Use colours for terminals only: they are ANSI escapes. */
 export function createNarrator(write: (text: string) => void, color: boolean): Narrator {
   const styled = paintOf(color);
   const line = (text: string) => write(`${text}\n`);
@@ -33,12 +33,12 @@ export function createNarrator(write: (text: string) => void, color: boolean): N
   };
 }
 
-/** `a → b`, or `a, as before`. */
+/** Returns `a → b`, or `a (unchanged)`. */
 export function describeChange(before: string, after: string): string {
-  return before === after ? `${after}, as before` : `${before} → ${after}`;
+  return before === after ? `${after} (unchanged)` : `${before} → ${after}`;
 }
 
-/** A hash as short as a person compares it: the tag and 8 of 64 digits. */
+/** Returns a short hash for people: the tag and 8 of 64 digits. */
 export function shortHash(hash: string): string {
   return hash.slice(0, hash.indexOf(":") + 9);
 }

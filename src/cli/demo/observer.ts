@@ -1,5 +1,4 @@
-import type { Deployment, ReplicaSet } from "kubernetes-types/apps/v1.d.ts";
-import type { Event, Pod } from "kubernetes-types/core/v1.d.ts";
+import type { Deployment, Event, Pod, ReplicaSet } from "#kubernetes";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -10,27 +9,27 @@ import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 
 type Stored<T> = KubeObject & Omit<T, "apiVersion" | "kind" | "metadata">;
 
-/** What a namespace holds now, as far as the story looks at it. */
+/** The current objects of a namespace that the demo observes. */
 export interface Observer {
   readonly deployment: (name: string) => Stored<Deployment> | undefined;
   readonly replicaSets: () => readonly Stored<ReplicaSet>[];
   readonly pods: () => readonly Stored<Pod>[];
   readonly events: () => readonly Stored<Event>[];
   /**
-   * Resolves with what `probe` finds, asked now and after every change. Rejects where it finds nothing in `stepMs`, with
-   * an error that says "waited 10 s in vain for" and `what`, and with the signal's reason.
+   * Calls `probe` now and after every change, and resolves with its first result that is not undefined. Rejects after `stepMs` with
+   * "waited 10 s for" and `what`, and with the reason of the signal if it aborts.
    */
   readonly until: <T>(what: string, probe: () => T | undefined) => Promise<T>;
 }
 
-/** What an observer is made from. */
+/** The options of {@link observe}. */
 export interface ObserverOptions {
   readonly client: ApiClient;
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly stepMs: number;
-  /** Ends the watches and every wait. */
+  /** Ends all watches and waits. */
   readonly signal: AbortSignal;
 }
 
@@ -65,7 +64,7 @@ export function observe(options: ObserverOptions): Observer {
       };
       const cancel = clock.timer(stepMs, () => {
         end();
-        reject(new Error(`waited ${stepMs / 1000} s in vain for ${what}`));
+        reject(new Error(`waited ${stepMs / 1000} s for ${what}`));
       });
       if (signal.aborted) return onAbort();
       signal.addEventListener("abort", onAbort);
@@ -82,7 +81,7 @@ export function observe(options: ObserverOptions): Observer {
   };
 }
 
-/** The objects of a resource by name, kept up to date. */
+/** Watches a resource and returns its objects by name, always current. */
 function watch<T extends KubeObject>(
   resource: Resource,
   { client, namespace, clock, log, signal }: ObserverOptions,

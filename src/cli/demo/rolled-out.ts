@@ -1,7 +1,7 @@
 import { configHash } from "../../domain/references/annotations.ts";
 import type { Observer } from "./observer.ts";
 
-/** A Deployment whose Pods all have the configuration of one hash. */
+/** A Deployment whose Pods all have the same hash. */
 export interface RolledOutDeployment {
   readonly hash: string;
   readonly generation: number | undefined;
@@ -10,12 +10,12 @@ export interface RolledOutDeployment {
   readonly pods: readonly string[];
 }
 
-/** The hash on a Deployment's pod template; undefined where there is none. */
+/** Returns the hash on the pod template of a Deployment; undefined if there is none. */
 export function hashOf(observer: Observer, deployment: string): string | undefined {
   return observer.deployment(deployment)?.spec?.template.metadata?.annotations?.[configHash];
 }
 
-/** The same question as `kubectl rollout status`: undefined until Pods of this hash, and only these, are available. */
+/** Returns the Deployment when all its Pods have this hash and are available, as `kubectl rollout status` decides; undefined until then. */
 export function rolledOut(observer: Observer, name: string, hash: string): RolledOutDeployment | undefined {
   const deployment = observer.deployment(name);
   const { replicas, updatedReplicas, availableReplicas, observedGeneration } = deployment?.status ?? {};
@@ -35,14 +35,14 @@ export function rolledOut(observer: Observer, name: string, hash: string): Rolle
   return { hash, generation, replicaSet: replicaSet.metadata.name, pods };
 }
 
-/** The ReplicaSets of a Deployment: one for each pod template that it ever had. */
+/** Returns the ReplicaSets of a Deployment: one for each pod template that it had. */
 export function replicaSetsOf(observer: Observer, deployment: string) {
   return observer
     .replicaSets()
     .filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === deployment));
 }
 
-/** The message of the newest Event of a reason on a Deployment that was not there at `seen`. */
+/** Returns the message of an Event with this reason on a Deployment, unless its resource version is in `seen`. */
 export function eventOn(
   observer: Observer,
   deployment: string,

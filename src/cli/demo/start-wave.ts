@@ -4,11 +4,11 @@ import { type Runnable, startRunnable } from "../../manager/runnable.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { Terminal } from "../command/command.ts";
 import { version } from "../command/version.ts";
-import { parseRunArguments } from "../run/settings.ts";
+import { parseRunArguments } from "../run/run-arguments.ts";
 
 /**
- * Wave as `wave run` with these flags has it, but without ports, until the part is stopped. `onFailure` is told why it
- * could not go on.
+ * Starts Wave in this process like `wave run` with these flags, but without ports. Wave runs until the returned part is stopped;
+ * `onFailure` receives the error if Wave fails earlier.
  */
 export function startWave(
   flags: readonly string[],
@@ -17,9 +17,9 @@ export function startWave(
   onFailure: (error: unknown) => void,
 ): Runnable {
   const withoutPorts = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
-  // A person watches: nothing settles, and no edit waits for the one before.
+  // A person watches, so edits neither settle nor wait for earlier rollouts.
   const atOnce = ["--settle=0", "--max-concurrent-rollouts=0"];
-  // The variables that stand for flags are for `wave run`, and the demo is the same everywhere.
+  // Without the environment: the demo must not depend on variables for `wave run`.
   const request = parseRunArguments([...withoutPorts, ...atOnce, ...flags], {});
   if (request.action !== "run") throw new Error(`not flags of wave run: ${flags.join(" ")}`);
   const { settings } = request;

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
+import type { Deployment } from "#kubernetes";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { DemoCluster } from "./demo-cluster.ts";
 import { page, token, web, witness, witnessPage } from "./example.ts";
 import { describeChange, type Narrator, shortHash } from "./narrator.ts";
 import type { Observer } from "./observer.ts";
 import { eventOn, hashOf, type RolledOutDeployment, replicaSetsOf, rolledOut } from "./rolled-out.ts";
-import type { DemoCluster } from "./demo-cluster.ts";
 
-/** What the story is told with. */
+/** The input of the steps. */
 export interface StoryContext {
   readonly stage: DemoCluster;
   readonly observer: Observer;
@@ -19,28 +19,33 @@ export interface StoryContext {
   readonly signal: AbortSignal;
 }
 
-/** What came of the story. */
+/** The result of the demo. */
 export interface StoryResult {
   readonly edits: number;
   readonly rollouts: number;
 }
 
 /**
- * Four steps, each done only when its outcome is seen in the cluster. Rejects with one line that names the step where
- * something else happened, or nothing in time, and with the signal's reason.
+ * Runs four steps. Each step ends when its result is observed in the cluster. Rejects with one line that names the step if the result
+ * differs or does not arrive in time, and with the reason of the signal if it aborts.
  */
 export async function runStory(cast: StoryContext): Promise<StoryResult> {
-  const first = await step(cast, 1, "A Deployment opts in", () => optIn(cast));
+  const first = await step(cast, 1, "Opt a Deployment in", () => optIn(cast));
   const replicaSets = replicaSetsOf(cast.observer, "web").length;
-  const second = await step(cast, 2, "The page is edited: the Pod must be replaced", () => editPage(cast, first));
-  await step(cast, 3, "A key is edited that nobody reads: nothing must happen", () => editNotes(cast, second));
-  await step(cast, 4, "An optional Secret appears: a new Pod would see it", () => createToken(cast, second));
+  const second = await step(cast, 2, "Edit the page: Wave must replace the Pod", () => editPage(cast, first));
+  await step(cast, 3, "Edit a key that no Pod reads: nothing must happen", () => editNotes(cast, second));
+  await step(cast, 4, "Create the optional Secret: Wave must replace the Pod", () => createToken(cast, second));
   const rollouts = replicaSetsOf(cast.observer, "web").length - replicaSets;
-  if (rollouts !== 2) throw new Error(`Deployment web should have been rolled twice, and was ${rollouts} times`);
+  if (rollouts !== 2) throw new Error(`expected 2 rollouts of Deployment web, got ${rollouts}`);
   return { edits: 3, rollouts };
 }
 
-async function step<T>({ narrator, signal }: StoryContext, number: number, title: string, act: () => Promise<T>): Promise<T> {
+async function step<T>(
+  { narrator, signal }: StoryContext,
+  number: number,
+  title: string,
+  act: () => Promise<T>,
+): Promise<T> {
   narrator.step(number, title);
   try {
     const result = await act();
@@ -56,15 +61,15 @@ async function optIn(cast: StoryContext): Promise<RolledOutDeployment> {
   const { narrator, observer } = cast;
   narrator.command(kubectl(cast, "apply -f examples/nginx.yaml"));
   narrator.why(
-    "nginx mounts index.html of ConfigMap web-page by subPath: Kubernetes never updates that in a running Pod.",
-    "It also reads the optional Secret web-token, which does not exist yet.",
-    `What makes Wave look after it: the annotation ${updateOnConfigChange}: "true" on the Deployment.`,
+    "nginx mounts index.html of ConfigMap web-page by subPath. Kubernetes never updates such a file in a running Pod.",
+    "nginx also reads the optional Secret web-token, which does not exist yet.",
+    `The annotation ${updateOnConfigChange}: "true" on the Deployment opts in to Wave.`,
   );
   await create(cast, resources.configMaps, page);
   await create(cast, resources.deployments, web);
   const hash = await observer.until("a hash on Deployment web", () => hashOf(observer, "web"));
   const now = await observer.until("Pods with this hash", () => rolledOut(observer, "web", hash));
-  narrator.seen("hash", shortHash(hash), "a digest of all that its Pods see, put on its pod template by Wave");
+  narrator.seen("hash", shortHash(hash), "Wave adds this digest of the configuration to the pod template");
   narrator.seen("ReplicaSet", now.replicaSet);
   narrator.seen("Pod", now.pods.join(", "));
   return now;
@@ -80,8 +85,12 @@ async function createToken(cast: StoryContext, before: RolledOutDeployment): Pro
   return roll(cast, before, () => create(cast, resources.secrets, token(randomUUID)));
 }
 
-/** Does something that must give the Deployment other Pods, and shows how it did. */
-async function roll(cast: StoryContext, before: RolledOutDeployment, act: () => Promise<void>): Promise<RolledOutDeployment> {
+/** Runs an action that must replace the Pods of the Deployment, and shows the rollout. */
+async function roll(
+  cast: StoryContext,
+  before: RolledOutDeployment,
+  act: () => Promise<void>,
+): Promise<RolledOutDeployment> {
   const { narrator, observer, clock } = cast;
   const seen = new Set(observer.events().map(({ metadata }) => metadata.resourceVersion));
   const from = clock.monotonic();
@@ -91,7 +100,7 @@ async function roll(cast: StoryContext, before: RolledOutDeployment, act: () => 
     return current === before.hash ? undefined : current;
   });
   const tookMs = Math.max(1, Math.round(clock.monotonic() - from));
-  narrator.seen("hash", describeChange(shortHash(before.hash), shortHash(hash)), `${tookMs} ms after the edit was sent`);
+  narrator.seen("hash", describeChange(shortHash(before.hash), shortHash(hash)), `${tookMs} ms after the edit`);
   const reason = "ConfigChanged";
   const message = await observer.until(`an Event ${reason} on Deployment web`, () =>
     eventOn(observer, "web", reason, seen),
@@ -104,13 +113,14 @@ async function roll(cast: StoryContext, before: RolledOutDeployment, act: () => 
 }
 
 /**
- * Waiting would prove nothing. Instead a ConfigMap is made after the edit and a Deployment that reads it: Wave is told of
- * ConfigMaps in the order of their writes, so when this Deployment has its hash, Wave has seen the edit before.
+ * Edits a key that no Pod reads, and proves that Wave has processed the edit. A wait would prove nothing. So the step then creates a second
+ * ConfigMap and a Deployment that reads it: Wave receives ConfigMaps in the order of their writes, so when that Deployment has its hash,
+ * Wave has also received the edit.
  */
 async function editNotes(cast: StoryContext, before: RolledOutDeployment): Promise<void> {
   const { narrator, observer, stage } = cast;
   narrator.command(kubectl(cast, "edit configmap web-page"), "change notes.txt");
-  await editConfigMap(cast, { "notes.txt": "No Pod reads this key, whatever it says.\n" });
+  await editConfigMap(cast, { "notes.txt": "No Pod reads this key.\nA second line.\n" });
   await create(cast, resources.configMaps, witnessPage);
   await create(cast, resources.deployments, witness);
   await observer.until("a hash on Deployment witness", () => hashOf(observer, "witness"));
@@ -118,12 +128,14 @@ async function editNotes(cast: StoryContext, before: RolledOutDeployment): Promi
   const current = hashOf(observer, "web");
   const after = rolledOut(observer, "web", before.hash);
   if (generation !== before.generation || current !== before.hash || after?.replicaSet !== before.replicaSet) {
-    throw new Error("Deployment web was changed by an edit that none of its Pods sees");
+    throw new Error("Deployment web changed, although no Pod reads the edited key");
   }
   narrator.seen("hash", describeChange(shortHash(before.hash), shortHash(current)));
   narrator.seen("Pod", describeChange(before.pods.join(", "), after.pods.join(", ")));
-  const made = "It did see the edit: Deployment witness, which the demo made right after it, already has its hash.";
-  narrator.why(made, `Deployment web is still of generation ${generation}: nothing was written.`);
+  narrator.why(
+    "Wave has processed the edit: Deployment witness, created after the edit, already has its hash.",
+    `Deployment web still has generation ${generation}, so Wave wrote nothing.`,
+  );
 
   async function read({ signal }: StoryContext, resource: Resource, name: string): Promise<KubeObject> {
     const path = resourcePath(resource, { namespace: stage.namespace, name });
@@ -131,7 +143,7 @@ async function editNotes(cast: StoryContext, before: RolledOutDeployment): Promi
   }
 }
 
-/** A command as a person would type it there. */
+/** Returns the kubectl command that a person would type. */
 function kubectl({ stage }: StoryContext, command: string): string {
   return ["kubectl", ...stage.namespaceFlags, command].join(" ");
 }

@@ -1,12 +1,12 @@
-import { type BatchedChange, type BatchMember, admitBatch } from "../../domain/pacing/batches.ts";
+import { admitBatch, type BatchedChange, type BatchMember } from "../../domain/pacing/batches.ts";
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 
-/** As many waves are counted; who would go later has no number. */
+/** At most this number of batches is computed; later workloads have no number. */
 const mostBatches = 200;
 
 /**
- * In which wave each of a group goes that is due, from 1, if every one before it is complete in its time; none for those that are
- * halted. Found by asking who may start, again and again.
+ * Returns the batch number, from 1, of each due workload of a group, if all earlier batches complete in time. Halted workloads have no
+ * number. The numbers come from admitting batch after batch.
  */
 export function batchNumbers(group: BatchedChange, flags: PacingFlags): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();

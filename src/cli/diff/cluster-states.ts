@@ -3,46 +3,50 @@ import type { NamesMatching } from "../../domain/compatibility/settings.ts";
 import { objectsToRead } from "../../domain/config/cross-namespace.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { type KnownPolicy, policyOf } from "../cluster/inherited-flags.ts";
+import { type KnownPolicy, policyOf } from "../cluster/known-policy.ts";
 import { type ReadConfigs, readManyConfigs } from "../cluster/read-configs.ts";
 import { readNames, withMatches } from "../cluster/read-names.ts";
 import { gapsOf, readNamespaces } from "../cluster/read-namespaces.ts";
-import { pairKey, listPairs, type WorkloadPair, workloadsOf } from "./list-pairs.ts";
+import { listPairs, pairKey, type WorkloadPair, workloadsOf } from "./list-pairs.ts";
 import type { Overlay } from "./overlay.ts";
 
-/** What plans hang on besides their workloads, as it is or as it would be. */
+/** What plans depend on besides their workloads, without or with the manifests. */
 export interface ClusterState {
-  /** The keys of the objects that the manifests have. */
+  /** The keys of the configuration objects in the manifests. */
   readonly overlaid: ReadonlySet<string>;
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
 }
 
-/** The cluster as it is, and as it would be after the manifests were applied. */
+/** The cluster without the manifests, and with them. */
 export interface ClusterStates {
-  /** Every workload of each namespace in which one is concerned: others may go first. */
+  /** All workloads of each namespace with an affected workload: others may belong to an earlier batch. */
   readonly pairs: readonly WorkloadPair[];
-  /** The keys of those that the manifests concern. */
-  readonly concerned: ReadonlySet<string>;
+  /** The keys of the workloads that the manifests affect. */
+  readonly affected: ReadonlySet<string>;
   readonly before: ClusterState;
   readonly after: ClusterState;
-  /** What could not be read and may matter, a line each. */
+  /** Failed reads that may matter, one line each. */
   readonly gaps: readonly string[];
-  /** What may not be listed where the manifests are, a line each. */
+  /** Failed lists in the namespaces of the manifests, one line each. */
   readonly unlisted: readonly string[];
 }
 
 /**
- * Reads what the plans of all workloads hang on that the manifests concern, in every namespace: in lists alone, however many they
- * are.
+ * Reads what the plans of all affected workloads depend on, in every namespace, by lists only, so that the number of requests does not
+ * depend on the number of workloads.
  */
-export async function readClusterStates(client: ApiClient, told: KnownPolicy, overlay: Overlay): Promise<ClusterStates> {
+export async function readClusterStates(
+  client: ApiClient,
+  flags: KnownPolicy,
+  overlay: Overlay,
+): Promise<ClusterStates> {
   const own = namespacesOf(overlay);
-  const namespaces = await readNamespaces(client, undefined, told.compatibility, own);
-  const ofNamespace = (name: string) => overlay.namespaces.get(name) ?? namespaces.of(name);
-  const asking = { before: { ...told, ofNamespace: namespaces.of }, after: { ...told, ofNamespace } };
-  const reaches = reachesOthers(overlay, told);
-  const listed = await listPairs(client, told.kinds, asking, overlay, own);
+  const namespaces = await readNamespaces(client, undefined, flags.compatibility, own);
+  const namespacePolicyOf = (name: string) => overlay.namespaces.get(name) ?? namespaces.of(name);
+  const asking = { before: { ...flags, namespacePolicyOf: namespaces.of }, after: { ...flags, namespacePolicyOf } };
+  const reaches = reachesOthers(overlay, flags);
+  const listed = await listPairs(client, flags.kinds, asking, overlay, own);
   const names = await readNames(client, listed.pairs.flatMap(workloadsOf));
   const before = { ...asking.before, namesMatching: names.namesMatching };
   const after = { ...asking.after, namesMatching: withAdded(overlay, names.namesMatching) };
@@ -53,18 +57,18 @@ export async function readClusterStates(client: ApiClient, told: KnownPolicy, ov
       after: { ...pair.after, workload: withMatches(pair.after.workload, after) },
     }),
   );
-  const concerned = pairs.filter(concernedBy(overlay));
-  const places = new Set(concerned.map(({ after: { workload } }) => workload.namespace));
-  const beside = pairs.filter(({ after: { workload } }) => places.has(workload.namespace));
+  const affected = pairs.filter(affectedBy(overlay));
+  const places = new Set(affected.map(({ after: { workload } }) => workload.namespace));
+  const sameNamespace = pairs.filter(({ after: { workload } }) => places.has(workload.namespace));
   const known = new Set(overlay.configs.map(({ key }) => key));
-  const objects = beside.flatMap(workloadsOf).flatMap((workload) => objectsToRead(workload, policyOf(after)));
+  const objects = sameNamespace.flatMap(workloadsOf).flatMap((workload) => objectsToRead(workload, policyOf(after)));
   const others = objects.filter((object) => !known.has(configKey(object)));
-  const read = await readManyConfigs(client, others, told.compatibility);
+  const read = await readManyConfigs(client, others, flags.compatibility);
   const withOverlay = (side: "before" | "after"): ReadConfigs =>
     new Map([...read, ...overlay.configs.map((each) => [each.key, each[side]] as const)]);
   return {
-    pairs: beside,
-    concerned: new Set(concerned.map(pairKey)),
+    pairs: sameNamespace,
+    affected: new Set(affected.map(pairKey)),
     before: { overlaid: known, read: withOverlay("before"), policy: before },
     after: { overlaid: known, read: withOverlay("after"), policy: after },
     gaps: [...overlay.gaps, ...gapsOf(namespaces, reaches), ...(reaches ? listed.gaps : []), ...names.failures],
@@ -72,16 +76,16 @@ export async function readClusterStates(client: ApiClient, told: KnownPolicy, ov
   };
 }
 
-/** What is in the manifests, in a Namespace of the manifests, or reads what they change. */
-function concernedBy({ configs, namespaces }: Overlay): (pair: WorkloadPair) => boolean {
+/** Selects workloads that are in the manifests, in a Namespace of the manifests, or read a changed object. */
+function affectedBy({ configs, namespaces }: Overlay): (pair: WorkloadPair) => boolean {
   const changed = new Set(configs.filter(({ changes }) => changes).map(({ key }) => key));
   return (pair) =>
-    pair.isWanted ||
+    pair.inManifests ||
     namespaces.has(pair.after.workload.namespace) ||
     workloadsOf(pair).some(({ references }) => references.some((reference) => changed.has(configKey(reference))));
 }
 
-/** Whether anybody in another namespace than those of the manifests may read what they change. */
+/** Reports whether workloads of other namespaces may read objects that the manifests change. */
 function reachesOthers({ configs }: Overlay, { crossNamespace }: KnownPolicy): boolean {
   if (crossNamespace !== "granted") return crossNamespace === "any" && configs.length > 0;
   return configs
@@ -94,7 +98,7 @@ function namespacesOf({ configs, workloads, namespaces }: Overlay): readonly str
   return [...new Set([...named, ...namespaces.keys()])].sort();
 }
 
-/** What regular expressions name when the objects of the manifests are there, too. */
+/** Adds the objects of the manifests to the matches of regular expressions. */
 function withAdded({ configs }: Overlay, namesMatching: NamesMatching): NamesMatching {
   const added = Map.groupBy(configs, ({ kind, namespace }) => `${kind}/${namespace}`);
   return (namespace, patterns) => {

@@ -1,32 +1,34 @@
-import { counted, enumerated } from "../../domain/syntax/wording.ts";
-import type { WorkloadDifference } from "./workload-difference.ts";
+import { formatCount } from "../../domain/syntax/wording.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { type DiffEffect, diffEffects } from "./diff-effects.ts";
+import type { WorkloadDifference } from "./workload-difference.ts";
 
-/** What `wave diff` tells; docs/commands.md promises its fields. */
+/** The result of `wave diff`; docs/commands.md promises its fields. */
 export interface Difference {
   readonly workloads: readonly WorkloadDifference[];
-  /** What else a person should know of the manifests, a line each. */
+  /** Remarks about the manifests, one line each. */
   readonly notes: readonly string[];
 }
 
-/** How many of each effect, in one line: "2 workloads roll, 1 held". */
+/** Returns the number of workloads by effect: "3 workloads affected: 2 roll, 1 held." */
 export function describeSummary({ workloads }: Pick<Difference, "workloads">): string {
-  if (workloads.length === 0) return "No workload would roll.";
+  if (workloads.length === 0) return "No workload is affected.";
   const groups = Map.groupBy(workloads, ({ effect }) => effect);
-  const told = Object.keys(diffEffects).flatMap((effect) => {
+  const counts = Object.keys(diffEffects).flatMap((effect) => {
     const count = groups.get(effect as DiffEffect)?.length ?? 0;
-    return count === 0 ? [] : [`${counted(count)} ${effect}`];
+    return count === 0 ? [] : [`${formatCount(count)} ${effect}`];
   });
-  const all = `${counted(workloads.length)} ${workloads.length === 1 ? "workload is" : "workloads are"} concerned`;
-  return `${all}: ${enumerated(told, told.length, (each) => each)}.`;
+  const all = `${formatCount(workloads.length)} ${workloads.length === 1 ? "workload" : "workloads"} affected`;
+  return `${all}: ${counts.join(", ")}.`;
 }
 
-/** Why, in one line: what holds it after what changes, and what else decides when its Pods are replaced. */
+/** Returns one line for people: the change, the hold, and other settings that decide when Pods are replaced. */
 export function describeReason({ reason, hold, notes }: WorkloadDifference): string {
-  return [reason, ...(hold === null ? [] : [heldBy(hold)]), ...notes].join("; ");
+  return sentences(reason, hold === null ? "" : describeHold(hold), ...notes);
 }
 
-function heldBy(hold: NonNullable<WorkloadDifference["hold"]>): string {
-  const until = hold.until === null || hold.message.includes(hold.until) ? "" : ` (until ${hold.until})`;
-  return hold.message + until;
+function describeHold(hold: NonNullable<WorkloadDifference["hold"]>): string {
+  return hold.until === null || hold.message.includes(hold.until)
+    ? hold.message
+    : sentences(hold.message, `Until ${hold.until}`);
 }

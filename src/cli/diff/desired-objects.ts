@@ -4,23 +4,23 @@ import type { StoredKind } from "../../domain/references/references.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { describeManifest, inNamespace, type Manifest } from "./manifests/manifest.ts";
 
-/** A manifest of an object that has a name and a place. */
+/** A manifest with a name and a namespace. */
 export interface NamedManifest extends Manifest {
   readonly name: string;
   readonly namespace: string;
 }
 
-/** What of the manifests may make a workload roll. */
+/** The manifests that may make a workload roll, by type. */
 export interface DesiredObjects {
   readonly workloads: readonly { readonly row: WorkloadRow; readonly manifest: NamedManifest }[];
   readonly configs: readonly { readonly kind: StoredKind; readonly manifest: NamedManifest }[];
   readonly namespaces: readonly NamedManifest[];
-  /** What a person should know of the others, a line each. */
+  /** Remarks about the other manifests, one line each. */
   readonly notes: readonly string[];
 }
 
 const hook = "helm.sh/hook";
-/** Hooks that neither an install nor an upgrade runs (https://helm.sh/docs/topics/charts_hooks/). */
+/** Hooks that neither install nor upgrade runs (https://helm.sh/docs/topics/charts_hooks/). */
 const otherTimes = new Set([
   "test",
   "test-success",
@@ -32,8 +32,8 @@ const otherTimes = new Set([
 ]);
 
 /**
- * Sorts manifests by what they are to Wave. What names no namespace is in `namespace`; where that was `given`, nothing may name
- * another one, as for kubectl. Throws a UsageError for what does, and for an object that is there twice.
+ * Groups manifests by their type for Wave. A manifest without a namespace gets `namespace`. If a flag set that namespace (`given`), no
+ * manifest may have another namespace, as in kubectl. Throws a UsageError for such a manifest, and for a duplicate object.
  */
 export function desiredObjects(
   manifests: readonly Manifest[],
@@ -55,24 +55,26 @@ export function desiredObjects(
     if (row === undefined && config === undefined && !isNamespace) continue;
     const when = hooksOf(manifest);
     if (when.length > 0 && when.every((each) => otherTimes.has(each))) {
-      notes.push(`${describeManifest(manifest)} is a hook of Helm's for ${when.join(", ")}: it is left out`);
+      notes.push(`${describeManifest(manifest)} is left out. It is a Helm hook for ${when.join(", ")}.`);
       continue;
     }
     if (when.length > 0)
-      notes.push(`${describeManifest(manifest)} is a hook of Helm's: it is applied at ${when.join(", ")}`);
+      notes.push(`${describeManifest(manifest)} is a Helm hook. Helm applies it at ${when.join(", ")}.`);
     if (name === undefined) {
-      notes.push(`${describeManifest(manifest)} (${place}) gets its name from the API server: nobody reads it yet`);
+      notes.push(
+        `${describeManifest(manifest)} (${place}) is left out. The API server generates its name, so no workload reads it yet.`,
+      );
       continue;
     }
     if (given && !isNamespace && manifest.namespace !== undefined && manifest.namespace !== namespace)
       throw new UsageError(
-        `${place}: ${describeManifest(manifest)} is in namespace "${manifest.namespace}", and --namespace says "${namespace}"`,
+        `${place}: ${describeManifest(manifest)} is in namespace "${manifest.namespace}", but --namespace is "${namespace}"`,
       );
     const where = isNamespace ? name : (manifest.namespace ?? namespace);
     const id = `${apiVersion}/${kind}/${where}/${name}`;
     const before = seen.get(id);
     if (before !== undefined)
-      throw new UsageError(`${place}: ${describeManifest(manifest)} is there twice, first at ${before}`);
+      throw new UsageError(`${place}: duplicate ${describeManifest(manifest)}; the first is at ${before}`);
     seen.set(id, place);
     const named: NamedManifest = { ...(isNamespace ? manifest : inNamespace(manifest, where)), name, namespace: where };
     if (row !== undefined) wanted.workloads.push({ row, manifest: named });
@@ -82,7 +84,7 @@ export function desiredObjects(
   return { ...wanted, notes };
 }
 
-/** Whichever version of an API a manifest is written in, the object is the same. */
+/** Returns the API group: an object is the same in all versions of its group. */
 function groupOf(apiVersion: string): string {
   return apiVersion.replace(/\/.*$/, "");
 }

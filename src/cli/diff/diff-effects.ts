@@ -1,35 +1,35 @@
 import type { Style } from "../output/paint.ts";
 
-/** What becomes of a workload when the manifests are applied. */
+/** The effects of the manifests on a workload, with their meanings. */
 export const diffEffects = {
-  roll: "Wave replaces its Pods",
-  held: "Wave would replace its Pods, and something holds that",
-  template: "its Pods are replaced anyway: the manifests change its pod template",
-  waits: "something that its Pods require would be missing: it keeps the Pods that it has",
-  new: "it is created: where webhooks are on its first Pods have its hash, else they are replaced once",
-  starts: "its Pods wait for their configuration, and start",
-  note: "what its Pods see is noted beside it; no Pod is replaced",
-  spared: "what is due now would be no longer: its Pods see that configuration",
-  tooLarge: "it would ask for more than one object may cost",
-  unknown: "it hangs on what you may not read",
+  roll: "Wave rolls the workload.",
+  held: "A rollout becomes due, but a hold applies.",
+  template: "The manifests change the pod template, so Kubernetes replaces the Pods in any case.",
+  waiting: "Something that the Pods require is missing. Running Pods are not changed.",
+  created: "The workload is new. Without webhooks, Wave replaces its first Pods once to add the hash.",
+  starts: "The configuration of pending Pods becomes complete, so they start.",
+  recorded: "Wave records the current configuration without a restart.",
+  notDue: "A rollout that is due now is no longer needed.",
+  overLimit: "The workload exceeds a limit of Wave, so Wave does not roll it.",
+  unknown: "You do not have permission to read something that the effect depends on.",
 } as const;
 
-/** One of them. */
+/** An effect of {@link diffEffects}. */
 export type DiffEffect = keyof typeof diffEffects;
 
-/** Those with which Pods of the cluster are replaced, at once or some time. */
+/** The effects that replace existing Pods, now or later. */
 export const replacing: ReadonlySet<DiffEffect> = new Set<DiffEffect>(["roll", "held", "template"]);
 
-/** How they look in a terminal. */
+/** The colours of the effects in a terminal. */
 export const effectStyles: Readonly<Record<DiffEffect, Style>> = {
   roll: "cyan",
   held: "yellow",
   template: "cyan",
-  waits: "red",
-  new: "green",
+  waiting: "red",
+  created: "green",
   starts: "green",
-  note: "dim",
-  spared: "green",
-  tooLarge: "red",
+  recorded: "dim",
+  notDue: "green",
+  overLimit: "red",
   unknown: "yellow",
 };

@@ -1,28 +1,35 @@
-import { sharedExitCodes } from "../command/exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
-import { diffFlags } from "./diff-flags.ts";
+import type { HelpScope } from "../flags/parse-flags.ts";
 import { diffEffects } from "./diff-effects.ts";
+import { diffFlags } from "./diff-flags.ts";
 
-/** What `wave diff --help` prints. */
-export function diffHelp(): string {
+/** Returns the help of `wave diff`. */
+export function diffHelp(scope: HelpScope): string {
   return renderHelp(
     {
       usage: "wave diff -f FILE [flags]",
-      summary:
-        "Tells which workloads of the cluster would roll if these manifests were applied, through which keys, and in which " +
-        "order. It decides as Wave does, from the cluster as it is with the manifests laid over it; it reads with your own " +
-        "permissions, writes nothing, and never shows a value.",
+      description:
+        "Preview which workloads would roll if manifests were applied, through which keys, and in which order.",
       examples: [
-        ["helm template shop ./shop -n shop | wave diff -f - -n shop", "what an upgrade of a release would roll"],
-        ["kustomize build overlays/prod | wave diff -f - -o markdown", "for a pull request"],
+        ["helm template shop ./shop -n shop | wave diff -f - -n shop", "before an upgrade of a release"],
+        ["kustomize build overlays/prod | wave diff -f - -o markdown", "as a comment on a pull request"],
         ["wave diff -f manifests/ -f extra.yaml", "a folder and a file"],
       ],
-      words: { heading: "What becomes of a workload", meanings: diffEffects },
-      notes: [
-        "What the API server fills in for new fields, and what admission changes, is not known here. Nothing is removed that the manifests do not have: only keys and fields that were applied before, as kubectl apply does.",
+      usualFlags: ["filename", "namespace", "output"],
+      details: [
+        "The preview overlays the manifests on the current cluster and decides as Wave does. It uses your permissions, writes nothing, and prints no values.",
+        "Changes by admission webhooks and defaults for new fields are not included.",
+        "Objects that are not in the manifests stay. As in kubectl apply, only keys and fields that were applied before and are no longer in the manifests are removed.",
       ],
-      exits: { 0: "no Pods would be replaced", 1: "some would", ...sharedExitCodes },
+      words: { heading: "Effects", meanings: diffEffects },
+      exits: {
+        [exitCodes.done]: "No Pods would be replaced.",
+        [exitCodes.no]: "Some Pods would be replaced.",
+        ...sharedExitCodes,
+      },
     },
     diffFlags,
+    scope,
   );
 }

@@ -1,18 +1,18 @@
 import type { Change } from "../../domain/config/changes.ts";
-import { counted } from "../../domain/syntax/wording.ts";
+import { formatCount } from "../../domain/syntax/wording.ts";
 import { printable } from "../output/printable.ts";
-import type { WorkloadDifference } from "./workload-difference.ts";
-import { diffEffects } from "./diff-effects.ts";
 import { type Difference, describeReason, describeSummary } from "./describe-difference.ts";
+import { diffEffects } from "./diff-effects.ts";
+import type { WorkloadDifference } from "./workload-difference.ts";
 
-/** A comment of a pull request may have 65,536 characters on GitHub: rows that are more are counted. */
+/** A comment on a GitHub pull request has at most 65,536 characters. Rows beyond the limit are only counted. */
 const mostCharacters = 60_000;
 const mostRows = 100;
 const mostKeys = 20;
 
 /**
- * A difference for a pull request: a table, and all that changes below it, folded. Every text that somebody else may have
- * chosen stands in a code span: there nothing is a link, a mention, a picture or HTML.
+ * Renders a difference as a comment on a pull request: a table, and the changes in a folded section. Names that others choose are in code
+ * spans, where they cannot become links, mentions, images or HTML.
  */
 export function diffMarkdown(difference: Difference, rows = mostRows): string {
   const { workloads, notes } = difference;
@@ -21,10 +21,8 @@ export function diffMarkdown(difference: Difference, rows = mostRows): string {
   const blocks = [
     [`**Wave:** ${describeSummary(difference)}`],
     shown.length === 0 ? [] : table(shown),
-    more > 0 ? [`… and ${counted(more)} more.`] : [],
-    shown.length === 0
-      ? []
-      : details("What changes, and what that means", [...shown.flatMap(changesOf), ...legend(shown)]),
+    more > 0 ? [`… and ${formatCount(more)} more.`] : [],
+    shown.length === 0 ? [] : details("Changes and effects", [...shown.flatMap(changesOf), ...legend(shown)]),
     notes.length === 0
       ? []
       : details(
@@ -44,7 +42,7 @@ function table(workloads: readonly WorkloadDifference[]): readonly string[] {
     const name = `${each.namespace} ${each.kind.toLowerCase()}/${each.name}`;
     return `| ${each.batch ?? "–"} | ${inCell(name)} | ${each.effect} | ${inCell(describeReason(each))} |`;
   });
-  return ["| Wave | Workload | Effect | Why |", "|---:|---|---|---|", ...rows];
+  return ["| Batch | Workload | Effect | Reason |", "|---:|---|---|---|", ...rows];
 }
 
 function details(summary: string, lines: readonly string[]): readonly string[] {
@@ -63,12 +61,12 @@ function changesOf({ namespace, kind, name, changes }: WorkloadDifference): read
 
 function changeOf({ kind, namespace, name, how, keys }: Change): string {
   const named = keys.slice(0, mostKeys).map(code).join(", ");
-  const more = keys.length > mostKeys ? ` and ${counted(keys.length - mostKeys)} more` : "";
+  const more = keys.length > mostKeys ? ` and ${formatCount(keys.length - mostKeys)} more` : "";
   return `${code(`${kind} ${namespace}/${name}`)} ${how}${named === "" ? "" : `: ${named}${more}`}`;
 }
 
 function rest(count: number, bullet: string): readonly string[] {
-  return count > mostKeys ? [`${bullet}and ${counted(count - mostKeys)} more`] : [];
+  return count > mostKeys ? [`${bullet}and ${formatCount(count - mostKeys)} more`] : [];
 }
 
 function legend(workloads: readonly WorkloadDifference[]): readonly string[] {
@@ -76,7 +74,7 @@ function legend(workloads: readonly WorkloadDifference[]): readonly string[] {
   return ["", ...[...present].map((effect) => `- \`${effect}\`: ${diffEffects[effect]}`)];
 }
 
-/** A code span that holds any text (https://spec.commonmark.org/0.31.2/#code-spans): its fence is longer than any in it. */
+/** Returns a code span for any text (https://spec.commonmark.org/0.31.2/#code-spans). Its fence is longer than any run of backticks in the text. */
 function code(text: string): string {
   const line = printable(text);
   const longest = (line.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
@@ -84,7 +82,7 @@ function code(text: string): string {
   return longest === 0 && line.trim() !== "" ? fence + line + fence : `${fence} ${line} ${fence}`;
 }
 
-/** The same in a cell of a table, where a bar ends it even in code. */
+/** Returns a code span for a table cell, with escaped bars. */
 function inCell(text: string): string {
   return code(text).replaceAll("|", "\\|");
 }

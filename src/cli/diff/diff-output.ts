@@ -2,17 +2,17 @@ import type { Paint } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
-import { diffMarkdown } from "./diff-markdown.ts";
-import { effectStyles } from "./diff-effects.ts";
 import { type Difference, describeReason, describeSummary } from "./describe-difference.ts";
+import { effectStyles } from "./diff-effects.ts";
+import { diffMarkdown } from "./diff-markdown.ts";
 
-/** How it is written. */
+/** The output format. */
 export interface DiffForm {
   readonly output: "table" | "markdown" | ProgramForm;
   readonly paint: Paint;
 }
 
-/** A difference for a person, for a pull request, or for a program. */
+/** Renders a difference for people, for a pull request, or for a program. */
 export async function renderDiff(difference: Difference, { output, paint }: DiffForm): Promise<string> {
   if (isForProgram(output)) return programText({ version: 1, ...difference }, output);
   if (output === "markdown") return diffMarkdown(difference);
@@ -23,12 +23,12 @@ export async function renderDiff(difference: Difference, { output, paint }: Diff
 }
 
 function table({ workloads }: Difference, paint: Paint): readonly string[] {
-  const heading = ["WAVE", "NAMESPACE", "NAME", "EFFECT", "WHY"];
+  const heading = ["NAMESPACE", "NAME", "EFFECT", "BATCH", "REASON"];
   const rows = workloads.map((each) => [
-    each.batch === null ? "-" : String(each.batch),
     each.namespace,
     `${each.kind.toLowerCase()}/${each.name}`,
     each.effect,
+    each.batch === null ? "-" : String(each.batch),
     describeReason(each),
   ]);
   const painted: PaintCell = (text, row, column) => {

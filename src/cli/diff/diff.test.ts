@@ -358,7 +358,7 @@ describe("wave diff", () => {
     const { env } = await scene();
     const { code, err } = await runWave(["diff", ...args], env);
     expect(code).toBe(2);
-    expect(err).toContain(`wave diff: ${says}`);
+    expect(err).toContain(`error: ${says}`);
   });
 
   it("leaves out hooks that no upgrade runs, and says when others are applied", async () => {

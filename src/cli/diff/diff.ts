@@ -1,47 +1,48 @@
-import { enumerated, quoted } from "../../domain/syntax/wording.ts";
+import { formatList, quoted } from "../../domain/syntax/wording.ts";
 import { clusterCommand } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { withCluster } from "../command/command-failure.ts";
+import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
+import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
-import { printable } from "../output/printable.ts";
 import { readClusterStates } from "./cluster-states.ts";
 import { desiredObjects } from "./desired-objects.ts";
+import { replacing } from "./diff-effects.ts";
 import { diffFlags } from "./diff-flags.ts";
 import { renderDiff } from "./diff-output.ts";
-import { differencesOf } from "./workload-difference.ts";
-import { replacing } from "./diff-effects.ts";
 import { readManifestFiles } from "./manifests/manifest-files.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlayManifests } from "./overlay.ts";
+import { differencesOf } from "./workload-difference.ts";
 
 /**
- * `wave diff -f FILE`: which workloads would roll if these manifests were applied. The answer is no where Pods would be
- * replaced; what could not be told is no answer.
+ * `wave diff -f FILE`: previews which workloads would roll if manifests were applied. The exit code is "no" if Pods would be replaced, and
+ * "incomplete" if an effect is unknown.
  */
 export const diff = clusterCommand({
   name: "diff",
   flags: diffFlags,
-  help: async () => (await import("./diff-help.ts")).diffHelp(),
+  help: async (scope) => (await import("./diff-help.ts")).diffHelp(scope),
   read: (called) => {
     const { positionals, values, terminal } = called;
     const [surplus] = positionals;
-    if (surplus !== undefined) throw new UsageError(`${quoted(surplus)} is not a flag; write -f ${surplus}`);
+    if (surplus !== undefined) throw new UsageError(`unexpected argument ${quoted(surplus)}; use -f ${surplus}`);
     const names = values.filename?.split(",").filter((name) => name !== "") ?? [];
-    if (names.length === 0) throw new UsageError("say what to compare: -f FILE, a folder, or - for standard input");
+    if (names.length === 0)
+      throw new UsageError("no manifests given; use -f FILE, -f FOLDER, or -f - for standard input");
     return async (cluster) => {
       const manifests = await parseManifests(await readManifestFiles([...new Set(names)], terminal.input));
-      // A tool before it in a pipe failed, and says so elsewhere.
-      if (manifests.length === 0) throw new UsageError(`there is no manifest in ${enumerated(names, 3, fileCalled)}`);
-      const policy = await readRunningPolicy("diff", cluster, called, undefined);
+      // Usually the previous tool of a pipe failed.
+      if (manifests.length === 0) throw new UsageError(`no manifest found in ${formatList(names, 3, describeFile)}`);
+      const policy = await readRunningPolicy(cluster, called, undefined);
       const place = { namespace: values.namespace ?? cluster.namespace, given: values.namespace !== undefined };
       const wanted = desiredObjects(manifests, policy.kinds, place);
       const now = Date.now();
       const overlay = await overlayManifests(cluster.client, wanted, policy, now);
       const states = await readClusterStates(cluster.client, policy, overlay);
       const workloads = differencesOf(states, now);
-      for (const gap of states.gaps) terminal.writeError(`wave diff: ${printable(withCluster(gap, cluster))}\n`);
+      for (const gap of states.gaps) terminal.writeError(warningLine(appendCluster(gap, cluster)));
       const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
       terminal.write(
         await renderDiff({ workloads, notes: [...states.unlisted, ...wanted.notes] }, { output: values.output, paint }),
@@ -55,7 +56,7 @@ export const diff = clusterCommand({
   },
 });
 
-/** As its mistakes are told, too. */
-function fileCalled(name: string): string {
+/** Returns the name of a file as error messages use it. */
+function describeFile(name: string): string {
   return name === "-" ? "standard input" : name;
 }

@@ -1,63 +1,64 @@
-import type { Asking } from "../../domain/compatibility/directives.ts";
+import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import {
   toWorkload,
+  toWorkloadIfValid,
   type Workload,
   type WorkloadObject,
-  workloadIfAny,
   workloadKey,
 } from "../../domain/model/workload.ts";
-import { sameJson } from "../../domain/syntax/same-json.ts";
-import { enumerated } from "../../domain/syntax/wording.ts";
+import { equalJson } from "../../domain/syntax/same-json.ts";
+import { formatList } from "../../domain/syntax/wording.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { ApiError, isForbidden } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../cluster/map-bounded.ts";
 import { listAll } from "../cluster/list-all.ts";
+import { mapBounded } from "../cluster/map-bounded.ts";
 import type { FoundWorkload } from "../cluster/read-workloads.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { type Sides, withSourceTemplates } from "./template-sources.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
+import { type Sides, withSourceTemplates } from "./template-sources.ts";
 
-/** A workload before and after; before it may not be there. */
+/** A workload without and with the manifests. */
 export interface WorkloadPair {
+  /** Undefined if the workload does not exist yet. */
   readonly before: FoundWorkload | undefined;
   readonly after: FoundWorkload;
-  /** Whether it is among the manifests, or the Deployment is whose pod template it borrows. */
-  readonly isWanted: boolean;
-  /** Whether Kubernetes replaces its Pods by itself. */
+  /** Whether the manifests contain the workload or the Deployment with its pod template. */
+  readonly inManifests: boolean;
+  /** Whether the manifests change its pod template, so that Kubernetes replaces its Pods. */
   readonly changesTemplate: boolean;
 }
 
-/** The key of a workload, before and after. */
+/** Returns the key of the workload, which is the same before and after. */
 export function pairKey({ after }: WorkloadPair): string {
   return workloadKey(after.workload);
 }
 
-/** The workload as it is and as it would be. */
+/** Returns the workload before and after. */
 export function workloadsOf({ before, after }: WorkloadPair): readonly Workload[] {
   return before === undefined ? [after.workload] : [before.workload, after.workload];
 }
 
-/** What decides what is asked for, before and after: the manifests may hold Namespaces. */
+/** The policies before and after: the manifests may contain Namespaces. */
 export interface BothPolicies {
-  readonly before: Asking;
-  readonly after: Asking;
+  readonly before: DirectiveContext;
+  readonly after: DirectiveContext;
 }
 
-/** The workloads of the cluster that are looked at. */
+/** The workloads that the diff compares. */
 export interface ListedPairs {
   readonly pairs: readonly WorkloadPair[];
-  /** What of other namespaces may not be listed, a line each. */
+  /** Failed lists of other namespaces, one line each. */
   readonly gaps: readonly string[];
-  /** What may not be listed even where the manifests are, a line each: without it nobody can say that nothing rolls. */
+  /** Failed lists in the namespaces of the manifests, one line each. Without them, "nothing rolls" is not certain. */
   readonly unlisted: readonly string[];
 }
 
 /**
- * The workloads of the cluster that opted in, before or after, and those of the manifests. Where only some namespaces may be
- * listed, those of these `namespaces`, and a line says so.
+ * Lists the workloads that opted in, before or after, and the workloads of the manifests. If the user may not list all namespaces, lists
+ * `namespaces` only, and the result has a line about that.
  */
 export async function listPairs(
   client: ApiClient,
@@ -73,7 +74,7 @@ export async function listPairs(
   const lists = await mapBounded(kinds, (row) => {
     const keep = async (object: KubeObject & WorkloadObject): Promise<WorkloadPair | undefined> => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
-      if (wanted.has(key) || !asksForRolls(row, object, asking)) return undefined;
+      if (wanted.has(key) || !optsIn(row, object, asking)) return undefined;
       try {
         const sides = await withSourceTemplates(
           client,
@@ -91,35 +92,38 @@ export async function listPairs(
     return listWhere(client, row, namespaces, keep, { elsewhere, unlisted });
   });
   if (unread.length > 0)
-    unlisted.add(
-      `pod templates that are borrowed could not be read, and what has them may roll: ${enumerated(unread, 2, String)}`,
-    );
+    unlisted.add(`Cannot read referenced pod templates. Their workloads may roll: ${formatList(unread, 2, String)}.`);
   return { pairs: [...wanted.values(), ...lists.flat()], gaps: gapsElsewhere(elsewhere), unlisted: [...unlisted] };
 }
 
-/** Whether it does so before or after; a malformed one does not. */
-function asksForRolls(row: WorkloadRow, object: WorkloadObject, { before, after }: BothPolicies): boolean {
-  return [before, after].some((asking) => (workloadIfAny(row, object, asking)?.optIn.state ?? "out") !== "out");
+/** Reports whether a workload opts in before or after. A malformed workload does not. */
+function optsIn(row: WorkloadRow, object: WorkloadObject, { before, after }: BothPolicies): boolean {
+  return [before, after].some((asking) => (toWorkloadIfValid(row, object, asking)?.optIn.state ?? "out") !== "out");
 }
 
-function listedPair(row: WorkloadRow, sides: Sides<WorkloadObject>, asking: BothPolicies, { namespaces }: Overlay): WorkloadPair {
+function listedPair(
+  row: WorkloadRow,
+  sides: Sides<WorkloadObject>,
+  asking: BothPolicies,
+  { namespaces }: Overlay,
+): WorkloadPair {
   const workload = toWorkload(row, sides.before, asking.before);
   const before = { object: standardForm(row, sides.before), workload };
-  const isLent =
+  const templateDiffers =
     sides.before !== sides.after &&
-    !sameJson(before.object.spec?.template, standardForm(row, sides.after).spec?.template);
-  if (!isLent && !namespaces.has(workload.namespace))
-    return { before, after: before, isWanted: false, changesTemplate: false };
+    !equalJson(before.object.spec?.template, standardForm(row, sides.after).spec?.template);
+  if (!templateDiffers && !namespaces.has(workload.namespace))
+    return { before, after: before, inManifests: false, changesTemplate: false };
   const after = { object: standardForm(row, sides.after), workload: toWorkload(row, sides.after, asking.after) };
-  return { before, after, isWanted: isLent, changesTemplate: isLent };
+  return { before, after, inManifests: templateDiffers, changesTemplate: templateDiffers };
 }
 
-/** In one line, with the reason of the first: mostly it is the same for all kinds. */
+/** Returns one line for all kinds, with the cause of the first failure, which is usually the same for all. */
 function gapsElsewhere(unlisted: ReadonlyMap<string, string>): readonly string[] {
   const [why] = unlisted.values();
   if (why === undefined) return [];
-  const kinds = enumerated([...unlisted.keys()].sort(), unlisted.size, String);
-  return [`${kinds} of other namespaces are not known here, and may read what is shared: ${why}`];
+  const kinds = formatList([...unlisted.keys()].sort(), unlisted.size, String);
+  return [`Cannot list ${kinds} in other namespaces, which may read shared objects: ${why}.`];
 }
 
 async function listWhere(
@@ -140,7 +144,7 @@ async function listWhere(
       return await listAll(client, row, { namespace }, keep);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      unlisted.add(`${row.plural} in ${namespace} are not known here, and may roll: ${errorText(error)}`);
+      unlisted.add(`Cannot list ${row.plural} in ${namespace}, which may roll: ${errorText(error)}.`);
       return [];
     }
   });
@@ -153,7 +157,7 @@ function keyOfWanted({ row, manifest: { namespace, name } }: OverlaidWorkload): 
 
 function wantedPair(wanted: OverlaidWorkload, asking: BothPolicies): WorkloadPair {
   const { row, before, after, manifest, changesTemplate } = wanted;
-  const workloadOf = (object: WorkloadObject, by: Asking): FoundWorkload => {
+  const workloadOf = (object: WorkloadObject, by: DirectiveContext): FoundWorkload => {
     try {
       return { object, workload: toWorkload({ ...row, template: "/spec/template" }, object, by) };
     } catch (error) {
@@ -163,7 +167,7 @@ function wantedPair(wanted: OverlaidWorkload, asking: BothPolicies): WorkloadPai
   return {
     before: before && workloadOf(before, asking.before),
     after: workloadOf(after, asking.after),
-    isWanted: true,
+    inManifests: true,
     changesTemplate,
   };
 }

@@ -1,13 +1,16 @@
 import { expect, it } from "vitest";
 import { kinds } from "../../domain/model/built-in-kinds.ts";
-import { readWantedKind, rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { desiredObjects } from "./desired-objects.ts";
 import { parseManifests } from "./manifests/parse-manifests.ts";
 import { overlayManifests } from "./overlay.ts";
 
-const cronJobs = rowOf(readWantedKind("cronjobs.batch") as WantedKind, { apiVersion: "batch/v1", kind: "CronJob" });
+const cronJobs = requestedKindRow(parseRequestedKind("cronjobs.batch") as RequestedKind, {
+  apiVersion: "batch/v1",
+  kind: "CronJob",
+});
 
 const podTemplate = (image: string) => ({
   metadata: { labels: { app: "web" } },

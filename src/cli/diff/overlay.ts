@@ -6,55 +6,55 @@ import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
-import { sameJson } from "../../domain/syntax/same-json.ts";
+import { equalJson } from "../../domain/syntax/same-json.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { KnownPolicy } from "../cluster/known-policy.ts";
 import { mapBounded } from "../cluster/map-bounded.ts";
-import type { KnownPolicy } from "../cluster/inherited-flags.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { type OverlaidTemplateSources, templateSourceKey, withSourceTemplates } from "./template-sources.ts";
-import type { NamedManifest, DesiredObjects } from "./desired-objects.ts";
+import type { DesiredObjects, NamedManifest } from "./desired-objects.ts";
 import { applyManifest } from "./manifests/apply-manifest.ts";
 import type { JsonMap } from "./manifests/json.ts";
-import { mapStored, type LiveObject } from "./stored-objects.ts";
+import { type LiveObject, mapStored } from "./stored-objects.ts";
+import { type OverlaidTemplateSources, templateSourceKey, withSourceTemplates } from "./template-sources.ts";
 
-/** A ConfigMap or Secret of the manifests: its digests as it is, and as it would be. */
+/** A ConfigMap or Secret of the manifests, as digests, before and after. */
 export interface OverlaidConfig extends ConfigName {
   readonly key: string;
   readonly before: ReadConfig;
   readonly after: ReadConfig;
-  /** Whether Wave would see a change; also where it is not known whether there is one. */
+  /** Whether Wave would see a change; also true if that is unknown. */
   readonly changes: boolean;
 }
 
-/** A workload of the manifests, in the standard form. */
+/** A workload of the manifests, in its standard form. */
 export interface OverlaidWorkload {
   readonly row: WorkloadRow;
   readonly manifest: NamedManifest;
-  /** Undefined: it is not there yet. */
+  /** Undefined if the workload does not exist yet. */
   readonly before: WorkloadObject | undefined;
   readonly after: WorkloadObject;
-  /** Whether Kubernetes replaces its Pods by itself. */
+  /** Whether the manifests change its pod template, so that Kubernetes replaces its Pods. */
   readonly changesTemplate: boolean;
 }
 
-/** What the manifests make of the cluster. */
+/** The manifests merged with the objects of the cluster. */
 export interface Overlay {
   readonly configs: readonly OverlaidConfig[];
   readonly workloads: readonly OverlaidWorkload[];
-  /** The Deployments among them, whose pod templates others may borrow. */
+  /** The Deployments among them, which other workloads may reference for their pod templates. */
   readonly templateSources: OverlaidTemplateSources;
-  /** What the Namespaces among them decide then, by their names. */
+  /** The policies of the Namespaces among them, by name. */
   readonly namespaces: ReadonlyMap<string, NamespacePolicy>;
-  /** What could not be read and may matter, a line each. */
+  /** Failed reads that may matter, one line each. */
   readonly gaps: readonly string[];
 }
 
 /**
- * Lays the manifests over what is stored. Values are replaced by their digests as soon as both sides are known. Throws
- * a UsageError that names the place of a manifest that the API server would not take.
+ * Merges the manifests with the stored objects. Values become digests as soon as both sides are known. Throws a UsageError with the
+ * location of a manifest that the API server would reject.
  */
 export async function overlayManifests(
   client: ApiClient,
@@ -114,15 +114,15 @@ async function overlaidWorkload(
   const whole = await withSourceTemplates(client, row, { before: objectOf(stored), after: merged }, templateSources);
   const after = inPlace(whole.after);
   const before = whole.before && inPlace(whole.before);
-  // A CronJob has no Pods of its own: its next run has the new template.
+  // The Pods of a CronJob belong to its runs: the next run uses the new template.
   const hasPods = row.rolledBy !== "run";
-  const changesTemplate = hasPods && before !== undefined && !sameJson(before.spec?.template, after.spec?.template);
+  const changesTemplate = hasPods && before !== undefined && !equalJson(before.spec?.template, after.spec?.template);
   return { row, manifest, before, after, changesTemplate };
 }
 
 function withManifest(stored: LiveObject, manifest: NamedManifest, gaps: string[]): JsonMap {
   if (stored.state === "forbidden" || stored.state === "unreadable")
-    gaps.push(`${manifest.kind} "${manifest.name}" is taken to be new: ${stored.error}`);
+    gaps.push(`Cannot read ${manifest.kind} "${manifest.name}", so it is treated as new: ${stored.error}.`);
   return applyManifest(stored.state === "present" ? stored.object : undefined, manifest.object);
 }
 

@@ -6,64 +6,65 @@ import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
-import { policyOf } from "../cluster/inherited-flags.ts";
-import { isUnread, lookupIn, readableReferences } from "../cluster/live-plan.ts";
 import { hashFormOf } from "../cluster/hash-keys.ts";
-import type { ClusterStates, ClusterState } from "./cluster-states.ts";
+import { policyOf } from "../cluster/known-policy.ts";
+import { isUnread, lookupIn, readableReferences } from "../cluster/live-plan.ts";
+import { sentences } from "../cluster/sentences.ts";
+import type { ClusterState, ClusterStates } from "./cluster-states.ts";
 import type { DiffEffect } from "./diff-effects.ts";
 import type { WorkloadPair } from "./list-pairs.ts";
 
-/** What becomes of one workload, whenever. */
+/** The effect of the manifests on one workload, regardless of when it rolls. */
 export interface PlannedEffect {
   readonly effect: DiffEffect;
-  /** One line for a person. */
+  /** One line for people. */
   readonly reason: string;
-  /** What its Pods would see otherwise than now. */
+  /** The changes of the configuration that the Pods read. */
   readonly changes: readonly Change[];
 }
 
-/** A pair as it is planned. */
+/** A pair of workloads with its planned effect. */
 export interface PlannedPair {
   readonly pair: WorkloadPair;
-  /** The workload after, as far as that can be told: where nobody can say what its hash stands for it is taken to be current. */
+  /** The workload with the manifests. If its recorded hash cannot be verified, it is assumed to be current. */
   readonly after: Workload;
-  /** What its Pods see now, where that is known or supposed. */
+  /** The configuration that its Pods run with, if known or assumed. */
   readonly seen: ConfigView | undefined;
-  /** Undefined: nothing that a person has to know. */
-  readonly verdict: PlannedEffect | undefined;
+  /** Undefined if the manifests have no effect. */
+  readonly effect: PlannedEffect | undefined;
 }
 
-/** Plans one workload as it is and as it would be, by `planRollout`, and says what differs. */
+/** Plans one workload with and without the manifests, by `planRollout`, and returns the difference. */
 export function planPair(pair: WorkloadPair, { before, after }: Pick<ClusterStates, "before" | "after">): PlannedPair {
   const first = pair.before && planIn(before, pair.before.workload);
   const view = viewOf(first);
-  const supposed = pair.before && view && isUncertain(pair.before.workload, before) ? view : undefined;
-  const old = pair.before && supposed ? planIn(before, currentWith(pair.before.workload, supposed)) : first;
-  const workload = supposed ? currentWith(pair.after.workload, supposed) : pair.after.workload;
+  const assumed = pair.before && view && isUncertain(pair.before.workload, before) ? view : undefined;
+  const old = pair.before && assumed ? planIn(before, currentWith(pair.before.workload, assumed)) : first;
+  const workload = assumed ? currentWith(pair.after.workload, assumed) : pair.after.workload;
   const seen = old?.outcome === "current" ? view : undefined;
   const plan = planIn(after, workload, seen);
   const next = viewOf(plan);
   const changes = view && next ? changesBetween(view, next) : [];
-  const told = verdictOf({ pair, old, plan, changes, state: after });
-  const verdict =
-    told && supposed && told.effect !== "unknown"
-      ? { ...told, reason: `${told.reason}, if its Pods are current now` }
-      : told;
-  return { pair, after: workload, seen, verdict };
+  const planned = effectOf({ pair, old, plan, changes, state: after });
+  const effect =
+    planned && assumed && planned.effect !== "unknown"
+      ? { ...planned, reason: sentences(planned.reason, "This assumes that its Pods are current now") }
+      : planned;
+  return { pair, after: workload, seen, effect };
 }
 
 function viewOf(plan: DuePlan | undefined): ConfigView | undefined {
   return plan !== undefined && "view" in plan ? plan.view : undefined;
 }
 
-/** The workload as if its hash had been made from what can be read. */
+/** Returns the workload with the hash of the configuration that can be read. */
 function currentWith(workload: Workload, view: ConfigView): Workload {
   return { ...workload, recordedHash: view.hash, recordedConfig: undefined };
 }
 
-interface Facts {
+interface PairPlans {
   readonly pair: WorkloadPair;
-  /** Undefined: it is not there. */
+  /** Undefined if the workload does not exist. */
   readonly old: DuePlan | undefined;
   readonly plan: DuePlan;
   readonly changes: readonly Change[];
@@ -75,7 +76,7 @@ function planIn({ read, policy }: ClusterState, workload: Workload, seen?: Confi
   return planRollout(readable, lookupIn(read), policyOf(policy), seen);
 }
 
-/** Whether nobody here can say what its recorded hash stands for. */
+/** Reports whether the recorded hash cannot be verified: an unknown key, a hash of another controller, or unread objects. */
 function isUncertain(workload: Workload, { read, policy: { keys } }: ClusterState): boolean {
   const form = hashFormOf(workload.recordedHash, keys);
   return needsLegacyVerification(workload) || form === "unknown key" || unreadOf(workload, read).length > 0;
@@ -85,30 +86,30 @@ function unreadOf({ references }: Workload, read: ClusterState["read"]) {
   return references.filter((reference) => isUnread(read.get(configKey(reference))));
 }
 
-function verdictOf(facts: Facts): PlannedEffect | undefined {
+function effectOf(facts: PairPlans): PlannedEffect | undefined {
   const { pair, old, plan, changes } = facts;
   const isIn = plan.outcome !== "ignore" && plan.outcome !== "cleanUp";
-  if (old === undefined) return isIn ? createdVerdict(facts) : undefined;
+  if (old === undefined) return isIn ? createdEffect(facts) : undefined;
   if (pair.changesTemplate) {
-    const besides = isIn && plan.outcome !== "current" && isOther(facts) ? `; ${reasonOf(facts)}` : "";
-    return { effect: "template", reason: `its pod template changes${besides}`, changes };
+    const more = isIn && plan.outcome !== "current" && differs(facts) ? reasonOf(facts) : "";
+    return { effect: "template", reason: sentences("The pod template changes", more), changes };
   }
-  if (!isOther(facts)) return unreadVerdict(facts);
+  if (!differs(facts)) return unreadEffect(facts);
   switch (plan.outcome) {
     case "ignore":
     case "cleanUp":
       return undefined;
     case "current":
-      return isDue(old) ? { effect: "spared", reason: plan.reason, changes } : undefined;
+      return isDue(old) ? { effect: "notDue", reason: sentences(plan.reason), changes } : undefined;
     case "recorded":
-      return { effect: "note", reason: plan.reason, changes };
+      return { effect: "recorded", reason: sentences(plan.reason), changes };
     case "waiting":
-      return { effect: "waits", reason: plan.reason, changes };
+      return { effect: "waiting", reason: sentences(plan.reason), changes };
     case "overLimit":
-      return { effect: "tooLarge", reason: plan.reason, changes };
+      return { effect: "overLimit", reason: sentences(plan.reason), changes };
     case "firstHash":
     case "roll":
-      return unreadVerdict(facts, old.outcome === "waiting") ?? rolledVerdict(facts);
+      return unreadEffect(facts, old.outcome === "waiting") ?? rolledEffect(facts);
   }
 }
 
@@ -116,37 +117,38 @@ function isDue({ outcome }: DuePlan): boolean {
   return outcome === "roll" || outcome === "firstHash";
 }
 
-/** Whether anything that matters is otherwise after the manifests were applied. */
-function isOther({ old, plan, changes }: Facts): boolean {
+/** Reports whether the manifests change the plan or the configuration of the Pods. */
+function differs({ old, plan, changes }: PairPlans): boolean {
   return changes.length > 0 || (old?.outcome !== plan.outcome && !(old && isDue(old) && isDue(plan)));
 }
 
-function rolledVerdict(facts: Facts): PlannedEffect {
+function rolledEffect(facts: PairPlans): PlannedEffect {
   const { pair, changes } = facts;
   const effect = isSchedulingHeld(pair.after.workload) ? "starts" : "roll";
   return { effect, reason: reasonOf(facts), changes };
 }
 
-function reasonOf({ pair, old, plan, changes }: Facts): string {
-  if (old === undefined || !isDue(old) || changes.length === 0) return plan.reason;
-  return `it is due already, and ${describeChanges(changes, pair.after.workload.namespace)}`;
+function reasonOf({ pair, old, plan, changes }: PairPlans): string {
+  if (old === undefined || !isDue(old) || changes.length === 0) return sentences(plan.reason);
+  return sentences("Already due", describeChanges(changes, pair.after.workload.namespace));
 }
 
-function createdVerdict({ plan }: Facts): PlannedEffect {
-  if (plan.outcome === "waiting") return { effect: "waits", reason: `it is created; ${plan.reason}`, changes: [] };
-  if (plan.outcome === "overLimit") return { effect: "tooLarge", reason: plan.reason, changes: [] };
-  return { effect: "new", reason: "it is created", changes: [] };
+function createdEffect({ plan }: PairPlans): PlannedEffect {
+  if (plan.outcome === "waiting")
+    return { effect: "waiting", reason: sentences("New workload", plan.reason), changes: [] };
+  if (plan.outcome === "overLimit") return { effect: "overLimit", reason: sentences(plan.reason), changes: [] };
+  return { effect: "created", reason: "New workload.", changes: [] };
 }
 
-/** What cannot be told because something could not be read: whether a manifest changes it, or whether it is there. */
-function unreadVerdict({ pair, state }: Facts, always = false): PlannedEffect | undefined {
+/** Returns the unknown effect if an object could not be read, so that its change or its existence is unknown. */
+function unreadEffect({ pair, state }: PairPlans, always = false): PlannedEffect | undefined {
   const wanted = unreadOf(pair.after.workload, state.read).filter(
     (reference) => always || state.overlaid.has(configKey(reference)),
   );
   if (wanted.length === 0) return undefined;
   return {
     effect: "unknown",
-    reason: `could not read ${describeMissing(wanted, pair.after.workload.namespace)}`,
+    reason: `Cannot read ${describeMissing(wanted, pair.after.workload.namespace)}.`,
     changes: [],
   };
 }

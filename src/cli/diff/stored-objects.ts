@@ -3,18 +3,18 @@ import { ApiError, isForbidden, isNotFound } from "../../kube/api/errors.ts";
 import { type Resource, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../cluster/map-bounded.ts";
 import { listAll } from "../cluster/list-all.ts";
+import { mapBounded } from "../cluster/map-bounded.ts";
 import { fewObjects } from "../cluster/read-configs.ts";
 import type { JsonMap } from "./manifests/json.ts";
 
-/** An object as it is stored, all of it. */
+/** The stored state of an object, with all its fields. */
 export type LiveObject =
   | { readonly state: "present"; readonly object: JsonMap }
   | { readonly state: "absent" }
   | { readonly state: "forbidden" | "unreadable"; readonly error: string };
 
-/** An object that is asked for; `namespace` counts where the resource has one. */
+/** The location of an object; `namespace` is ignored if the resource has none. */
 export interface StoredLocation {
   readonly resource: Resource;
   readonly namespace: string;
@@ -22,10 +22,9 @@ export interface StoredLocation {
 }
 
 /**
- * Calls `make` with each wanted object and what is stored of it, and resolves with its answers in the same order.
- * Nothing else of what is stored is kept. Many objects of a kind in one namespace are read by a list; where that is
- * forbidden, one by one. What the API server refuses is handed to `make`. Throws where the API server does not answer,
- * and what `make` throws.
+ * Reads the stored object of each item, calls `make` with both, and returns the results in the order of the items. The stored objects are
+ * not kept. Many objects of one kind and namespace are read by a list, or one by one if listing is forbidden. An object that the API
+ * server denies is passed to `make` as such. Throws if the API server does not answer, and what `make` throws.
  */
 export async function mapStored<W, R>(
   client: ApiClient,
@@ -36,27 +35,27 @@ export async function mapStored<W, R>(
   const groups = Map.groupBy(wanted, (one) => collectionOf(at(one)));
   const isMany = (group: readonly W[]) => group.length > fewObjects;
   const [lists, few] = [[...groups.values()].filter(isMany), [...groups.values()].filter((each) => !isMany(each))];
-  const listed = await mapBounded(lists, (group) => overListed(client, group, at, make));
+  const listed = await mapBounded(lists, (group) => mapListed(client, group, at, make));
   const refused = lists.filter((_, index) => listed[index] === undefined);
-  const asked = [...few, ...refused].flat();
-  const got = await mapBounded(asked, async (one) => [one, make(one, await readStored(client, at(one)))] as const);
-  const places = new Map(wanted.map((one, index) => [one, index]));
+  const single = [...few, ...refused].flat();
+  const got = await mapBounded(single, async (one) => [one, make(one, await readStored(client, at(one)))] as const);
+  const order = new Map(wanted.map((one, index) => [one, index]));
   const made = [...listed.flatMap((each) => each ?? []), ...got];
-  return made.toSorted(([a], [b]) => (places.get(a) ?? 0) - (places.get(b) ?? 0)).map(([, each]) => each);
+  return made.toSorted(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0)).map(([, each]) => each);
 }
 
 function collectionOf({ resource, namespace }: StoredLocation): string {
   return resourcePath(resource, resource.namespaced ? { namespace } : {});
 }
 
-/** The same for objects of one kind and namespace, by a list; undefined where the API server refuses that. */
-async function overListed<W, R>(
+/** Does the same for objects of one kind and namespace by a list. Returns undefined if the API server denies the list. */
+async function mapListed<W, R>(
   client: ApiClient,
   group: readonly W[],
   at: (one: W) => StoredLocation,
   make: (one: W, stored: LiveObject) => R,
 ): Promise<readonly (readonly [W, R])[] | undefined> {
-  // Two of a name are of two versions of their API.
+  // Two items with one name have different API versions.
   const byName = Map.groupBy(group, (one) => at(one).name);
   const [first] = group;
   if (first === undefined) return [];

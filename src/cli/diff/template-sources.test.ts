@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { StoredTemplateSource } from "../../cache/workloads/template-source-reads.ts";
-import { readWantedKind, rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { type OverlaidTemplateSources, templateSourceKey, withSourceTemplates } from "./template-sources.ts";
 
-const row = rowOf(readWantedKind("rollouts.argoproj.io") as WantedKind, {
+const row = requestedKindRow(parseRequestedKind("rollouts.argoproj.io") as RequestedKind, {
   apiVersion: "argoproj.io/v1alpha1",
   kind: "Rollout",
 });

@@ -7,30 +7,30 @@ import { isTemplateSource } from "../../domain/config/template-source.ts";
 import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 
-/** A Deployment of the manifests, as it is stored and as it would be. */
+/** A Deployment of the manifests that may be a template source, before and after. */
 export interface OverlaidTemplateSource {
-  /** Undefined: it is not there yet. */
+  /** Undefined if the Deployment does not exist yet. */
   readonly before: StoredTemplateSource | undefined;
   readonly after: StoredTemplateSource;
 }
 
-/** The Deployments of the manifests, by {@link lenderKey}. */
+/** The Deployments of the manifests, by {@link templateSourceKey}. */
 export type OverlaidTemplateSources = ReadonlyMap<string, OverlaidTemplateSource>;
 
-/** Where a Deployment is in {@link OverlaidLenders}. */
+/** Returns the key of a Deployment in {@link OverlaidTemplateSources}. */
 export function templateSourceKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** A workload as it is, which may not be there, and as it would be. */
+/** A workload before, which may be absent, and after. */
 export interface Sides<B extends WorkloadObject | undefined> {
   readonly before: B;
   readonly after: WorkloadObject;
 }
 
 /**
- * A workload before and after with the pod template that its Pods then have. A Deployment that lends it is read once; one of the
- * manifests is not read, and lends what they make of it. Throws what {@link ApiClient.request} throws, besides 404.
+ * Returns a workload before and after, each with the pod template of its template source. A Deployment is read once; a Deployment of the
+ * manifests is not read, because the overlay has it. Throws what {@link ApiClient.request} throws, except 404.
  */
 export async function withSourceTemplates<B extends WorkloadObject | undefined>(
   client: Pick<ApiClient, "request">,
@@ -38,7 +38,7 @@ export async function withSourceTemplates<B extends WorkloadObject | undefined>(
   { before, after }: Sides<B>,
   templateSources: OverlaidTemplateSources,
 ): Promise<Sides<B>> {
-  if (row.borrowing === undefined) return { before, after };
+  if (row.workloadRef === undefined) return { before, after };
   const keyBefore = before && keyOf(row, before);
   const keyAfter = keyOf(row, after);
   const overlaidBefore = keyBefore && templateSources.get(keyBefore);
@@ -54,9 +54,9 @@ export async function withSourceTemplates<B extends WorkloadObject | undefined>(
   return { before: whole, after: isUnchanged ? whole : withTemplateOf(row, after, templateSourceAfter) };
 }
 
-/** Undefined where it borrows nothing that can be lent. */
-function keyOf({ borrowing }: WorkloadRow, object: WorkloadObject): string | undefined {
-  const templateSource = borrowing?.templateSourceOf(object);
+/** Returns undefined if the workload has no template source, or an invalid one. */
+function keyOf({ workloadRef }: WorkloadRow, object: WorkloadObject): string | undefined {
+  const templateSource = workloadRef?.templateSourceOf(object);
   const namespace = object.metadata?.namespace;
   return templateSource && namespace !== undefined && isTemplateSource(templateSource)
     ? templateSourceKey(namespace, templateSource.name)

@@ -11,35 +11,35 @@ import { type DiffEffect, replacing } from "./diff-effects.ts";
 import { pairKey } from "./list-pairs.ts";
 import { type PlannedPair, planPair } from "./planned-pair.ts";
 
-/** What becomes of one workload; docs/commands.md promises the fields. Never a value, never a digest of one. */
+/** The effect on one workload; docs/commands.md promises the fields. Contains no value and no digest of a value. */
 export interface WorkloadDifference extends WorkloadName {
   readonly effect: DiffEffect;
-  /** In which wave of its namespace it is rolled, from 1; null where nothing is rolled, or it waits for nobody. */
+  /** The number of its batch in the namespace, from 1; null if the workload does not roll or waits for no batch. */
   readonly batch: number | null;
-  /** One line for a person. */
+  /** One line for people. */
   readonly reason: string;
-  /** What its Pods would see otherwise than now. */
+  /** The changes of the configuration that the Pods read. */
   readonly changes: readonly Change[];
-  /** What holds it; null where nothing does. */
+  /** The hold; null if nothing holds the rollout. */
   readonly hold: { readonly reason: string; readonly message: string; readonly until: string | null } | null;
-  /** What else decides when its Pods are replaced, a line each: it is paused, or OnDelete. */
+  /** Other settings that decide when Pods are replaced, one line each: paused, OnDelete. */
   readonly notes: readonly string[];
 }
 
-/** What becomes of all workloads that the manifests concern, in the order in which they are rolled. */
+/** Returns the effects on all affected workloads, in rollout order. `now` is in milliseconds since the epoch. */
 export function differencesOf(states: ClusterStates, now: number): readonly WorkloadDifference[] {
   const planned = states.pairs.map((pair) => planPair(pair, states));
-  // Wave would plan them once the changes have settled.
+  // Wave plans the workloads when the changes have settled.
   const paced = pacing(states, planned, now + states.after.policy.pacing.settleMs);
   return planned
-    .filter(({ pair }) => states.concerned.has(pairKey(pair)))
+    .filter(({ pair }) => states.affected.has(pairKey(pair)))
     .flatMap((each) => differenceOf(each, paced) ?? [])
     .sort(inOrder);
 }
 
 type Paced = (planned: PlannedPair) => Pick<WorkloadDifference, "batch" | "hold">;
 
-/** When each is rolled, by `planRollout` and the waves of its namespace. */
+/** Returns when each workload rolls, by `planRollout` and the batches of its namespace. */
 function pacing({ after: { read, policy } }: ClusterStates, planned: readonly PlannedPair[], at: number): Paced {
   const found = new Map(planned.map((each) => [pairKey(each.pair), { ...each.pair.after, workload: each.after }]));
   const seen = new Map(planned.map((each) => [pairKey(each.pair), each.seen]));
@@ -49,12 +49,8 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
   return (each) => {
     const target = found.get(pairKey(each.pair));
     if (target === undefined) return { batch: null, hold: null };
-    let changed: readonly ConfigName[] = [];
-    const note = (_workload: Workload, objects: readonly ConfigName[]) => {
-      changed = objects;
-      return undefined;
-    };
-    const plan = planLive(target, read, policy, at, note, each.seen);
+    const plan = planLive(target, read, policy, at, each.seen);
+    const changed = plan.outcome === "candidate" ? plan.changed : [];
     const held = plan.outcome === "held" ? plan.hold : haltOf(batches, target.workload, changed);
     if (held !== undefined)
       return { batch: null, hold: { reason: held.reason, message: held.message, until: timeOf(held.until) } };
@@ -63,7 +59,7 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
   };
 }
 
-/** A change that has failed is rolled nowhere else. */
+/** Returns the hold if the rollout of a change is halted. */
 function haltOf({ holdOf }: Waves, workload: Workload, changed: readonly ConfigName[]) {
   const hold = changed.length === 0 ? undefined : holdOf(workload, changed);
   return hold?.reason === "halted" ? hold : undefined;
@@ -80,10 +76,10 @@ function numbersIn({ groupOf }: Waves, flags: Parameters<typeof batchNumbers>[1]
 }
 
 function differenceOf(planned: PlannedPair, paced: Paced): WorkloadDifference | undefined {
-  const { pair, verdict } = planned;
-  if (verdict === undefined) return undefined;
+  const { pair } = planned;
+  if (planned.effect === undefined) return undefined;
   const { kind, namespace, name } = pair.after.workload;
-  const { effect, reason, changes } = verdict;
+  const { effect, reason, changes } = planned.effect;
   const { batch, hold } = effect === "roll" ? paced(planned) : { batch: null, hold: null };
   const notes = replacing.has(effect) ? workloadNotes(pair.after.object, pair.after.workload) : [];
   return { kind, namespace, name, effect: hold === null ? effect : "held", batch, reason, changes, hold, notes };

@@ -2,7 +2,7 @@ import type { SelfSubjectAccessReview } from "#kubernetes";
 import { formatList } from "../../domain/syntax/wording.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import { mapBounded } from "../cluster/map-bounded.ts";
-import { tryRead, inScope } from "../cluster/read-result.ts";
+import { inScope, tryRead } from "../cluster/read-result.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked } from "./finding.ts";
 import { readObject } from "./read-object.ts";
@@ -27,7 +27,8 @@ export async function checkAccess(doctorContext: DoctorContext): Promise<CheckRe
       return review.status?.allowed ? undefined : plural;
     }),
   );
-  if ("unread" in answers) return { found: [...absent, notRead(null, "Your permissions were not checked", answers)], fine: "" };
+  if ("unread" in answers)
+    return { found: [...absent, notRead(null, "Your permissions were not checked", answers)], fine: "" };
   const denied = answers.read.flatMap((each) => each ?? []);
   const needs = denied.map((plural) => `list ${plural} ${scope}`);
   const what = `You do not have permission to list ${formatList(denied, denied.length, String)} ${scope}. Workloads that depend on them were not checked.`;

@@ -76,9 +76,16 @@ function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: stri
 }
 
 /** Returns the findings about the metadata of a Namespace, ConfigMap or Secret. */
-export function metadataFindings(on: "namespace" | "config", place: ObjectRef, { metadata }: Pick<KubeObject, "metadata">): ObjectFindings {
+export function metadataFindings(
+  on: "namespace" | "config",
+  place: ObjectRef,
+  { metadata }: Pick<KubeObject, "metadata">,
+): ObjectFindings {
   const { annotations = {}, labels = {} } = metadata;
-  const mistakes = [...misplacedAnnotations(place, { annotations, labels }), ...misusedAnnotations(on, place, annotations)];
+  const mistakes = [
+    ...misplacedAnnotations(place, { annotations, labels }),
+    ...misusedAnnotations(on, place, annotations),
+  ];
   return mistakes.length === 0 ? nothing : { ...nothing, mistakes };
 }
 
@@ -98,13 +105,19 @@ function mistakesOnWorkload(
   ];
 }
 
-function leftoversOn(place: ObjectRef, workload: Workload, { namespacePolicyOf, ownership }: Policy): readonly Finding[] {
+function leftoversOn(
+  place: ObjectRef,
+  workload: Workload,
+  { namespacePolicyOf, ownership }: Policy,
+): readonly Finding[] {
   const edit = `kubectl edit ${kubectlArguments(place)}`;
   const migrate = "Run Wave once with --migrate-legacy (docs/owner-references.md).";
   const left = namespacePolicyOf !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload);
   const what = "New Pods stay pending. A scheduling hold of Wave is left over. Wave removes it when Wave runs.";
   return [
-    ...(workload.oldFinalizer && ownership === undefined ? [warning(place, sentences(oldFinalizerWarning.message), migrate)] : []),
+    ...(workload.oldFinalizer && ownership === undefined
+      ? [warning(place, sentences(oldFinalizerWarning.message), migrate)]
+      : []),
     ...(left ? [problem(place, what, edit)] : []),
   ];
 }

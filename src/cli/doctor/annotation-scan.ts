@@ -7,9 +7,14 @@ import type { Cluster } from "../cluster/cluster-command.ts";
 import { type KnownPolicy, policyOf } from "../cluster/known-policy.ts";
 import { type ListScope, listAll } from "../cluster/list-all.ts";
 import { readNamespaces } from "../cluster/read-namespaces.ts";
-import { tryRead, type ReadFailure, inScope } from "../cluster/read-result.ts";
+import { inScope, type ReadFailure, tryRead } from "../cluster/read-result.ts";
 import { configArgumentKinds } from "../command/workload-argument.ts";
-import { type ObjectFindings, metadataFindings, workloadFindings, type OtherCompatibility } from "./annotation-findings.ts";
+import {
+  metadataFindings,
+  type ObjectFindings,
+  type OtherCompatibility,
+  workloadFindings,
+} from "./annotation-findings.ts";
 import type { Finding } from "./finding.ts";
 
 /** The findings about the annotations of all workloads, Namespaces, ConfigMaps and Secrets. */
@@ -37,7 +42,11 @@ export async function scanAnnotations(
 ): Promise<AnnotationScan> {
   const { of: namespacePolicyOf, unread } = await readNamespaces(client, namespace, known.compatibility);
   const policy = { ...policyOf(known), namespacePolicyOf: unread === undefined ? namespacePolicyOf : undefined };
-  const all = async <T extends KubeObject>(resource: Resource, scope: ListScope, note: (object: T) => ObjectFindings) => {
+  const all = async <T extends KubeObject>(
+    resource: Resource,
+    scope: ListScope,
+    note: (object: T) => ObjectFindings,
+  ) => {
     const permission = `list ${resource.plural} ${inScope(scope.namespace)}`;
     const read = await tryRead(permission, () => listAll<T, ObjectFindings>(client, resource, scope, note));
     return { plural: resource.plural, read };
@@ -52,7 +61,11 @@ export async function scanAnnotations(
     ),
     ...configArgumentKinds.map(({ kind, resource }) =>
       all(resource, { namespace, accept: metadataOnlyList }, (object) =>
-        metadataFindings("config", { kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name }, object),
+        metadataFindings(
+          "config",
+          { kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name },
+          object,
+        ),
       ),
     ),
     namespace === undefined ? all(resources.namespaces, {}, notedOnNamespace) : named(namespace),

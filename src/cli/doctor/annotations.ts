@@ -1,8 +1,8 @@
 import { formatCount } from "../../domain/syntax/wording.ts";
 import { configArgumentKinds } from "../command/workload-argument.ts";
+import type { UnreadResource } from "./annotation-scan.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import { type CheckResult, notRead } from "./finding.ts";
-import type { UnreadResource } from "./annotation-scan.ts";
 
 /** Checks that annotations for Wave have an effect where they are, and have valid values. */
 export async function checkAnnotations(doctorContext: DoctorContext): Promise<CheckResult> {
@@ -17,7 +17,9 @@ export async function checkAnnotations(doctorContext: DoctorContext): Promise<Ch
 /** Checks that nothing of earlier controllers is left that blocks or misleads. */
 export async function checkLeftovers(doctorContext: DoctorContext): Promise<CheckResult> {
   const { leftovers, unread } = await doctorContext.annotationScan();
-  const unknown = unread.filter(mayHaveLeftovers).map((each) => notRead(null, `Leftovers on ${each.plural} were not checked`, each));
+  const unknown = unread
+    .filter(mayHaveLeftovers)
+    .map((each) => notRead(null, `Leftovers on ${each.plural} were not checked`, each));
   return { found: [...leftovers, ...unknown], fine: "no leftovers" };
 }
 

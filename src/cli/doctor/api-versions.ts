@@ -3,7 +3,7 @@ import { mapBounded } from "../cluster/map-bounded.ts";
 import { tryRead } from "../cluster/read-result.ts";
 import { builtInArgumentKinds } from "../command/workload-argument.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
-import { type DoctorContext, elects, deploymentRef } from "./doctor-context.ts";
+import { type DoctorContext, deploymentRef, elects } from "./doctor-context.ts";
 import { type CheckResult, type Finding, notRead, problem, unchecked, warning } from "./finding.ts";
 
 /** The minor version of the oldest Kubernetes that Wave supports, as in the chart. */
@@ -17,9 +17,18 @@ interface GroupList {
 export async function checkApiVersions({ cluster, serverVersion, watching }: DoctorContext): Promise<CheckResult> {
   const found: Finding[] = [];
   const minor = /^v1\.(\d+)/.exec(serverVersion ?? "")?.[1];
-  if (serverVersion === undefined) found.push(unchecked(null, "The version of the API server was not checked. You do not have permission to get /version."));
+  if (serverVersion === undefined)
+    found.push(
+      unchecked(null, "The version of the API server was not checked. You do not have permission to get /version."),
+    );
   else if (minor !== undefined && Number(minor) < oldestMinor)
-    found.push(problem(null, `Kubernetes ${serverVersion} is too old. Wave needs 1.${oldestMinor} or newer.`, "Upgrade the cluster."));
+    found.push(
+      problem(
+        null,
+        `Kubernetes ${serverVersion} is too old. Wave needs 1.${oldestMinor} or newer.`,
+        "Upgrade the cluster.",
+      ),
+    );
   const needed = new Set(builtInArgumentKinds.map(({ resource }) => resource.apiVersion));
   if (watching.some((wave) => elects(wave))) needed.add("coordination.k8s.io/v1");
   if (watching.some((wave) => wave.values["enable-webhooks"])) needed.add("admissionregistration.k8s.io/v1");
@@ -28,7 +37,8 @@ export async function checkApiVersions({ cluster, serverVersion, watching }: Doc
   else {
     const served = new Set(groups.read.groups.flatMap(({ versions }) => versions.map((each) => each.groupVersion)));
     for (const each of needed)
-      if (!served.has(each)) found.push(problem(null, `The API server does not serve ${each}, which Wave needs.`, "kubectl api-versions"));
+      if (!served.has(each))
+        found.push(problem(null, `The API server does not serve ${each}, which Wave needs.`, "kubectl api-versions"));
   }
   const kinds = watching.flatMap((wave) => (wantedKinds(wave.values) ?? []).map((kind) => ({ wave, kind })));
   const absent = await mapBounded(kinds, async ({ wave, kind }): Promise<readonly Finding[]> => {

@@ -1,12 +1,21 @@
-import type { Secret, Volume } from "#kubernetes";
 import { X509Certificate } from "node:crypto";
+import type { Secret, Volume } from "#kubernetes";
 import { resources } from "../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
 import { type Certificate, readBundle } from "../../webhook/certificates/pem.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { age } from "../output/age.ts";
 import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
-import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, unchecked, warning } from "./finding.ts";
+import {
+  type CheckResult,
+  type Finding,
+  kubectlArguments,
+  notRead,
+  type ObjectRef,
+  problem,
+  unchecked,
+  warning,
+} from "./finding.ts";
 import { readObject } from "./read-object.ts";
 
 /** Wave and cert-manager renew a certificate when a third of its lifetime is left. A certificate that ends this soon was not renewed. */
@@ -22,10 +31,16 @@ export async function checkCertificate(
   const trusted = certificatesIn(clientConfig.caBundle);
   const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   if (trusted.length === 0)
-    return { found: [problem(where, "The caBundle contains no certificate, so the API server cannot call the webhook.", logs)], fine: "" };
+    return {
+      found: [problem(where, "The caBundle contains no certificate, so the API server cannot call the webhook.", logs)],
+      fine: "",
+    };
   const secret = secretOf(wave);
   if (secret === undefined) {
-    const found = unchecked(where, "The caBundle was not compared with the served certificate, because no Secret contains that certificate.");
+    const found = unchecked(
+      where,
+      "The caBundle was not compared with the served certificate, because no Secret contains that certificate.",
+    );
     return { found: [found, ...expiry(trusted, where, doctorContext.now, logs)], fine: until(trusted) };
   }
   const stored = await readObject<Secret>(doctorContext, resources.secrets, secret);

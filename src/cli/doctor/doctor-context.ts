@@ -1,10 +1,10 @@
 import type { Cluster } from "../cluster/cluster-command.ts";
 import type { KnownPolicy } from "../cluster/known-policy.ts";
-import type { WorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
 import type { ReadResult } from "../cluster/read-result.ts";
+import type { WorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
 import type { RunningWave, RunningWaves } from "../cluster/running-wave.ts";
-import type { CheckResult, ObjectRef } from "./finding.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
+import type { CheckResult, ObjectRef } from "./finding.ts";
 
 /** The input of all checks: the cluster, its running Waves, and what several checks need, each read once. */
 export interface DoctorContext {

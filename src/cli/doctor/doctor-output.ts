@@ -4,7 +4,7 @@ import { printable } from "../output/printable.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
 import { wrappedBehind } from "../output/wrap.ts";
 import type { CheckName } from "./checks.ts";
-import { type CheckResult, type Finding, describeRef, type Severity, severities } from "./finding.ts";
+import { type CheckResult, describeRef, type Finding, type Severity, severities } from "./finding.ts";
 
 /** The output of `wave doctor -o json`; docs/commands.md promises its fields. */
 export interface Diagnosis {
@@ -71,7 +71,9 @@ export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint, w
   const blocks = [...groups.values()].flatMap((group) => {
     const rest = group.length - mostShown;
     const lines = group.slice(0, mostShown).flatMap((each) => block(each, paint, width));
-    return rest > 0 ? [...lines, "", `${formatCount(rest)} more findings of check ${group[0]?.check}. To see all: -o json.`] : lines;
+    return rest > 0
+      ? [...lines, "", `${formatCount(rest)} more findings of check ${group[0]?.check}. To see all: -o json.`]
+      : lines;
   });
   const painted: PaintCell = (text, row, column) => {
     if (row === 0) return paint("bold", text);

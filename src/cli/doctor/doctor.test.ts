@@ -18,7 +18,7 @@ describe("wave doctor", () => {
     const { code, out, err } = await run("doctor");
     expect(code).toBe(1);
     // The sandbox has no reviews of access.
-    expect(err).toMatch(/^wave doctor: access could not be checked in full [^\n]*\n$/);
+    expect(err).toMatch(/^warning: access could not be checked in full [^\n]*\n$/);
     expect(out).toMatch(/^workloads {5}problem +1 problem$/m);
     expect(out).toContain(
       [
@@ -175,7 +175,7 @@ describe("wave doctor", () => {
     expect(out).toMatch(/leader and webhook: you may not list deployments in all namespaces\n/);
     expect(out).toMatch(/^leftovers +unchecked +1 not checked$/m);
     expect(err).toMatch(
-      /^wave doctor: access, wave, workloads, annotations, others and leftovers could not be checked in full: that takes "list deployments in all namespaces", [^\n]*\n$/,
+      /^warning: access, wave, workloads, annotations, others and leftovers could not be checked in full: that takes "list deployments in all namespaces", [^\n]*\n$/,
     );
     expect(findings).toContainEqual({
       check: "annotations",
@@ -223,7 +223,7 @@ describe("wave doctor", () => {
     expect((await runWave(["doctor"], { KUBECONFIG: nobody })).code).toBe(3);
     expect(await runWave(["doctor", "deployment/web"], { KUBECONFIG: nobody })).toMatchObject({
       code: 2,
-      err: 'wave doctor: "deployment/web" is not a flag; -n and -A say where to look\n',
+      err: 'error: "deployment/web" is not a flag; -n and -A say where to look\n',
     });
   });
 });

@@ -1,21 +1,21 @@
 import { quoted } from "../../domain/syntax/wording.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
-import { type CommandCall, type Cluster, clusterCommand } from "../cluster/cluster-command.ts";
+import { type Cluster, type CommandCall, clusterCommand } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { type WorkloadSnapshots, readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
-import { type ReadResult, tryRead, inScope } from "../cluster/read-result.ts";
+import { inScope, type ReadResult, tryRead } from "../cluster/read-result.ts";
+import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
 import { readRunningWaves, wavesWatching } from "../cluster/running-wave.ts";
 import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
+import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
-import { printable } from "../output/printable.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
+import { type AnnotationScan, scanAnnotations } from "./annotation-scan.ts";
 import { runChecks } from "./checks.ts";
 import type { DoctorContext } from "./doctor-context.ts";
 import { doctorFlags } from "./doctor-flags.ts";
 import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
-import { scanAnnotations, type AnnotationScan } from "./annotation-scan.ts";
 
 /**
  * `wave doctor`: finds what keeps Wave from rolling, and the next step for each finding. The exit code is "no" if there is a problem, and
@@ -37,7 +37,7 @@ export const doctor = clusterCommand({
         isForProgram(output) ? await programText(diagnosis, output) : renderDiagnosis(diagnosis, paint, outputColumns),
       );
       const unchecked = uncheckedIn(diagnosis);
-      if (unchecked !== undefined) writeError(`wave doctor: ${printable(appendCluster(unchecked, cluster))}\n`);
+      if (unchecked !== undefined) writeError(warningLine(appendCluster(unchecked, cluster)));
       const hasProblem = diagnosis.findings.some(({ severity }) => severity === "problem");
       return exitCodeFor({ no: hasProblem, complete: unchecked === undefined });
     };
@@ -49,7 +49,7 @@ async function doctorContextOf(cluster: Cluster, called: CommandCall<typeof doct
   const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
   const serverVersion = await versionOf(cluster);
   const waves = await readRunningWaves(cluster.client);
-  const policy = await readRunningPolicy("doctor", cluster, called, namespace, waves);
+  const policy = await readRunningPolicy(cluster, called, namespace, waves);
   let workloads: Promise<ReadResult<WorkloadSnapshots>> | undefined;
   let annotationScan: Promise<AnnotationScan> | undefined;
   return {

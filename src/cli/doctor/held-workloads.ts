@@ -4,7 +4,15 @@ import { formatCount, formatList } from "../../domain/syntax/wording.ts";
 import type { Explanation } from "../cluster/explanation.ts";
 import { sentences } from "../cluster/sentences.ts";
 import { age } from "../output/age.ts";
-import { describeRef, type Finding, kubectlArguments, type ObjectRef, problem, warning, waveArguments } from "./finding.ts";
+import {
+  describeRef,
+  type Finding,
+  kubectlArguments,
+  type ObjectRef,
+  problem,
+  warning,
+  waveArguments,
+} from "./finding.ts";
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 
@@ -32,7 +40,11 @@ const holdFindings: Readonly<Record<HoldReason, HoldFinding | undefined>> = {
   window: { afterMs: 8 * day, severity: warning, fix: explain },
   interval: { afterMs: 8 * day, severity: warning, fix: explain },
   settling: { afterMs: day, severity: warning, fix: explain },
-  progressing: { afterMs: hour, severity: warning, fix: (workload) => `kubectl rollout status ${kubectlArguments(workload)}` },
+  progressing: {
+    afterMs: hour,
+    severity: warning,
+    fix: (workload) => `kubectl rollout status ${kubectlArguments(workload)}`,
+  },
   batch: { afterMs: 30 * minute, severity: warning, fix: explain },
 };
 

@@ -38,7 +38,11 @@ function noWave(waves: readonly RunningWave[], namespace: string | undefined): F
   }
   const place = deploymentRef(wave);
   if (wave.object.spec?.replicas === 0)
-    return problem(place, "Wave is scaled to 0, so nothing rolls.", `kubectl scale ${kubectlArguments(place)} --replicas=2`);
+    return problem(
+      place,
+      "Wave is scaled to 0, so nothing rolls.",
+      `kubectl scale ${kubectlArguments(place)} --replicas=2`,
+    );
   const watched = wave.values.namespaces;
   const what = `Wave does not watch namespace ${namespace}. Its flag is --namespaces=${watched}.`;
   return problem(place, what, `Add ${namespace} to --namespaces.`);
@@ -51,7 +55,9 @@ function overlaps(watching: readonly RunningWave[]): readonly Finding[] {
       const [own, others] = [wave.values.namespaces, other.values.namespaces];
       if (own !== undefined && others !== undefined && !own.some((each) => others.includes(each))) return [];
       const what = `Two Waves roll the same workloads. The other is ${describeWave(other)}.`;
-      return [problem(deploymentRef(wave), what, `kubectl scale ${kubectlArguments(deploymentRef(other))} --replicas=0`)];
+      return [
+        problem(deploymentRef(wave), what, `kubectl scale ${kubectlArguments(deploymentRef(other))} --replicas=0`),
+      ];
     }),
   );
 }

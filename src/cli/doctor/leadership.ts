@@ -3,8 +3,16 @@ import { resources } from "../../kube/api/resources.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { defaultElectionTimings, holderOf } from "../../manager/leader-election/lease.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
-import { type DoctorContext, elects, deploymentRef } from "./doctor-context.ts";
-import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, warning } from "./finding.ts";
+import { type DoctorContext, deploymentRef, elects } from "./doctor-context.ts";
+import {
+  type CheckResult,
+  type Finding,
+  kubectlArguments,
+  notRead,
+  type ObjectRef,
+  problem,
+  warning,
+} from "./finding.ts";
 import { readObject } from "./read-object.ts";
 
 /** Checks that one replica is the leader, and that at least one other is on standby. */

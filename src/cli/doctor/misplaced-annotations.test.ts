@@ -86,7 +86,8 @@ describe("annotations of a Namespace", () => {
 
 describe("annotations of a ConfigMap or Secret", () => {
   const page = { kind: "ConfigMap", namespace: "shop", name: "page" };
-  const told = (annotations: Record<string, string>) => misusedAnnotations("config", page, annotations).map(({ what }) => what);
+  const told = (annotations: Record<string, string>) =>
+    misusedAnnotations("config", page, annotations).map(({ what }) => what);
 
   it("are told where they mean nothing there, or cannot be read", () => {
     expect(told({ "wave.pusher.com/shared-wth": "*" })).toEqual([

@@ -22,7 +22,10 @@ const mostFindings = 3;
  * Finds what was meant for Wave but never reaches it, so that Wave itself cannot warn: labels that should be annotations, annotations with
  * a misspelt prefix, and annotations on the pod template.
  */
-export function misplacedAnnotations(place: ObjectRef, { annotations, labels, templateAnnotations = {} }: ObjectMetadataTexts): readonly Finding[] {
+export function misplacedAnnotations(
+  place: ObjectRef,
+  { annotations, labels, templateAnnotations = {} }: ObjectMetadataTexts,
+): readonly Finding[] {
   return [
     ...first(labels, place, (name, value) => asLabel(place, name, value)),
     ...first(annotations, place, (name, value) => asMisspelt(place, name, value)),
@@ -34,7 +37,11 @@ export function misplacedAnnotations(place: ObjectRef, { annotations, labels, te
  * Finds annotations of Wave on a Namespace, ConfigMap or Secret that have no effect there or have an invalid value. Plans already report
  * such annotations of workloads.
  */
-export function misusedAnnotations(on: "namespace" | "config", place: ObjectRef, annotations: Annotations): readonly Finding[] {
+export function misusedAnnotations(
+  on: "namespace" | "config",
+  place: ObjectRef,
+  annotations: Annotations,
+): readonly Finding[] {
   return first(annotations, place, (name, value) => {
     if (!name.startsWith(annotationPrefix) || name === rotateHashKey) return undefined;
     const short = name.slice(annotationPrefix.length);
@@ -68,7 +75,14 @@ function first(
     if (one === undefined) continue;
     // The rest waits until these are fixed: to find what each name means costs time.
     if (found.length === mostFindings)
-      return [...found, problem(place, "The object has more annotations or labels like these.", `kubectl edit ${kubectlArguments(place)}`)];
+      return [
+        ...found,
+        problem(
+          place,
+          "The object has more annotations or labels like these.",
+          `kubectl edit ${kubectlArguments(place)}`,
+        ),
+      ];
     found.push(one);
   }
   return found;

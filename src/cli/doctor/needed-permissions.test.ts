@@ -44,7 +44,8 @@ describe("what wave doctor asks for Wave's account", () => {
   });
 
   it("is not what its flags leave out", () => {
-    const resources = (...flags: readonly string[]) => new Set(neededPermissions(wave(...flags)).map(({ role }) => role));
+    const resources = (...flags: readonly string[]) =>
+      new Set(neededPermissions(wave(...flags)).map(({ role }) => role));
     expect(resources()).toEqual(new Set(["", "namespaces"]));
     expect(resources("--enable-webhooks", "--webhook-tls-directory=/c")).not.toContain("webhook-authority");
   });

@@ -32,7 +32,13 @@ export function neededPermissions(wave: RunningWave): readonly NeededPermission[
   ];
 }
 
-function need(role: string, resource: string, verbs: string, within: NeededPermission["within"] = "watched", name?: string): NeededPermission {
+function need(
+  role: string,
+  resource: string,
+  verbs: string,
+  within: NeededPermission["within"] = "watched",
+  name?: string,
+): NeededPermission {
   const [plural = "", ...group] = resource.split(".");
   return { role, group: group.join("."), resource: plural, name, verbs: verbs.split(" "), within };
 }

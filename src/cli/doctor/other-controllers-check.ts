@@ -2,7 +2,15 @@ import { formatCount } from "../../domain/syntax/wording.ts";
 import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
 import type { DoctorContext } from "./doctor-context.ts";
-import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, warning } from "./finding.ts";
+import {
+  type CheckResult,
+  type Finding,
+  kubectlArguments,
+  notRead,
+  type ObjectRef,
+  problem,
+  warning,
+} from "./finding.ts";
 
 /** Checks that no other controller rolls the same workloads. Otherwise a workload could roll twice for one change. */
 export async function checkOtherControllers(doctorContext: DoctorContext): Promise<CheckResult> {
@@ -36,7 +44,13 @@ function findingsAbout(
     return [problem(place, "Another Wave runs and uses the same annotations. Workloads may roll twice.", fix)];
   }
   if (policy.compatibility?.understood.includes(compatibility))
-    return [problem(place, `${controller} runs, and Wave uses the same annotations (--compatibility). Workloads may roll twice.`, fix)];
+    return [
+      problem(
+        place,
+        `${controller} runs, and Wave uses the same annotations (--compatibility). Workloads may roll twice.`,
+        fix,
+      ),
+    ];
   const both = annotated.get(compatibility) ?? 0;
   if (both === 0) return [];
   return [

@@ -50,7 +50,9 @@ async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Pro
 /** Returns one question for each verb and place. If Wave watches named namespaces, a role may allow these Namespaces by name only. */
 function questionsOf(need: NeededPermission, namespaces: readonly string[] | undefined): readonly AccessQuestion[] {
   const places =
-    need.within === "watched" ? (namespaces ?? [undefined]) : [need.within === "none" ? undefined : need.within.namespace];
+    need.within === "watched"
+      ? (namespaces ?? [undefined])
+      : [need.within === "none" ? undefined : need.within.namespace];
   const names = need.resource === "namespaces" ? (namespaces ?? [undefined]) : [need.name];
   return need.verbs.flatMap((verb) =>
     places.flatMap((namespace) => names.map((name) => ({ need: { ...need, name }, verb, namespace }))),

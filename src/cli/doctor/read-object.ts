@@ -5,7 +5,11 @@ import type { DoctorContext } from "./doctor-context.ts";
 import type { ObjectRef } from "./finding.ts";
 
 /** Reads one object; `read` is undefined if the object does not exist. */
-export function readObject<T>({ cluster }: DoctorContext, resource: Resource, where: ObjectRef): Promise<ReadResult<T | undefined>> {
+export function readObject<T>(
+  { cluster }: DoctorContext,
+  resource: Resource,
+  where: ObjectRef,
+): Promise<ReadResult<T | undefined>> {
   const { namespace, name } = where;
   const path = resourcePath(resource, namespace === null ? { name } : { namespace, name });
   return tryRead(permissionToGet(resource, where), () => getIfExists<T>(cluster.client, { path }));

@@ -42,7 +42,13 @@ export async function probeWebhook(
     const byRole = isForbidden(error) && / cannot create resource /.test(why);
     if (!byRole) return [unchecked(where, sentences(`The webhook was not called: ${why}`))];
     const permission = `create deployments in ${target}`;
-    return [unchecked(where, `The webhook was not called. You do not have permission to ${permission}, which the dry run needs.`, [permission])];
+    return [
+      unchecked(
+        where,
+        `The webhook was not called. You do not have permission to ${permission}, which the dry run needs.`,
+        [permission],
+      ),
+    ];
   }
 }
 

@@ -8,7 +8,16 @@ import { type ReadResult, tryRead } from "../cluster/read-result.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
 import { checkCertificate } from "./certificates.ts";
 import { type DoctorContext, deploymentRef, reinstall } from "./doctor-context.ts";
-import { type CheckResult, type Finding, kubectlArguments, notRead, type ObjectRef, problem, unchecked, warning } from "./finding.ts";
+import {
+  type CheckResult,
+  type Finding,
+  kubectlArguments,
+  notRead,
+  type ObjectRef,
+  problem,
+  unchecked,
+  warning,
+} from "./finding.ts";
 import { readObject } from "./read-object.ts";
 import { probeWebhook } from "./webhook-probe.ts";
 
@@ -34,10 +43,17 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
       found: [unchecked(deploymentRef(wave), "The webhook was not checked. --webhook-url calls it without a Service.")],
       fine: "",
     };
-  if ("unread" in stored) return { found: [notRead(where, "The registration of the webhook was not checked", stored)], fine: "" };
+  if ("unread" in stored)
+    return { found: [notRead(where, "The registration of the webhook was not checked", stored)], fine: "" };
   if (stored.read === undefined)
     return {
-      found: [problem(where, "The webhook is not registered. The configuration does not exist, so the API server does not call Wave.", reinstall(wave))],
+      found: [
+        problem(
+          where,
+          "The webhook is not registered. The configuration does not exist, so the API server does not call Wave.",
+          reinstall(wave),
+        ),
+      ],
       fine: "",
     };
   const callers = (stored.read.webhooks ?? []).filter(
@@ -81,7 +97,13 @@ function registered(
   const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
   return [
     ...(tokenIn(clientConfig) === undefined
-      ? [problem(where, "Wave has not registered itself. The configuration calls a path that Wave does not serve.", logs)]
+      ? [
+          problem(
+            where,
+            "Wave has not registered itself. The configuration calls a path that Wave does not serve.",
+            logs,
+          ),
+        ]
       : []),
     ...(failurePolicy === "Fail"
       ? [
@@ -95,11 +117,17 @@ function registered(
   ];
 }
 
-async function endpointsOf(doctorContext: DoctorContext, where: ObjectRef, wave: RunningWave): Promise<readonly Finding[]> {
+async function endpointsOf(
+  doctorContext: DoctorContext,
+  where: ObjectRef,
+  wave: RunningWave,
+): Promise<readonly Finding[]> {
   const service = await readObject<KubeObject & Service>(doctorContext, resources.services, where);
   if ("unread" in service) return [notRead(where, "The Service was not checked", service)];
   if (service.read === undefined)
-    return [problem(where, "The Service does not exist, so the API server does not reach the webhook.", reinstall(wave))];
+    return [
+      problem(where, "The Service does not exist, so the API server does not reach the webhook.", reinstall(wave)),
+    ];
   // A Service of type ExternalName has no endpoints.
   if (service.read.spec?.type === "ExternalName") return [];
   const scope = { namespace: wave.namespace, labelSelector: `kubernetes.io/service-name=${where.name}` };

@@ -1,30 +1,33 @@
-import { sharedExitCodes } from "../command/exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
+import type { HelpScope } from "../flags/parse-flags.ts";
 import { migrateFlags } from "./migrate-flags.ts";
 import { migrationEffects } from "./workload-migration.ts";
 
-/** What `wave migrate --help` prints. */
-export function migrateHelp(): string {
+/** Returns the help of `wave migrate`. */
+export function migrateHelp(scope: HelpScope): string {
   return renderHelp(
     {
       usage: "wave migrate --dry-run [flags]",
-      summary:
-        "Tells what Wave would do with each workload if it took over now from Wave in Go, SAP's pod-reloader or Stakater's " +
-        "Reloader, whose annotations it understands here unless --compatibility says otherwise. It writes nothing.",
+      description:
+        "Preview what happens to each workload if Wave replaces Wave in Go, SAP pod-reloader or Stakater Reloader.",
       examples: [
         ["wave migrate --dry-run -A", "the whole cluster"],
-        [
-          "wave migrate --dry-run -A --compatibility=wave,stakater -o json",
-          "for a program, as that Wave would be told",
-        ],
+        ["wave migrate --dry-run -A --compatibility=wave,stakater -o json", "only these annotations, for a program"],
       ],
-      words: { heading: "What becomes of a workload", meanings: migrationEffects },
+      usualFlags: ["dry-run", "namespace", "all-namespaces", "output"],
+      details: [
+        "The preview understands the annotations of all these controllers, unless --compatibility selects some. It uses your permissions and writes nothing.",
+        "It does not read the flags of a running Wave: give the flags that the new Wave will have.",
+      ],
+      words: { heading: "Effects", meanings: migrationEffects },
       exits: {
-        0: "nothing would roll",
-        1: "something would roll",
+        [exitCodes.done]: "No workload would roll.",
+        [exitCodes.no]: "Some workloads would roll.",
         ...sharedExitCodes,
       },
     },
     migrateFlags,
+    scope,
   );
 }

@@ -4,14 +4,14 @@ import { isForProgram, type ProgramForm, programText } from "../output/program-t
 import { tableLines } from "../output/table.ts";
 import type { WorkloadMigration } from "./workload-migration.ts";
 
-/** What `wave migrate -o json` prints. */
+/** The output of `wave migrate -o json`. */
 export interface Migration {
   readonly workloads: readonly WorkloadMigration[];
-  /** Who else rolls workloads in this cluster; null where that could not be read. */
+  /** Other controllers that roll workloads in this cluster, Wave in Go included; null if Deployments could not be listed. */
   readonly controllers: readonly OtherController[] | null;
 }
 
-/** For a person, or for a program. */
+/** Renders a migration for people or for a program. */
 export async function renderMigration(migration: Migration, output: "table" | ProgramForm): Promise<string> {
   const versioned = { version: 1, ...migration };
   if (isForProgram(output)) return programText(versioned, output);
@@ -19,13 +19,13 @@ export async function renderMigration(migration: Migration, output: "table" | Pr
 }
 
 function table({ workloads }: Migration): readonly string[] {
-  if (workloads.length === 0) return ["No workload that asks for rolls was found."];
-  const heading = ["NAMESPACE", "NAME", "ASKS AS", "EFFECT", "WHY"];
+  if (workloads.length === 0) return ["No workload with an annotation of Wave or of another controller found."];
+  const heading = ["NAMESPACE", "NAME", "EFFECT", "COMPATIBILITY", "REASON"];
   const rows = workloads.map(({ namespace, kind, name, compatibility, effect, reason }) => [
     namespace,
     `${kind.toLowerCase()}/${name}`,
-    compatibility.join(",") || "-",
     effect,
+    compatibility.join(",") || "-",
     reason,
   ]);
   return tableLines([heading, ...rows], 3);
@@ -37,13 +37,15 @@ function summary({ workloads, controllers }: Migration): readonly string[] {
   const leftovers = workloads.filter((each) => each.leftovers.length > 0).length;
   return [
     "",
-    `${rolls} of ${workloads.length} would roll${unknown === 0 ? "" : `; ${unknown} could not be told`}.`,
+    `${rolls} of ${workloads.length} ${workloads.length === 1 ? "workload" : "workloads"} would roll.${unknown === 0 ? "" : ` The effect on ${unknown} is unknown.`}`,
     ...(leftovers === 0
       ? []
-      : [`${leftovers} have a finalizer of an old Wave, which has to be removed: Wave does it with --migrate-legacy.`]),
+      : [
+          `${leftovers} ${leftovers === 1 ? "has" : "have"} a finalizer of an old Wave. Run Wave once with --migrate-legacy to remove it.`,
+        ]),
     ...(controllers ?? []).map(({ controller, namespace, name, replicas }) =>
       printable(
-        `${controller} runs as deployment/${name} in ${namespace} with ${replicas === 1 ? "1 replica" : `${replicas} replicas`}: scale it to 0 before Wave understands its annotations.`,
+        `${controller} runs as deployment/${name} in ${namespace} (${replicas === 1 ? "1 replica" : `${replicas} replicas`}). Scale it to 0 before Wave takes over.`,
       ),
     ),
   ];

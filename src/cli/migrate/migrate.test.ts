@@ -102,7 +102,7 @@ describe("wave migrate --dry-run", () => {
     const { code, err } = await run("migrate");
     expect({ code, err }).toEqual({
       code: 2,
-      err: "wave migrate: it only looks: call it with --dry-run. To migrate, start Wave\n",
+      err: "error: it only looks: call it with --dry-run. To migrate, start Wave\n",
     });
   });
 });

@@ -1,41 +1,48 @@
-import { compatibility } from "../../domain/compatibility/settings.ts";
+import { compatibilities } from "../../domain/compatibility/settings.ts";
 import { quoted } from "../../domain/syntax/wording.ts";
 import { clusterCommand } from "../cluster/cluster-command.ts";
-import { readPolicy } from "../cluster/inherited-flags.ts";
-import { otherControllers } from "../cluster/other-controllers.ts";
+import { readPolicy } from "../cluster/known-policy.ts";
+import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
+import type { ReadFailure } from "../cluster/read-result.ts";
 import { readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
-import { withCluster } from "../command/command-failure.ts";
+import { type RunningWaves, readRunningWaves } from "../cluster/running-wave.ts";
+import { appendCluster } from "../command/command-failure.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
+import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import { printable } from "../output/printable.ts";
 import { migrateFlags } from "./migrate-flags.ts";
 import { type Migration, renderMigration } from "./migrate-output.ts";
 import { migrationOf } from "./workload-migration.ts";
 
 /**
- * `wave migrate --dry-run`: what would become of each workload if Wave took over now. The answer is no where something would
- * roll; what could not be read is none.
+ * `wave migrate --dry-run`: previews what happens to each workload if Wave takes over now. The exit code is "no" if a workload would roll,
+ * and "incomplete" if an effect is unknown.
  */
 export const migrate = clusterCommand({
   name: "migrate",
   flags: migrateFlags,
-  help: async () => (await import("./migrate-help.ts")).migrateHelp(),
+  help: async (scope) => (await import("./migrate-help.ts")).migrateHelp(scope),
   read: ({ positionals, values, terminal }) => {
     const [surplus] = positionals;
-    if (surplus !== undefined) throw new UsageError(`${quoted(surplus)} is not a flag; -n and -A say where to look`);
-    if (!values["dry-run"]) throw new UsageError("it only looks: call it with --dry-run. To migrate, start Wave");
+    if (surplus !== undefined) throw new UsageError(`unexpected argument ${quoted(surplus)}; use -n NAMESPACE or -A`);
+    if (!values["dry-run"])
+      throw new UsageError(
+        "wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility (docs/migration.md)",
+      );
     return async (cluster) => {
       const { client } = cluster;
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
-      const policy = await readPolicy(client, { ...values, compatibility: values.compatibility ?? compatibility });
-      const [{ asked, failures, gaps }, others] = await Promise.all([
+      const policy = await readPolicy(client, { ...values, compatibility: values.compatibility ?? compatibilities });
+      const [{ snapshots, failures, gaps }, controllers, running] = await Promise.all([
         readWorkloadSnapshots(cluster, namespace, undefined, policy),
         otherControllers(client, undefined),
+        readRunningWaves(client),
       ]);
-      const workloads = asked.map(migrationOf).sort(inOrder);
-      const unread = "unread" in others ? [`could not look for other controllers: ${others.unread}`] : [];
+      const workloads = snapshots.map(migrationOf).sort(inOrder);
+      const others = withoutRunningWave(controllers, running);
+      const unread = "unread" in others ? [`Other controllers are unknown: ${others.unread}.`] : [];
       const unseen = [...failures, ...gaps, ...unread];
-      for (const line of unseen) terminal.writeError(`wave migrate: ${printable(withCluster(line, cluster))}\n`);
+      for (const line of unseen) terminal.writeError(warningLine(appendCluster(line, cluster)));
       const migration: Migration = { workloads, controllers: "unread" in others ? null : others };
       terminal.write(await renderMigration(migration, values.output));
       const isUnknown = workloads.some(({ effect }) => effect === "unknown");
@@ -46,6 +53,17 @@ export const migrate = clusterCommand({
     };
   },
 });
+
+/** Returns the controllers without the Deployments that run this Wave: those stay when Wave takes over. */
+function withoutRunningWave(
+  controllers: readonly OtherController[] | ReadFailure,
+  running: RunningWaves,
+): readonly OtherController[] | ReadFailure {
+  if ("unread" in controllers || "unread" in running) return controllers;
+  return controllers.filter(
+    ({ namespace, name }) => !running.some((wave) => wave.namespace === namespace && wave.name === name),
+  );
+}
 
 function inOrder(a: Migration["workloads"][number], b: Migration["workloads"][number]): number {
   const [first = "", second = ""] = [a, b].map(({ namespace, kind, name }) => [namespace, kind, name].join(" "));

@@ -3,36 +3,39 @@ import type { Workload } from "../../domain/model/workload.ts";
 import { type DuePlan, planRollout } from "../../domain/plan/plan.ts";
 import { configKey } from "../../domain/references/references.ts";
 import type { WorkloadSnapshot } from "../cluster/explanation.ts";
-import { policyOf } from "../cluster/inherited-flags.ts";
+import { policyOf } from "../cluster/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/live-plan.ts";
+import { sentences } from "../cluster/sentences.ts";
 
-/** What becomes of a workload when Wave takes over. */
+/** What happens to a workload when Wave takes over, with the meanings. */
 export const migrationEffects = {
-  none: "nothing is written before something that it reads changes",
-  note: "what its Pods see is noted beside it; no Pod is replaced",
-  roll: "its Pods are replaced once",
-  waits: "something that its Pods require is missing: it keeps what it has",
-  unknown: "it hangs on what you may not read",
+  current: "The recorded hash matches. Nothing restarts.",
+  recorded: "Wave records the current configuration without a restart.",
+  roll: "Wave rolls the workload once.",
+  waiting: "Something that the Pods require is missing. Running Pods are not changed.",
+  overLimit: "The workload exceeds a limit of Wave, so Wave does not roll it.",
+  ignored: "Wave does not track the workload: its opt-in is invalid, or its namespace is not watched.",
+  unknown: "You do not have permission to read something that the effect depends on.",
 } as const;
 
-/** One of them. */
+/** An effect of {@link migrationEffects}. */
 export type MigrationEffect = keyof typeof migrationEffects;
 
-/** What `wave migrate -o json` prints of one workload; docs/commands.md promises its fields. */
+/** One workload in the output of `wave migrate -o json`; docs/commands.md promises its fields. */
 export interface WorkloadMigration {
   readonly kind: Workload["kind"];
   readonly namespace: string;
   readonly name: string;
-  /** In whose annotations it asks for rolls. */
+  /** The controllers whose annotations opt the workload in. */
   readonly compatibility: readonly string[];
   readonly effect: MigrationEffect;
-  /** One line for a person. */
+  /** One line for people. */
   readonly reason: string;
-  /** What an old version of Wave left on it. */
+  /** Finalizers that an old version of Wave left on the workload. */
   readonly leftovers: readonly string[];
 }
 
-/** What Wave would do with a workload that it sees for the first time, whatever may hold that for a while. */
+/** Returns what Wave does with a workload when it takes over, regardless of holds. */
 export function migrationOf({ found, unnamed, read, policy, gaps }: WorkloadSnapshot): WorkloadMigration {
   const { object, workload } = found;
   const { kind, namespace, name } = workload;
@@ -40,28 +43,27 @@ export function migrationOf({ found, unnamed, read, policy, gaps }: WorkloadSnap
   const plan = planRollout(readable, lookupIn(read), policyOf(policy));
   const unread = workload.references.filter((reference) => isUnread(read.get(configKey(reference))));
   const unknown =
-    unread.length > 0 ? `could not read ${describeMissing(unread, namespace)}` : (unnamed?.error ?? gaps[0]);
-  const told =
+    unread.length > 0 ? `Cannot read ${describeMissing(unread, namespace)}.` : (unnamed?.error ?? gaps[0]);
+  const result =
     unknown === undefined
-      ? { effect: effectOf(plan), reason: plan.reason }
+      ? { effect: effectOf(plan), reason: sentences(plan.reason) }
       : { effect: "unknown" as const, reason: unknown };
   const leftovers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer.startsWith("wave.pusher.com/"));
-  return { kind, namespace, name, compatibility: workload.foreign?.compatibility ?? ["wave"], ...told, leftovers };
+  return { kind, namespace, name, compatibility: workload.peer?.compatibility ?? ["wave"], ...result, leftovers };
 }
 
 function effectOf({ outcome }: DuePlan): MigrationEffect {
   switch (outcome) {
-    case "ignore":
     case "current":
-    case "overLimit":
-    case "cleanUp":
-      return "none";
     case "recorded":
-      return "note";
+    case "waiting":
+    case "overLimit":
+      return outcome;
     case "firstHash":
     case "roll":
       return "roll";
-    case "waiting":
-      return "waits";
+    case "ignore":
+    case "cleanUp":
+      return "ignored";
   }
 }

@@ -64,7 +64,9 @@ describe("a manifest that says what is stored changes nothing, however it says i
 
 describe("a manifest that says something else changes that alone:", () => {
   const containerAfter = (stored: JsonMap, said: JsonMap): Json => {
-    const { spec } = applyManifest(live(stored), template(said)) as { spec: { template: { spec: { containers: Json[] } } } };
+    const { spec } = applyManifest(live(stored), template(said)) as {
+      spec: { template: { spec: { containers: Json[] } } };
+    };
     return spec.template.spec.containers[0];
   };
 

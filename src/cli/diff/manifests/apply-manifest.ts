@@ -3,29 +3,30 @@ import { type LastApplied, lastAppliedOf, withoutRemovedFields } from "./last-ap
 import { isEqualWhenStored, isOmittedWhenStored } from "./stored-value.ts";
 
 /**
- * An object as it would be stored after a manifest was applied, as `kubectl apply` merges: what the manifest says is set, what
- * the last one said and this one does not is removed, and everything else stays. What the API server fills in for fields that
- * are new, and what admission changes, is not there.
+ * Returns the object that would be stored after a manifest is applied, merged as `kubectl apply` does: fields of the manifest are set, fields
+ * of the last manifest that this manifest lacks are removed, and all other fields stay. Defaults of the API server for new fields and
+ * changes by admission are not included.
  */
 export function applyManifest(live: JsonMap | undefined, manifest: JsonMap): JsonMap {
   const wanted = withEncodedData(manifest);
   if (live === undefined) return mergedMap({}, wanted);
   const previous = lastAppliedOf(live);
-  const kept = previous === undefined ? live : withoutRemovedFields(live, saidOf(previous, manifest), wanted);
+  const kept =
+    previous === undefined ? live : withoutRemovedFields(live, comparableManifest(previous, manifest), wanted);
   return mergedMap(kept, wanted);
 }
 
 /**
- * Who says a Secret's keys in `stringData` removes none by saying it no longer: only `data` is stored, of which the tool never said
- * anything. Where only fields tell who owns them, they are taken to have been said as they are now.
+ * Returns the last manifest without `data` if the new manifest uses `stringData` and only field ownership is known. A removed key of
+ * `stringData` stays stored: only `data` is stored, and the tool never applied `data`.
  */
-function saidOf(previous: LastApplied, { stringData }: JsonMap): LastApplied {
+function comparableManifest(previous: LastApplied, { stringData }: JsonMap): LastApplied {
   if (previous.exact || stringData === undefined) return previous;
   const { data: _, ...rest } = previous.manifest;
   return { ...previous, manifest: rest };
 }
 
-/** A Secret's `stringData` is only written: https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/ */
+/** Moves `stringData` of a Secret into `data`, as the API server does: https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/ */
 function withEncodedData(manifest: JsonMap): JsonMap {
   const { stringData, ...rest } = manifest;
   if (manifest.kind !== "Secret" || !isMap(stringData)) return manifest;
@@ -47,12 +48,12 @@ function mergedMap(live: JsonMap, wanted: JsonMap): JsonMap {
   return Object.fromEntries(result);
 }
 
-/** What is new has no null in it: it only removes. */
+/** Removes null from a new value: null only removes stored fields. */
 function withoutNull(value: Json): Json {
   if (isList(value)) return value.map(withoutNull);
   if (!isMap(value)) return value;
-  const said = Object.entries(value).filter(([, each]) => each !== null);
-  return Object.fromEntries(said.map(([name, each]) => [name, withoutNull(each)]));
+  const present = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(present.map(([name, each]) => [name, withoutNull(each)]));
 }
 
 function merged(name: string, live: Json, wanted: Json): Json {
@@ -63,13 +64,13 @@ function merged(name: string, live: Json, wanted: Json): Json {
   return isEqualWhenStored(wanted, live) ? live : withoutNull(wanted);
 }
 
-/** Whether the items can be told apart: a port may be there for TCP and for UDP. */
+/** Reports whether the merge keys of the items are unique: a port may occur for TCP and for UDP. */
 function areDistinct(items: readonly Json[], keyOf: (item: Json) => Json): boolean {
   const keys = items.map(keyOf).filter((key) => typeof key === "string" || typeof key === "number");
   return new Set(keys).size === items.length;
 }
 
-/** In the order of the manifest, what it does not name after that; as it is where the order is the same. */
+/** Merges lists in the order of the manifest, followed by other stored items. Keeps the stored order if both orders agree. */
 function mergedList(live: readonly Json[], wanted: readonly Json[], keyOf: (item: Json) => Json): readonly Json[] {
   const stored = new Map(live.map((item) => [keyOf(item), item]));
   const named = new Map(

@@ -1,27 +1,27 @@
 import { isList, isMap, itemKeys, type Json, type JsonMap } from "./json.ts";
 
-/** What the last manifest of an object said, as far as the object tells it. */
+/** The last manifest of an object, as far as the object shows it. */
 export interface LastApplied {
   readonly manifest: JsonMap;
-  /** Whether it has nothing that the API server filled in. */
+  /** Whether the manifest contains no defaults of the API server. */
   readonly exact: boolean;
 }
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-/** Who applies with updates, and owns what the API server filled in then. */
+/** Field managers that apply by update, and so also own defaults of the API server. */
 const updaters: ReadonlySet<Json> = new Set(["helm", "kubectl-client-side-apply", "argocd-controller"]);
-/** Who applies, where several do; else it is whoever is alone. */
+/** The preferred field manager if several apply the object. */
 const appliers: readonly Json[] = ["kubectl", "helm", "argocd-controller", "kustomize-controller", "helm-controller"];
 
 /**
- * What was applied last, by kubectl's own note of it, or else by the fields that are its manager's
- * (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management). Undefined where nobody applied it.
+ * Returns the last applied manifest: from the annotation of kubectl, otherwise from the fields that a field manager owns
+ * (https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management). Returns undefined if no tool applied the object.
  */
 export function lastAppliedOf(live: JsonMap): LastApplied | undefined {
   const metadata = isMap(live.metadata) ? live.metadata : {};
-  const note = isMap(metadata.annotations) ? metadata.annotations[lastApplied] : undefined;
-  const noted = typeof note === "string" ? parsed(note) : undefined;
-  if (noted !== undefined) return { manifest: noted, exact: true };
+  const annotation = isMap(metadata.annotations) ? metadata.annotations[lastApplied] : undefined;
+  const stored = typeof annotation === "string" ? parsed(annotation) : undefined;
+  if (stored !== undefined) return { manifest: stored, exact: true };
   const entries = (isList(metadata.managedFields) ? metadata.managedFields : []).filter(isMap);
   const applies = entries.filter(({ operation, subresource }) => operation === "Apply" && !subresource);
   const known = appliers.flatMap((name) => applies.filter(({ manager }) => manager === name))[0];
@@ -44,7 +44,7 @@ function owned(live: JsonMap, fields: Json): JsonMap {
   return isMap(fields) ? ownedFields(live, fields) : {};
 }
 
-/** `f:name` is a field; without anything below it is the whole of it. */
+/** Picks the owned fields. `f:name` is a field; without children, the whole field is owned. */
 function ownedFields(live: JsonMap, fields: JsonMap): JsonMap {
   const picked = Object.entries(fields).flatMap(([key, below]) => {
     const name = key.slice(2);
@@ -57,7 +57,7 @@ function ownedFields(live: JsonMap, fields: JsonMap): JsonMap {
   return Object.fromEntries(picked);
 }
 
-/** `k:{"name":"web"}` is the item with this name. What tells it apart may be filled in: the protocol of a port. */
+/** Picks the owned items. `k:{"name":"web"}` is the item with this name. A key field may be a default, such as the protocol of a port. */
 function ownedItems(live: readonly Json[], fields: JsonMap): readonly Json[] {
   const items: Json[] = [];
   for (const [key, below] of Object.entries(fields)) {
@@ -70,37 +70,42 @@ function ownedItems(live: readonly Json[], fields: JsonMap): readonly Json[] {
   return items;
 }
 
-/** Fields that the API server never fills in: whoever owns one said it. */
+/** Fields without defaults: an owned field was in the manifest. */
 const neverFilledIn = new Set(
   "command args envFrom value valueFrom livenessProbe readinessProbe startupProbe lifecycle affinity tolerations subPath".split(
     " ",
   ),
 );
-/** Mappings in which every field is somebody's. */
-const ofPeople = new Set(["data", "binaryData", "annotations", "labels", "nodeSelector"]);
+/** Mappings without defaults: every key was in a manifest. */
+const freeMappings = new Set(["data", "binaryData", "annotations", "labels", "nodeSelector"]);
 
-/** The object without what the last manifest said and this one does not. */
+/** Returns the object without the fields of the last manifest that the new manifest lacks. */
 export function withoutRemovedFields(live: JsonMap, { manifest, exact }: LastApplied, wanted: JsonMap): JsonMap {
-  return forget(live, manifest, wanted, () => exact);
+  return removeFields(live, manifest, wanted, () => exact);
 }
 
-function forget(live: JsonMap, previous: JsonMap, wanted: JsonMap, isSaid: (name: string) => boolean): JsonMap {
+function removeFields(
+  live: JsonMap,
+  previous: JsonMap,
+  wanted: JsonMap,
+  wasApplied: (name: string) => boolean,
+): JsonMap {
   const result = new Map(Object.entries(live));
   for (const [name, before] of Object.entries(previous)) {
     const now = result.get(name);
-    // Null was said of what is not there, and a status is written by others.
+    // Null means that the field was absent. Other clients write the status.
     if (now === undefined || before === null || name === "status") continue;
-    const said = wanted[name];
-    const below = ofPeople.has(name) ? () => true : isSaid;
+    const desired = wanted[name];
+    const below = freeMappings.has(name) ? () => true : wasApplied;
     const keyOf = itemKeys(name);
-    // What others wrote into these mappings stays, such as kubectl's note of the annotations.
-    const isGone = said === undefined && !ofPeople.has(name) && (isSaid(name) || neverFilledIn.has(name));
+    // Keys of other clients stay in these mappings, such as the annotation of kubectl.
+    const isGone = desired === undefined && !freeMappings.has(name) && (wasApplied(name) || neverFilledIn.has(name));
     if (keyOf !== undefined && isList(now) && isList(before)) {
-      result.set(name, forgetItems(now, before, isList(said) ? said : [], keyOf, isSaid));
+      result.set(name, removeItems(now, before, isList(desired) ? desired : [], keyOf, wasApplied));
     } else if (isGone) result.delete(name);
     else if (isMap(now) && isMap(before)) {
-      const left = forget(now, before, isMap(said) ? said : {}, below);
-      const wasEmptied = !isMap(said) && Object.keys(left).length === 0 && Object.keys(now).length > 0;
+      const left = removeFields(now, before, isMap(desired) ? desired : {}, below);
+      const wasEmptied = !isMap(desired) && Object.keys(left).length === 0 && Object.keys(now).length > 0;
       if (wasEmptied) result.delete(name);
       else result.set(name, left);
     }
@@ -108,17 +113,17 @@ function forget(live: JsonMap, previous: JsonMap, wanted: JsonMap, isSaid: (name
   return Object.fromEntries(result);
 }
 
-function forgetItems(
+function removeItems(
   live: readonly Json[],
   previous: readonly Json[],
   wanted: readonly Json[],
   keyOf: (item: Json) => Json,
-  isSaid: (name: string) => boolean,
+  wasApplied: (name: string) => boolean,
 ): readonly Json[] {
   const [before, now] = [previous, wanted].map((items) => new Map(items.map((item) => [keyOf(item), item])));
   return live.flatMap((item) => {
-    const [said, says] = [before?.get(keyOf(item)), now?.get(keyOf(item))];
-    if (!isMap(said) || !isMap(item)) return [item];
-    return isMap(says) ? [forget(item, said, says, isSaid)] : [];
+    const [applied, desired] = [before?.get(keyOf(item)), now?.get(keyOf(item))];
+    if (!isMap(applied) || !isMap(item)) return [item];
+    return isMap(desired) ? [removeFields(item, applied, desired, wasApplied)] : [];
   });
 }

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import { UsageError } from "../../flags/usage-error.ts";
 
-/** A text with manifests, and what messages call it. */
+/** A text with manifests, and its name in messages. */
 export interface ManifestFile {
   readonly name: string;
   readonly text: string;
 }
 
-/** All manifests together: a chart of a thousand objects has a tenth of this. */
+/** The limit for all manifests together; a chart with a thousand objects has a tenth of this. */
 const mostBytes = 32 * 1024 * 1024;
 
 /**
- * The texts of some files, of folders with all below them (*.yaml, *.yml, *.json, in the order of their names), and of standard
- * input for `-`. Throws a UsageError that says which cannot be read, or that it is too much.
+ * Reads files, folders with all *.yaml, *.yml and *.json below them in name order, and standard input for `-`. Throws a UsageError with the
+ * name of a file that cannot be read, or if the texts exceed the limit.
  */
 export async function readManifestFiles(
   names: readonly string[],
@@ -35,14 +35,14 @@ export async function readManifestFiles(
   return files;
 }
 
-/** What is too much is not read first: a device never ends, and the size of a file is no promise. */
+/** Reads at most this number of bytes: a device never ends, and the reported size of a file may be wrong. */
 async function readAtMost(most: number, content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of content) {
     bytes += part.byteLength;
     if (bytes > most)
-      throw new UsageError(`the manifests are more than ${mostBytes / 1024 / 1024} MiB: give fewer at once`);
+      throw new UsageError(`the manifests exceed ${mostBytes / 1024 / 1024} MiB; use fewer files at once`);
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -52,11 +52,11 @@ async function filesAt(name: string): Promise<readonly string[]> {
   const found = await readable(name, () => stat(name));
   if (!found.isDirectory()) return [name];
   const entries = await readable(name, () => readdir(name, { recursive: true, withFileTypes: true }));
-  // Files of a mounted ConfigMap are links; what is a pipe or a device nobody may ever write to.
+  // Files of a mounted ConfigMap are links. A pipe or device might block forever.
   const files = entries.filter(
     (entry) => (entry.isFile() || entry.isSymbolicLink()) && /\.(ya?ml|json)$/.test(entry.name),
   );
-  if (files.length === 0) throw new UsageError(`${name} has no *.yaml, *.yml or *.json`);
+  if (files.length === 0) throw new UsageError(`${name} contains no *.yaml, *.yml or *.json file`);
   return files.map((entry) => join(entry.parentPath, entry.name)).sort();
 }
 
@@ -66,7 +66,7 @@ async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (error instanceof Error && "code" in error && error.code === "ENOENT")
-      throw new UsageError(`there is no file or folder ${name}`);
-    throw new UsageError(`${name} cannot be read: ${errorText(error)}`);
+      throw new UsageError(`file or folder ${name} not found`);
+    throw new UsageError(`cannot read ${name}: ${errorText(error)}`);
   }
 }

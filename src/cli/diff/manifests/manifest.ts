@@ -2,42 +2,40 @@ import { quoted } from "../../../domain/syntax/wording.ts";
 import { UsageError } from "../../flags/usage-error.ts";
 import { isList, isMap, type Json, type JsonMap } from "./json.ts";
 
-/** One object as somebody wants it to be. */
+/** One object of the manifests. */
 export interface Manifest {
   /** "shop.yaml:12", for messages. */
   readonly place: string;
   readonly apiVersion: string;
   readonly kind: string;
-  /** Undefined where the API server makes it, from `generateName`. */
+  /** Undefined if the API server generates the name from `generateName`. */
   readonly name: string | undefined;
-  /** As it is written; undefined where it is not. */
+  /** The namespace in the manifest; undefined if absent. */
   readonly namespace: string | undefined;
   readonly annotations: Readonly<Record<string, string>>;
-  /** All of it, without its status: that is no wish. */
+  /** The object without its status. */
   readonly object: JsonMap;
 }
 
-/** No object of the API is nested as deep. */
+/** Deeper than any object of the API. */
 const mostDepth = 200;
 
-/** The objects of a document, those of a List one by one. Throws a UsageError for what is no object of Kubernetes. */
+/** Returns the objects of a document, and the items of a List. Throws a UsageError for anything that is not a Kubernetes object. */
 export function manifestsOf(document: Json, place: string): readonly Manifest[] {
   if (document === null || document === undefined) return [];
   checkDepth(document, place, 0);
-  // Several in one list are what some tools write.
+  // Some tools write several objects as one list.
   if (isList(document)) return document.flatMap((each) => manifestsOf(each, place));
-  const map = mapAt(document, place, "it");
+  const map = mapAt(document, place, "the document");
   const kind = textAt(map.kind, place, "kind");
   const apiVersion = textAt(map.apiVersion, place, "apiVersion");
   if (kind === undefined || apiVersion === undefined)
-    throw new UsageError(
-      `${place}: it is no object of Kubernetes: it has no ${kind === undefined ? "kind" : "apiVersion"}`,
-    );
+    throw new UsageError(`${place}: not a Kubernetes object: ${kind === undefined ? "kind" : "apiVersion"} is missing`);
   if (kind.endsWith("List") && isList(map.items)) return map.items.flatMap((each) => manifestsOf(each, place));
   const metadata = mapAt(map.metadata ?? {}, place, "metadata");
   const name = textAt(metadata.name, place, "metadata.name");
   if (name === undefined && textAt(metadata.generateName, place, "metadata.generateName") === undefined)
-    throw new UsageError(`${place}: the ${kind} has no metadata.name`);
+    throw new UsageError(`${place}: ${kind} without metadata.name`);
   textsAt(metadata.labels, place, "metadata.labels");
   const { status: _, ...object } = map;
   return [
@@ -53,20 +51,20 @@ export function manifestsOf(document: Json, place: string): readonly Manifest[] 
   ];
 }
 
-/** The same with a namespace that it does not name itself. */
+/** Returns the manifest with a namespace. */
 export function inNamespace(manifest: Manifest, namespace: string): Manifest {
   const { object } = manifest;
   const metadata = isMap(object.metadata) ? object.metadata : {};
   return { ...manifest, namespace, object: { ...object, metadata: { ...metadata, namespace } } };
 }
 
-/** A manifest for a person: `ConfigMap "page"`. */
+/** Returns a manifest for messages: `ConfigMap "page"`. */
 export function describeManifest({ kind, name }: Pick<Manifest, "kind" | "name">): string {
-  return name === undefined ? `a ${kind} without a name` : `${kind} ${quoted(name)}`;
+  return name === undefined ? `A ${kind} without a name` : `${kind} ${quoted(name)}`;
 }
 
 function checkDepth(value: Json, place: string, depth: number): void {
-  if (depth > mostDepth) throw new UsageError(`${place}: it is nested deeper than ${mostDepth} levels`);
+  if (depth > mostDepth) throw new UsageError(`${place}: the document is nested deeper than ${mostDepth} levels`);
   if (isList(value)) for (const each of value) checkDepth(each, place, depth + 1);
   else if (isMap(value)) for (const each of Object.values(value)) checkDepth(each, place, depth + 1);
 }
@@ -79,14 +77,14 @@ function mapAt(value: Json, place: string, what: string): JsonMap {
 function textAt(value: Json, place: string, what: string): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value === "string") return value;
-  throw new UsageError(`${place}: ${what} is not a text: put it in quotes`);
+  throw new UsageError(`${place}: ${what} is not a string; put the value in quotes`);
 }
 
 function textsAt(value: Json, place: string, what: string): Readonly<Record<string, string>> {
   if (value === undefined || value === null) return {};
   const texts = Object.entries(mapAt(value, place, what)).map(([name, text]) => {
     if (typeof text !== "string")
-      throw new UsageError(`${place}: ${what}: ${quoted(name)} is not a text: put it in quotes`);
+      throw new UsageError(`${place}: ${what}: ${quoted(name)} is not a string; put the value in quotes`);
     return [name, text] as const;
   });
   return Object.fromEntries(texts);

@@ -3,12 +3,12 @@ import type { Json } from "./json.ts";
 import { type Manifest, manifestsOf } from "./manifest.ts";
 import type { ManifestFile } from "./manifest-files.ts";
 
-/** A pull request of more is no pull request. */
+/** The limit of objects: far more than a pull request has. */
 const mostObjects = 20_000;
 
 /**
- * The objects of some files: documents of YAML or JSON, as kubectl reads them. Throws a UsageError with file and line of what is
- * wrong, and never with what stands there, which may be a value.
+ * Parses the objects of files: YAML or JSON documents, as kubectl reads them. Throws a UsageError with the file and line of the mistake,
+ * and without the text of that line, which may be a secret value.
  */
 export async function parseManifests(files: readonly ManifestFile[]): Promise<readonly Manifest[]> {
   const manifests: Manifest[] = [];
@@ -16,7 +16,7 @@ export async function parseManifests(files: readonly ManifestFile[]): Promise<re
     for (const { document, line } of await documentsOf(name, text)) {
       manifests.push(...manifestsOf(document, `${name}:${line}`));
       if (manifests.length > mostObjects)
-        throw new UsageError(`${name}: more than ${mostObjects} objects are too many`);
+        throw new UsageError(`${name}: too many objects; the limit is ${mostObjects}`);
     }
   }
   return manifests;
@@ -24,11 +24,11 @@ export async function parseManifests(files: readonly ManifestFile[]): Promise<re
 
 interface Parsed {
   readonly document: Json;
-  /** Where it begins. */
+  /** The first line of the document. */
   readonly line: number;
 }
 
-/** JSON is YAML, and much quicker to read. */
+/** Parses the text as JSON if possible, which is much faster than YAML. */
 async function documentsOf(name: string, text: string): Promise<readonly Parsed[]> {
   try {
     return [{ document: JSON.parse(text), line: 1 }];
@@ -41,13 +41,13 @@ async function documentsOf(name: string, text: string): Promise<readonly Parsed[
 
 interface Part {
   readonly text: string;
-  /** The first line of it that says something. */
+  /** The first line that is not empty or a comment. */
   readonly line: number;
-  /** The line of the file at which the text begins. */
+  /** The line of the file on which the text begins. */
   readonly from: number;
 }
 
-/** As kubectl splits them: at lines that begin with `---`. One by one they need a small part of the memory. */
+/** Splits the text at lines that begin with `---`, as kubectl does. Parsing the parts one by one needs little memory. */
 function yamlDocuments(text: string): readonly Part[] {
   const parts: Part[] = [];
   let lines: string[] = [];
@@ -69,7 +69,7 @@ function yamlDocuments(text: string): readonly Part[] {
   return parts;
 }
 
-/** What of YAML 1.1 kubectl does not know, and takes for texts: times, and numbers of base 60 such as 1:30. */
+/** Tags of YAML 1.1 that kubectl reads as texts: times, and numbers in base 60 such as 1:30. */
 const notInGo = /:(timestamp|binary|omap|pairs|set)$/;
 
 async function parseYaml(name: string, { text, from }: Part): Promise<Json> {
@@ -77,7 +77,7 @@ async function parseYaml(name: string, { text, from }: Part): Promise<Json> {
   const lineCounter = new LineCounter();
   const wrong = (what: string, line = 1) => new UsageError(`${name}:${from + line - 1}: ${what}`);
   try {
-    // Numbers such as 0644 are octal to kubectl, as in YAML 1.1.
+    // kubectl reads numbers such as 0644 as octal, as in YAML 1.1.
     const document = parseDocument(text, {
       version: "1.1",
       lineCounter,
@@ -87,12 +87,11 @@ async function parseYaml(name: string, { text, from }: Part): Promise<Json> {
         tags.filter((tag) => typeof tag === "string" || !(notInGo.test(tag.tag) || tag.format === "TIME")),
     });
     const [error] = document.errors;
-    // The parser's own message may quote what stands there.
-    if (error !== undefined)
-      throw wrong(`it is not valid YAML (${error.code})`, lineCounter.linePos(error.pos[0]).line);
+    // The message of the parser may quote the text.
+    if (error !== undefined) throw wrong(`invalid YAML (${error.code})`, lineCounter.linePos(error.pos[0]).line);
     return document.toJS();
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw wrong("it is not valid YAML: its aliases go in circles, to nowhere, or to too much");
+    throw wrong("invalid YAML: an alias is circular, undefined, or expands to too much");
   }
 }

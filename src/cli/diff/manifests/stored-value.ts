@@ -1,10 +1,10 @@
 import { isList, isMap, type Json, type JsonMap } from "./json.ts";
 
-/** What the API server leaves out where it says nothing: of these fields also false and 0 (they are no pointers). */
+/** Fields whose value false or 0 the API server omits (`omitempty` without a pointer). */
 const falseIsAbsent = new Set(["hostNetwork", "hostPID", "hostIPC", "readOnly", "stdin", "stdinOnce", "tty", "paused"]);
 const zeroIsAbsent = new Set(["initialDelaySeconds", "hostPort"]);
 
-/** Whether to write a value where there is none writes nothing: the API server leaves it out (`omitempty`). */
+/** Reports whether the API server omits a value if the field is absent (`omitempty`). */
 export function isOmittedWhenStored(name: string, value: Json): boolean {
   if (value === false) return falseIsAbsent.has(name);
   if (value === 0) return zeroIsAbsent.has(name);
@@ -13,17 +13,19 @@ export function isOmittedWhenStored(name: string, value: Json): boolean {
   return value === "" || value === null || value === undefined;
 }
 
-/** What the API server fills in inside of lists that are replaced as a whole. */
+/** Fields with defaults inside lists that are replaced as a whole. */
 const filledIn = new Set(["expirationSeconds", "apiVersion", "divisor", "defaultMode", "protocol"]);
 
 /**
- * Whether a value is as it is stored, but for how the API server writes it: quantities in their shortest form, and what it
- * fills in.
+ * Reports whether a value equals the stored value, apart from how the API server writes it: quantities in their shortest form, and
+ * defaults.
  */
 export function isEqualWhenStored(value: Json, stored: Json): boolean {
   if (isList(value))
     return (
-      isList(stored) && value.length === stored.length && value.every((item, index) => isEqualWhenStored(item, stored[index]))
+      isList(stored) &&
+      value.length === stored.length &&
+      value.every((item, index) => isEqualWhenStored(item, stored[index]))
     );
   if (isMap(value)) return isMap(stored) && isMapStoredAs(value, stored);
   return value === stored || isSameQuantity(value, stored);
@@ -55,7 +57,7 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/: "1000m" is stored as "1". */
+/** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/: "1000m" equals "1". */
 function isSameQuantity(a: Json, b: Json): boolean {
   const [first, second] = [amountOf(a), amountOf(b)];
   if (first === undefined || second === undefined) return false;
