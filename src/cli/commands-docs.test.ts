@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runWave } from "../../test/support/cli/terminal.ts";
-import { workloadStates } from "./cluster/workload-state.ts";
+import { workloadStates } from "./cluster/workload-states.ts";
 import { exitCodes } from "./command/exit-codes.ts";
-import { effects } from "./diff/effects.ts";
+import { diffEffects } from "./diff/diff-effects.ts";
 import { checks } from "./doctor/checks.ts";
 import { severities } from "./doctor/finding.ts";
 import { listHelp } from "./list/list-help.ts";
@@ -11,9 +11,9 @@ import { listHelp } from "./list/list-help.ts";
 const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");
 
 describe("docs/commands.md", () => {
-  it("has each state as wave list knows it", () => {
-    for (const [state, meaning] of Object.entries(workloadStates))
-      expect(page).toContain(`| \`${state}\` | ${meaning} |\n`);
+  it("has each state with its meaning and next step", () => {
+    for (const [state, { means, next }] of Object.entries(workloadStates))
+      expect(page).toContain(`| \`${state}\` | ${means} |${next === "" ? " " : ` ${next} `}|\n`);
   });
 
   it("has each check of wave doctor, and what it may come to", () => {
@@ -22,14 +22,15 @@ describe("docs/commands.md", () => {
   });
 
   it("has each effect as wave diff knows it", () => {
-    for (const [effect, meaning] of Object.entries(effects)) expect(page).toContain(`| \`${effect}\` | ${meaning} |\n`);
+    for (const [effect, meaning] of Object.entries(diffEffects))
+      expect(page).toContain(`| \`${effect}\` | ${meaning} |\n`);
   });
 
   it("has each exit code", () => {
     for (const code of Object.values(exitCodes)) expect(page).toContain(`\n| ${code} | `);
   });
 
-  it("has each command but those that run Wave or tell of it", async () => {
+  it("has each command except those that run or describe Wave", async () => {
     const { out } = await runWave(["help"]);
     const names = [...out.matchAll(/^ {2}([a-z]+) +/gm)].map(([, name]) => name);
     for (const name of names) {
@@ -40,16 +41,18 @@ describe("docs/commands.md", () => {
 
 describe("the help of each command", () => {
   it.each(["list", "diff", "wait", "hold", "release", "approve", "resume", "explain", "doctor"])(
-    "of %s has lines of at most 100 columns",
+    "of %s fits on a screen of 80 columns",
     async (name) => {
       const { code, out } = await runWave([name, "--help"]);
       expect(code).toBe(0);
-      expect(out).toMatch(new RegExp(`^Usage: wave ${name} `));
-      expect(out.split("\n").filter((line) => line.length > 100)).toEqual([]);
+      expect(out).toMatch(new RegExp(`^Usage: wave ${name} `, "m"));
+      expect(out.split("\n").length).toBeLessThan(23);
+      const all = (await runWave([name, "--help-all"])).out;
+      expect([...out.split("\n"), ...all.split("\n")].filter((line) => line.length > 80)).toEqual([]);
     },
   );
 
-  it("of list names its states", () => {
-    for (const state of Object.keys(workloadStates)) expect(listHelp()).toContain(`\n  ${state} `);
+  it("of list has its states", () => {
+    for (const state of Object.keys(workloadStates)) expect(listHelp("all")).toContain(`\n  ${state} `);
   });
 });

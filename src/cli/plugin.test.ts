@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { runWave } from "../../test/support/cli/terminal.ts";
 
-it("kubectl's plugin speaks of the commands as people type them there", async () => {
+it("names its commands as kubectl wave when kubectl runs the plugin", async () => {
   const asPlugin = (...args: readonly string[]) => runWave(args, {}, { program: "kubectl wave" });
   expect((await asPlugin("help")).out).toMatch(/^Usage: kubectl wave COMMAND \[flags\]$/m);
   const { out } = await asPlugin("wait", "--help");
-  expect(out).toMatch(/^Usage: kubectl wave wait /);
-  expect(out).toContain(" kubectl apply -f shop/ && kubectl wave wait deployment/web ");
+  expect(out).toMatch(/^Usage: kubectl wave wait /m);
+  expect(out).toContain("  kubectl apply -f shop/ && kubectl wave wait deployment/web ");
   expect(out).not.toContain("kubectl kubectl");
-  expect((await asPlugin("lst")).err).toBe('kubectl wave: unknown command "lst"; did you mean list?\n');
-  expect((await asPlugin("list", "--nope")).err).toMatch(/^kubectl wave list: unknown flag/);
+  expect((await asPlugin("lst")).err).toBe('error: unknown command "lst"; did you mean list?\n');
+  expect((await asPlugin("list", "--nope")).err).toMatch(/^error: unknown flag/);
 });

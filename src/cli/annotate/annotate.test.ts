@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { annotate, serverTime, type Target } from "./annotate.ts";
+import type { NamedObject } from "../command/named-object.ts";
+import { annotate, serverTime } from "./annotate.ts";
 
-const web: Target = { kind: "Deployment", resource: resources.deployments, namespace: "shop", name: "web" };
+const web: NamedObject = { kind: "Deployment", resource: resources.deployments, namespace: "shop", name: "web" };
 
 /** An API server whose clock says 2001, and what it was asked. */
 function apiServer() {

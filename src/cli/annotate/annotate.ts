@@ -1,31 +1,26 @@
+// The commands hold, release, approve and resume write one annotation each. This folder has what they share.
 import type { PolicyAnnotation } from "../../domain/policy/policy-rows.ts";
 import { annotationPrefix } from "../../domain/references/annotations.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 import type { Cluster } from "../cluster/cluster-command.ts";
-import { nothingThere } from "../command/command-failure.ts";
-import type { ObjectArgument } from "../command/workload-argument.ts";
-
-/** An object that a command annotates. */
-export interface Target extends ObjectArgument<string> {
-  /** Where it is; of a Namespace the one where one would look else. */
-  readonly namespace: string;
-}
+import { objectNotFound } from "../command/command-failure.ts";
+import { commandArguments, type NamedObject } from "../command/named-object.ts";
 
 /**
- * Whose field the annotation is in managedFields. Not `wave`: the time of that manager tells when Wave rolled a workload. Not
- * kubectl's either, so that it can be seen where an annotation came from.
+ * The field manager of these writes. It is not `wave`: the time of that manager is the time of the last rollout. It is not a
+ * manager of kubectl, so that people can see where an annotation came from.
  */
 const fieldManager = "wave-cli";
 
 /**
- * Writes one annotation, or with null removes it, and nothing else: what others write meanwhile stays. Throws a CommandFailure
- * where there is no such object, else what the client throws.
+ * Writes one annotation, or removes it with null, and changes nothing else.
+ * @throws CommandFailure if the object does not exist; otherwise whatever the client throws.
  */
 export async function annotate(
   cluster: Pick<Cluster, "client" | "source">,
-  target: Target,
+  target: NamedObject,
   annotation: PolicyAnnotation,
   value: string | null,
 ): Promise<void> {
@@ -33,10 +28,10 @@ export async function annotate(
 }
 
 /**
- * The time by the API server's clock, RFC 3339: a write that is only tried tells it. What is written into annotations is compared
- * with the times of that clock, and the one of this machine may be minutes off.
+ * Returns the time of the API server as RFC 3339, from a dry-run write. Wave compares times in annotations with times of the API
+ * server, and the clock of this machine may be minutes off.
  */
-export async function serverTime(cluster: Pick<Cluster, "client" | "source">, target: Target): Promise<string> {
+export async function serverTime(cluster: Pick<Cluster, "client" | "source">, target: NamedObject): Promise<string> {
   const here = new Date().toISOString();
   const { metadata } = await patch(cluster, target, "resumed", here, { dryRun: "All" });
   const written = metadata.managedFields?.find(({ manager }) => manager === fieldManager)?.time;
@@ -45,7 +40,7 @@ export async function serverTime(cluster: Pick<Cluster, "client" | "source">, ta
 
 async function patch(
   { client, source }: Pick<Cluster, "client" | "source">,
-  { kind, resource, name, namespace }: Target,
+  { kind, resource, name, namespace }: NamedObject,
   annotation: PolicyAnnotation,
   value: string | null,
   query: Readonly<Record<string, string>>,
@@ -56,16 +51,11 @@ async function patch(
     return await client.request<KubeObject>({ method: "PATCH", path, query: { fieldManager, ...query }, body });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    throw nothingThere(kind, name, resource.namespaced ? namespace : undefined, source);
+    throw objectNotFound(kind, name, resource.namespaced ? namespace : undefined, source);
   }
 }
 
-/** How an object is called in what a command says: `deployment/web in shop`, `namespace/shop`. */
-export function called({ kind, name, resource, namespace }: Target): string {
-  return `${kind.toLowerCase()}/${name}${resource.namespaced ? ` in ${namespace}` : ""}`;
-}
-
-/** How an object is named to a command: `deployment/web -n shop`. */
-export function argumentsFor({ kind, name, resource, namespace }: Target): string {
-  return `${kind.toLowerCase()}/${name}${resource.namespaced ? ` -n ${namespace}` : ""}`;
+/** Returns the command that removes an annotation of Wave from an object. */
+export function removeCommand(target: NamedObject, annotation: PolicyAnnotation): string {
+  return `kubectl annotate ${commandArguments(target)} ${annotationPrefix}${annotation}-`;
 }

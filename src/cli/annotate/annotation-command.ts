@@ -1,88 +1,113 @@
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { Resource } from "../../kube/api/resources.ts";
-import { asFound } from "../cluster/available-kinds.ts";
-import { type Cluster, clusterCommand, connectionFlags } from "../cluster/cluster-command.ts";
+import { withAvailableKind } from "../cluster/available-kinds.ts";
+import { type Cluster, clusterCommand } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import type { Asked } from "../cluster/explanation.ts";
-import { inheritedFlags, type KnownPolicy } from "../cluster/inherited-flags.ts";
-import { readOne } from "../cluster/read-one.ts";
-import type { Command } from "../command/command.ts";
-import { exitCodes, sharedMeanings } from "../command/exit-codes.ts";
+import type { WorkloadSnapshot } from "../cluster/explanation.ts";
+import type { KnownPolicy } from "../cluster/known-policy.ts";
+import { readWorkloadSnapshot } from "../cluster/read-workload-snapshot.ts";
+import { accepting, type Command } from "../command/command.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { type CommandHelp, renderHelp } from "../command/help.ts";
-import { type KindRow, parseArguments } from "../command/workload-argument.ts";
+import type { NamedObject } from "../command/named-object.ts";
+import { type ArgumentKind, parseObjectArguments } from "../command/workload-argument.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { UsageError } from "../flags/usage-error.ts";
-import type { Target } from "./annotate.ts";
 
-/** What `hold`, `release`, `approve` and `resume` have of the cluster. */
-export interface Annotator extends Cluster {
+/** The cluster and the policy for the commands that write one annotation. */
+export interface AnnotationContext extends Cluster {
   readonly policy: KnownPolicy;
-  /** All that the plan of a workload hangs on now; undefined where the object is none. */
-  readonly read: (target: Target) => Promise<Asked | undefined>;
-  readonly say: (line: string) => void;
+  /** Reads a workload with everything that its plan depends on; undefined for an object that is not a workload. */
+  readonly read: (target: NamedObject) => Promise<WorkloadSnapshot | undefined>;
+  /** Writes one line to standard output. */
+  readonly print: (line: string) => void;
 }
 
-interface Row<K extends string> {
+interface AnnotationCommandRow<K extends string> {
   readonly name: string;
-  readonly help: Omit<CommandHelp, "usage" | "exits">;
-  /** The kinds that it takes. */
-  readonly kinds: readonly KindRow<K>[];
-  /** Does it to one object and says what happens next. */
-  readonly run: (annotator: Annotator, target: Target) => Promise<void>;
+  readonly help: Omit<CommandHelp, "usage" | "exits" | "usualFlags" | "details">;
+  /** Paragraphs for `--help-all`. */
+  readonly details?: readonly string[];
+  /** The accepted kinds. */
+  readonly kinds: readonly ArgumentKind<K>[];
+  /** Writes the annotation of one object and prints the result. */
+  readonly run: (context: AnnotationContext, target: NamedObject) => Promise<void>;
 }
 
 const flags = { namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
 const exits = {
-  0: "it is done, or nothing was to do",
-  1: "there is no such object, or nothing that could be done with it",
-  ...sharedMeanings,
+  [exitCodes.done]: "Done, or there was nothing to do.",
+  [exitCodes.no]: "An object was not found, or the command does not apply to it.",
+  ...sharedExitCodes,
 };
 
-/** A command that annotates objects, one after the other: it ends at the first that fails. */
-export function annotationCommand<K extends string>({ name, help, kinds, run }: Row<K>): Command {
-  return clusterCommand({
+/** Returns a command that annotates objects one after the other and stops at the first failure. */
+export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>): Command {
+  const { name, help, details = [], kinds, run } = row;
+  const command = clusterCommand({
     name,
     flags,
     kinds,
-    help: async () => renderHelp({ ...help, usage: `wave ${name} KIND/NAME… [flags]`, exits }, flags),
-    read: (called) => {
-      const { positionals, values, terminal } = called;
-      const objects = parseArguments(positionals, kinds);
-      const elsewhere = objects.find(({ kind }) => kind === "Namespace");
-      if (elsewhere !== undefined && values.namespace !== undefined && values.namespace !== elsewhere.name)
+    help: async (scope) =>
+      renderHelp(
+        {
+          ...help,
+          usage: `wave ${name} KIND/NAME... [flags]`,
+          usualFlags: ["namespace"],
+          details: [...details, "You need permission to patch the object. kubectl annotate does the same."],
+          exits,
+        },
+        flags,
+        scope,
+      ),
+    read: (call) => {
+      const { positionals, values, terminal } = call;
+      const objects = parseObjectArguments(positionals, kinds);
+      const namespaceObject = objects.find(({ kind }) => kind === "Namespace");
+      if (namespaceObject !== undefined && values.namespace !== undefined && values.namespace !== namespaceObject.name)
         throw new UsageError(
-          `--namespace ${values.namespace} and namespace/${elsewhere.name} are two namespaces; name one`,
+          `-n ${values.namespace} contradicts namespace/${namespaceObject.name}; remove one of the two`,
         );
       return async (cluster) => {
-        const namespace = elsewhere?.name ?? values.namespace ?? cluster.namespace;
-        const policy = await readRunningPolicy(name, cluster, called, namespace);
-        const annotator: Annotator = {
+        const namespace = namespaceObject?.name ?? values.namespace ?? cluster.namespace;
+        const policy = await readRunningPolicy(cluster, call, namespace);
+        const context: AnnotationContext = {
           ...cluster,
           policy,
           read: async (target) => {
             const { resource } = target;
             return isWorkloadRow(resource)
-              ? readOne(cluster, { ...target, resource }, target.namespace, policy)
+              ? readWorkloadSnapshot(cluster, { ...target, resource }, target.namespace, policy)
               : undefined;
           },
-          say: (line) => terminal.write(`${line}\n`),
+          print: (line) => terminal.write(`${line}\n`),
         };
         for (const object of objects) {
           const { resource } = object;
-          const found = isWorkloadRow(resource) ? asFound({ ...object, resource }, policy) : object;
-          await run(annotator, { ...found, namespace: values.namespace ?? cluster.namespace });
+          const found = isWorkloadRow(resource) ? withAvailableKind({ ...object, resource }, policy) : object;
+          await run(context, { ...found, namespace: values.namespace ?? cluster.namespace });
         }
         return exitCodes.done;
       };
     },
   });
+  return accepting(async (args, terminal) => {
+    refuseAllNamespaces(name, args, kinds);
+    return command(args, terminal);
+  }, command.accepts ?? { flags, kinds });
+}
+
+/** People try `-A`, because `wave list` has this flag. */
+function refuseAllNamespaces(name: string, args: readonly string[], kinds: readonly ArgumentKind<string>[]): void {
+  if (!args.includes("-A") && !args.includes("--all-namespaces")) return;
+  const example = kinds.some(({ kind }) => kind === "Namespace")
+    ? `wave ${name} namespace/shop namespace/web`
+    : `wave ${name} deployment/web -n shop`;
+  throw new UsageError(`wave ${name} does not support -A; name each object, for example: ${example}`);
 }
 
 function isWorkloadRow(resource: Resource): resource is WorkloadRow {
   return "id" in resource;
 }
-
-/** What every one of these commands notes. */
-export const annotationNotes = [
-  "It writes with your own permissions: who may patch the object may do this. kubectl annotate does the same.",
-];

@@ -87,24 +87,22 @@ describe("wave hold and wave release", () => {
     expect(await run("hold", "cm/none")).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^wave hold: there is no ConfigMap "none" in namespace "annotate-\d+" of [^\n]*\n$/),
+      err: expect.stringMatching(/^error: there is no ConfigMap "none" in namespace "annotate-\d+" of [^\n]*\n$/),
     });
     sandbox.faults.add({ match: ({ method }) => method === "PATCH", action: { type: "status", status: 403 } });
     const { code, err } = await run("hold", "deploy/web");
     sandbox.faults.clear();
     expect({ code, err }).toEqual({
       code: 3,
-      err: expect.stringMatching(
-        new RegExp(`^wave hold: patch deployments/web in ${namespace}: 403 Forbidden[^\\n]*\\n$`),
-      ),
+      err: expect.stringMatching(new RegExp(`^error: patch deployments/web in ${namespace}: 403 Forbidden[^\\n]*\\n$`)),
     });
   });
 
   it.each([
-    { args: ["hold"], says: "wave hold: name an object, such as deployment/web\n" },
-    { args: ["hold", "pod/web"], says: 'wave hold: Wave knows no "pod" here, only a ' },
-    { args: ["approve", "cm/page"], says: 'wave approve: Wave knows no "cm" here, only a deployment' },
-    { args: ["release", "ns/a", "-n", "b"], says: "wave release: --namespace b and namespace/a are two namespaces" },
+    { args: ["hold"], says: "error: name an object, such as deployment/web\n" },
+    { args: ["hold", "pod/web"], says: 'error: Wave knows no "pod" here, only a ' },
+    { args: ["approve", "cm/page"], says: 'error: Wave knows no "cm" here, only a deployment' },
+    { args: ["release", "ns/a", "-n", "b"], says: "error: --namespace b and namespace/a are two namespaces" },
   ])("refuse $args with 2 and one line", async ({ args, says }) => {
     const { code, out, err } = await runWave(args);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -146,7 +144,7 @@ describe("wave approve", () => {
     sandbox.faults.clear();
     expect(code).toBe(3);
     expect(err).toMatch(
-      /^wave approve: which hash to approve cannot be told: could not read Secret "db"; take its first 8 digits from the Event [^\n]*\n$/,
+      /^error: which hash to approve cannot be told: could not read Secret "db"; take its first 8 digits from the Event [^\n]*\n$/,
     );
   });
 });
@@ -209,7 +207,7 @@ describe("wave resume", () => {
     const { code, err } = await run("resume", "cm/other");
     expect({ code, err }).toEqual({
       code: 1,
-      err: `wave resume: no workload that opted in reads configmap/other in ${namespace}; --namespace says where to look\n`,
+      err: `error: no workload that opted in reads configmap/other in ${namespace}; --namespace says where to look\n`,
     });
   });
 });

@@ -1,58 +1,61 @@
+// `wave approve KIND/NAME...`.
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
-import { annotate, called, type Target } from "../annotate/annotate.ts";
-import { type Annotator, annotationCommand, annotationNotes } from "../annotate/annotation-command.ts";
-import { whatComesNext } from "../annotate/what-comes-next.ts";
+import { annotate, removeCommand } from "../annotate/annotate.ts";
+import { type AnnotationContext, annotationCommand } from "../annotate/annotation-command.ts";
+import { nextStep } from "../annotate/next-step.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
-import { policyOf } from "../cluster/inherited-flags.ts";
+import { policyOf } from "../cluster/known-policy.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
-import { namedWorkloadRows } from "../command/workload-argument.ts";
+import { type NamedObject, objectName } from "../command/named-object.ts";
+import { workloadArgumentKinds } from "../command/workload-argument.ts";
 
-/** `wave approve KIND/NAME`: lets the current configuration be rolled where `mode: approve` waits for a person. */
+/** Approves the current configuration of a workload with `mode: approve`. */
 export const approve = annotationCommand({
   name: "approve",
-  kinds: namedWorkloadRows,
+  kinds: workloadArgumentKinds,
   help: {
-    summary:
-      "Approves the current configuration of a workload with wave.pusher.com/mode: approve, its own or its Namespace's: writes the digits " +
-      "of its hash as annotation wave.pusher.com/approved. What changes after that needs another approval.",
+    description:
+      "Approve the current configuration of a workload with mode: approve. Later changes need another approval.",
     examples: [
-      ["wave explain deployment/web -n shop", "look first: what would be rolled, and why"],
+      ["wave explain deployment/web -n shop", "first look at what would roll, and why"],
       ["wave approve deployment/web -n shop", "then approve it"],
     ],
-    notes: [
-      "It makes the hash from what it reads with your own permissions. Where you may not read a Secret, take the digits from the Event RolloutHeld of the workload, and write the annotation yourself.",
-      ...annotationNotes,
-    ],
   },
+  details: [
+    "The command writes the digits of the current hash to the annotation wave.pusher.com/approved. The mode is an annotation of the workload or of its Namespace.",
+    "The command computes the hash from what you may read. If you lack permission to read a Secret, take the digits from the Event RolloutHeld of the workload and write the annotation yourself.",
+  ],
   run: approveOne,
 });
 
-async function approveOne(annotator: Annotator, target: Target): Promise<void> {
-  const asked = await annotator.read(target);
-  if (asked === undefined) return;
-  const explanation = explainWorkload(asked);
-  const { workload } = asked.found;
+async function approveOne(context: AnnotationContext, target: NamedObject): Promise<void> {
+  const snapshot = await context.read(target);
+  if (snapshot === undefined) return;
+  const explanation = explainWorkload(snapshot);
+  const { workload } = snapshot.found;
   const isDue = explanation.state === "due" || explanation.state === "held";
-  if (isDue && rolloutPolicyOf(workload, policyOf(asked.policy)).mode.value !== "approve") {
-    annotator.say(`${called(target)} needs no approval: its mode is not approve, and nothing is written.`);
+  if (isDue && rolloutPolicyOf(workload, policyOf(snapshot.policy)).mode.value !== "approve") {
+    context.print(`${objectName(target)} unchanged: its mode is not approve, so no approval is needed`);
   } else if (isDue || explanation.state === "unknown") {
     const digits = digitsOf(explanation);
-    await annotate(annotator, target, "approved", digits);
-    annotator.say(`${called(target)}: the configuration of hash ${digits.slice(0, 8)} is approved.`);
+    await annotate(context, target, "approved", digits);
+    const undo = removeCommand(target, "approved");
+    context.print(`${objectName(target)} approved: hash ${digits.slice(0, 8)} (undo: ${undo})`);
   } else {
-    annotator.say(`${called(target)} has nothing to approve, and nothing is written.`);
+    context.print(`${objectName(target)} unchanged: nothing waits for approval`);
   }
-  const after = await annotator.read(target);
-  if (after !== undefined) annotator.say(whatComesNext(after));
+  const after = await context.read(target);
+  if (after !== undefined) context.print(nextStep(after));
 }
 
-/** All of them: somebody might make up another configuration whose hash begins with the same few. */
+/** Returns all digits of the current hash: with fewer digits, another configuration could be made to match. */
 function digitsOf({ currentHash, message }: Explanation): string {
   if (currentHash === null)
     throw new CommandFailure(
-      `which hash to approve cannot be told: ${message}; take its first 8 digits from the Event RolloutHeld, and write them as annotation wave.pusher.com/approved`,
-      exitCodes.cluster,
+      `the hash to approve is unknown. ${sentences(message ?? "")} Take its first 8 digits from the Event RolloutHeld and write them to the annotation wave.pusher.com/approved.`,
+      exitCodes.incomplete,
     );
   return currentHash.slice(currentHash.indexOf(":") + 1);
 }

@@ -1,69 +1,67 @@
 import { MalformedWorkload } from "../../domain/model/workload.ts";
+import { isClusterFailure } from "../../kube/api/api-failure.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "../../kube/api/errors.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 
-/** What a command was asked for cannot be had: one line for a person, no stack. */
+/** A command cannot give the answer or do the work: one line for a person, no stack. */
 export class CommandFailure extends Error {
   override readonly name = "CommandFailure";
-  /** The answer is no, or what it hangs on could not be looked at. */
+  /** `no`, or `incomplete` if something that the answer depends on could not be read. */
   readonly code: ExitCode;
 
-  constructor(message: string, code: typeof exitCodes.no | typeof exitCodes.cluster = exitCodes.no) {
+  constructor(message: string, code: typeof exitCodes.no | typeof exitCodes.incomplete = exitCodes.no) {
     super(message);
     this.code = code;
   }
 }
 
-/** Which cluster is meant, for messages. */
-export interface ClusterPlace {
-  /** Where it was found: "context kind-dev of /home/a/.kube/config". */
+/** The cluster of a command, for messages. */
+export interface ClusterSource {
+  /** Where the configuration was found: "context kind-dev of /home/a/.kube/config". */
   readonly source: string;
   readonly server: URL;
 }
 
-/** A line about the cluster with which one it was: people have many, and the wrong one is the commonest mistake. */
-export function placed(line: string, { source, server }: ClusterPlace): string {
+/** Returns a line about the cluster with its name: the wrong cluster is the most common mistake. */
+export function appendCluster(line: string, { source, server }: ClusterSource): string {
   return `${line} (${source}, ${server.origin})`;
 }
 
-/** What a person is told of a failure, in one line, and how the command ends. */
-export interface ToldFailure {
+/** A failure as a command reports it: one line, and the exit code. */
+export interface FailureReport {
   readonly line: string;
   readonly code: ExitCode;
 }
 
-/** How a command tells of an error; undefined for one that nobody expected, which is a bug. */
-export function toldFailure(error: unknown, place: ClusterPlace | undefined): ToldFailure | undefined {
+/** Returns how a command reports an error; undefined for an unexpected error, which is a bug. */
+export function reportFailure(error: unknown, cluster: ClusterSource | undefined): FailureReport | undefined {
   const code = codeOf(error);
   if (code === undefined) return undefined;
   const line = errorText(error);
-  const aboutTheCluster = error instanceof ApiError || error instanceof ConnectionError;
-  return { line: aboutTheCluster && place !== undefined ? placed(line, place) : line, code };
+  const isFromCluster = isClusterFailure(error);
+  return { line: isFromCluster && cluster !== undefined ? appendCluster(line, cluster) : line, code };
 }
 
-/** The exit code of an error, or of what caused it. */
+/** Returns the exit code of an error, or of its cause. */
 function codeOf(error: unknown): ExitCode | undefined {
   if (error instanceof CommandFailure) return error.code;
   if (error instanceof MalformedWorkload) return exitCodes.no;
-  if (error instanceof ClusterConfigError) return exitCodes.mistake;
-  if (error instanceof ConnectionError) return exitCodes.cluster;
-  // 400 is about what was asked, such as labels that cannot be read.
-  if (error instanceof ApiError) return error.status === 400 ? exitCodes.mistake : exitCodes.cluster;
+  if (error instanceof ClusterConfigError) return exitCodes.usage;
+  if (error instanceof ConnectionError) return exitCodes.incomplete;
+  // 400 is about the request, such as invalid labels.
+  if (error instanceof ApiError) return error.status === 400 ? exitCodes.usage : exitCodes.incomplete;
   return error instanceof Error ? codeOf(error.cause) : undefined;
 }
 
-/** An object that was asked for is not there; `namespace` is undefined for what has none. */
-export function nothingThere(
+/** Returns the failure for an object that does not exist; `namespace` is undefined for cluster-scoped objects. */
+export function objectNotFound(
   kind: string,
   name: string,
   namespace: string | undefined,
   source: string,
 ): CommandFailure {
-  if (namespace === undefined)
-    return new CommandFailure(
-      `there is no ${kind} "${name}" in the cluster of ${source}; --context says where to look`,
-    );
-  const where = `in namespace "${namespace}" of the cluster of ${source}`;
-  return new CommandFailure(`there is no ${kind} "${name}" ${where}; --namespace and --context say where to look`);
+  const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
+  const flags = namespace === undefined ? "--context" : "-n and --context";
+  return new CommandFailure(`${kind.toLowerCase()} "${name}" not found${where} (${source}). Check ${flags}.`);
 }

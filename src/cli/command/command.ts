@@ -1,44 +1,45 @@
+// What every command is made of: terminal, arguments, help, exit codes, errors. This folder knows no command and asks no cluster.
 import type { Environment, FlagTable } from "../flags/parse-flags.ts";
-import type { KindRow } from "./workload-argument.ts";
+import type { ArgumentKind } from "./workload-argument.ts";
 
-/** What a command has of the world around it. */
+/** What a command receives from its process. */
 export interface Terminal {
   readonly env: Environment;
   readonly homeDir: string;
-  /** What people typed to call it: "kubectl wave" where it is kubectl's plugin. */
+  /** How a person called Wave: "kubectl wave" if kubectl runs Wave as its plugin. */
   readonly program: "wave" | "kubectl wave";
-  /** Standard input, from when it is asked for. */
+  /** Opens standard input. */
   readonly input: () => AsyncIterable<Uint8Array>;
   /** Writes to standard output. */
   readonly write: (text: string) => void;
-  /** Writes to standard error: logs, and what went wrong. */
+  /** Writes to standard error: logs, warnings and errors. */
   readonly writeError: (text: string) => void;
-  /** Whether a person reads standard output as it comes. */
+  /** Whether standard output is a terminal. */
   readonly outputToTerminal: boolean;
-  /** The columns of the terminal that standard output is; undefined where it is none, or does not tell. */
+  /** The columns of that terminal; undefined if standard output is no terminal, or the width is unknown. */
   readonly outputColumns: number | undefined;
-  /** Whether a person reads standard error as it comes. */
+  /** Whether standard error is a terminal. */
   readonly errorsToTerminal: boolean;
 }
 
 /**
- * One command: does what its arguments say and resolves with the exit code. Throws a UsageError where they are wrong;
- * any other error is a bug.
+ * One command. Resolves with the exit code.
+ * @throws UsageError for wrong arguments; any other error is a bug.
  */
 export interface Command {
   (args: readonly string[], terminal: Terminal): Promise<number>;
-  /** What it takes, for shells that complete it; undefined: nothing. */
-  readonly takes?: Taken;
+  /** The arguments that shells complete; undefined: the command has none. */
+  readonly accepts?: AcceptedArguments;
 }
 
-/** What a command takes. */
-export interface Taken {
+/** The arguments of a command. */
+export interface AcceptedArguments {
   readonly flags: FlagTable;
-  /** The kinds of the objects that it is given by name; undefined: none. */
-  readonly kinds?: readonly KindRow<string>[] | undefined;
+  /** The kinds of the objects in its arguments; undefined: it has no such arguments. */
+  readonly kinds?: readonly ArgumentKind<string>[] | undefined;
 }
 
-/** A command with what it takes. */
-export function taking(command: Command, takes: Taken): Command {
-  return Object.assign((args: readonly string[], terminal: Terminal) => command(args, terminal), { takes });
+/** Returns a command together with its arguments. */
+export function accepting(command: Command, accepts: AcceptedArguments): Command {
+  return Object.assign((args: readonly string[], terminal: Terminal) => command(args, terminal), { accepts });
 }

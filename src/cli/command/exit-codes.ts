@@ -1,41 +1,43 @@
 /**
- * How every command ends, as scripts see it: one number for one kind of ending. A signal that ends one early is 128 and its
- * number, as in a shell.
+ * The exit codes of all commands: one number for one kind of ending. A command that a signal ends has code 128 plus the number
+ * of the signal, as in a shell.
  */
 export const exitCodes = {
-  /** Done, or there is nothing to tell. */
+  /** Success. */
   done: 0,
-  /** The answer is no: something would roll, what was asked for is not there, or did not come to be. */
+  /** The answer is no: something would roll, a wait did not succeed, or the object was not found. */
   no: 1,
-  /** The caller's mistake: flags, arguments, a file, the kubeconfig. */
-  mistake: 2,
-  /** The cluster could not be asked, or not about all that the answer hangs on: it is unreachable, refuses, or does not answer in time. */
-  cluster: 3,
-  /** A bug of Wave's (EX_SOFTWARE of sysexits.h): no answer, so none of the others. */
+  /** The caller made a mistake: flags, arguments, a file, or the kubeconfig. */
+  usage: 2,
+  /** Incomplete: the cluster was unreachable, timed out, or denied access to something that the answer depends on. */
+  incomplete: 3,
+  /** A bug in Wave (EX_SOFTWARE of sysexits.h). */
   bug: 70,
 } as const;
 
-/** One of them. */
+/** One of {@link exitCodes}. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * How a command ends that answers a question. A "no" stays a "no" where something could not be looked at; "done" it is
- * only where everything was.
+ * Returns the exit code of a command that answers a question. A "no" stays a "no" if the answer is incomplete. `done` needs a
+ * complete answer.
  */
-export function answered({
-  no = false,
-  lookedAtAll,
-}: {
-  readonly no?: boolean;
-  readonly lookedAtAll: boolean;
-}): ExitCode {
+export function exitCodeFor({ no = false, complete }: { readonly no?: boolean; readonly complete: boolean }): ExitCode {
   if (no) return exitCodes.no;
-  return lookedAtAll ? exitCodes.done : exitCodes.cluster;
+  return complete ? exitCodes.done : exitCodes.incomplete;
 }
 
-/** What `--help` says of those that mean the same in every command that asks a cluster. */
-export const sharedMeanings: Readonly<Record<number, string>> = {
-  [exitCodes.mistake]: "a mistake in the flags or arguments, in a file, or in the kubeconfig",
-  [exitCodes.cluster]:
-    "something that the answer hangs on could not be looked at: the cluster is unreachable, refuses, or does not answer in time",
+/** The meanings of the exit codes that all cluster commands share, for `--help-all`. */
+export const sharedExitCodes: Readonly<Record<number, string>> = {
+  [exitCodes.usage]: "Usage error: invalid flags or arguments, a bad file, or a bad kubeconfig.",
+  [exitCodes.incomplete]: "Incomplete: the cluster was unreachable, timed out, or denied access.",
+};
+
+/** The meaning of every exit code, for `wave help exit-codes`. */
+export const exitCodeMeanings: Readonly<Record<string, string>> = {
+  [exitCodes.done]: "Success.",
+  [exitCodes.no]: "The answer is no: something would roll, a wait did not succeed, or the object was not found.",
+  ...sharedExitCodes,
+  [exitCodes.bug]: "Bug in Wave. Please report the output.",
+  "128+N": "Ended by signal N. Example: 130 after Ctrl-C.",
 };

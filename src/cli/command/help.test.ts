@@ -5,47 +5,86 @@ import { runHelp } from "../run/run-help.ts";
 import { renderHelp } from "./help.ts";
 
 describe("renderHelp", () => {
-  it("shows usage, examples, and flags by group with value, default and variable", () => {
-    const help = renderHelp(
-      { usage: "wave x [flags]", summary: "Does x.", examples: [["wave x --to-file=a", "into a file"]] },
-      {
-        "to-file": text({ group: "Output", placeholder: "FILE", help: "Where to write.", short: "o" }),
-        quiet: bool({ group: "Output", default: true, help: "Say nothing." }),
-        "a-name-that-is-longer-than-its-column": text({ group: "Other", placeholder: "X", help: "Long." }),
-      },
-    );
-    expect(help).toBe(
+  const help = {
+    usage: "wave x [flags]",
+    description: "Do x.",
+    examples: [
+      ["wave x --to-file=a", "write to a file"],
+      ["wave x --quiet", "without output"],
+      ["wave x --a-name-that-is-longer-than-its-column=a --to-file=file-with-a-long-name", "both"],
+    ] as const,
+    usualFlags: ["to-file", "quiet"],
+    details: ["A detail."],
+    exits: { 0: "Success." },
+  };
+  const table = {
+    "to-file": text({ group: "Output", placeholder: "FILE", help: "Output file. Created if missing.", short: "o" }),
+    quiet: bool({ group: "Output", default: true, help: "Write nothing." }),
+    "a-name-that-is-longer-than-its-column": text({ group: "Other", placeholder: "X", help: "Long." }),
+  };
+
+  it("shows description, usage, two examples and the usual flags", () => {
+    expect(renderHelp(help, table, "usual")).toBe(
       [
+        "Do x.",
+        "",
         "Usage: wave x [flags]",
         "",
-        "Does x.",
+        "Examples:",
+        "  wave x --to-file=a  # write to a file",
+        "  wave x --quiet      # without output",
         "",
-        "Examples",
-        "  # into a file",
-        "  wave x --to-file=a",
+        "Flags:",
+        "  -o, --to-file FILE  Output file.",
+        "      --quiet         Write nothing. (default: true)",
         "",
-        "Output",
-        "  -o, --to-file FILE              Where to write.",
-        "  --quiet                         Say nothing. (default true)",
+        "More: wave x --help-all (all flags, exit codes)",
         "",
-        "Other",
-        "  --a-name-that-is-longer-than-its-column X",
-        "                                  Long.",
+      ].join("\n"),
+    );
+  });
+
+  it("shows all examples, flags by group, exit codes and the variable of a flag with --help-all", () => {
+    expect(renderHelp(help, table, "all")).toBe(
+      [
+        "Do x.",
         "",
-        "An environment variable stands for each flag, WAVE_TO_FILE for --to-file; a flag wins.",
+        "Usage: wave x [flags]",
+        "",
+        "Examples:",
+        "  wave x --to-file=a  # write to a file",
+        "  wave x --quiet      # without output",
+        "  # both",
+        "  wave x --a-name-that-is-longer-than-its-column=a --to-file=file-with-a-long-name",
+        "",
+        "A detail.",
+        "",
+        "Output:",
+        "  -o, --to-file FILE  Output file. Created if missing.",
+        "      --quiet         Write nothing. (default: true)",
+        "",
+        "Other:",
+        "      --a-name-that-is-longer-than-its-column X",
+        "        Long.",
+        "",
+        "Exit codes:",
+        "  0     Success.",
+        "",
+        "Each flag has an environment variable: WAVE_TO_FILE for --to-file. A flag",
+        "overrides its variable.",
         "",
       ].join("\n"),
     );
   });
 });
 
-describe("wave run --help", () => {
-  it("tells of every flag, each once, in lines of at most 100 columns", () => {
-    const lines = runHelp().split("\n");
-    expect(lines.filter((line) => line.length > 100)).toEqual([
+describe("wave run --help-all", () => {
+  it("shows every flag once, in lines of at most 80 columns except one example", () => {
+    const lines = runHelp("all").split("\n");
+    expect(lines.filter((line) => line.length > 80)).toEqual([
       "  wave run --enable-webhooks --webhook-bind-address=127.0.0.1:9443 --webhook-url=https://127.0.0.1:9443",
     ]);
-    const listed = lines.flatMap((line) => /^ {2}--([A-Za-z-]+)/.exec(line)?.[1] ?? []);
+    const listed = lines.flatMap((line) => /^ {6}--([A-Za-z-]+)/.exec(line)?.[1] ?? []);
     expect(listed.sort()).toEqual(Object.keys(runFlags).sort());
   });
 });

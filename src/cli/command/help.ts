@@ -1,68 +1,145 @@
 import type { Flag } from "../flags/flag-types.ts";
-import { type FlagTable, variableOf } from "../flags/parse-flags.ts";
+import { type FlagTable, type HelpScope, variableOf } from "../flags/parse-flags.ts";
 import { unbreakable, wrapped } from "../output/wrap.ts";
 
-/** What `--help` tells of a command besides its flags. */
+/** The help of one command, without its flags. `--help` shows the usual case, `--help-all` everything. */
 export interface CommandHelp {
-  /** After "Usage: ". */
+  /** `wave list [flags]`. */
   readonly usage: string;
-  readonly summary: string;
-  /** A command line, and what it is good for. */
+  /** One or two sentences that start with a verb. */
+  readonly description: string;
+  /** Command lines with their purposes. `--help` shows the first two. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
-  /** Words and what they mean, under a heading, after the flags. */
+  /** The names of the flags that `--help` shows; undefined: all. */
+  readonly usualFlags?: readonly string[];
+  /** Paragraphs after the description, in `--help-all` only. */
+  readonly details?: readonly string[];
+  /** Words with their meanings, in `--help-all` only. */
   readonly words?: { readonly heading: string; readonly meanings: Readonly<Record<string, string>> };
-  /** Paragraphs after that. */
-  readonly notes?: readonly string[];
-  /** What its exit codes mean, where it has more than one. */
+  /** The meanings of the exit codes, in `--help-all` only. */
   readonly exits?: Readonly<Record<number, string>>;
 }
 
-const width = 100;
-const column = 34;
+/** The columns of a help text. */
+const width = 80;
+/** The widest column of names before their descriptions. */
+const widestColumn = 34;
+const usualExamples = 2;
+/** The characters of a text that is kept on one line. */
+const shortLength = 24;
 
-/** The text of `wave COMMAND --help`: flags by group in the order of their table, lines of at most 100 columns. */
-export function renderHelp(help: CommandHelp, table: FlagTable): string {
-  const lines = [`Usage: ${help.usage}`, "", ...wrap(help.summary, 0)];
-  if (help.examples.length > 0) lines.push("", "Examples");
-  for (const [command, purpose] of help.examples) lines.push(...wrap(`# ${purpose}`, 2), `  ${command}`);
-  for (const group of new Set(Object.values(table).map((flag) => flag.group))) {
-    lines.push("", group);
-    for (const [name, flag] of Object.entries(table)) if (flag.group === group) lines.push(...flagLines(name, flag));
+/**
+ * Returns the text of `wave COMMAND --help` or `--help-all`: description, usage, examples, and flags by group in the order of
+ * their table. Lines have at most 80 columns, except examples that are longer.
+ */
+export function renderHelp(help: CommandHelp, table: FlagTable, scope: HelpScope): string {
+  return scope === "all" ? renderAll(help, table) : renderUsual(help, table);
+}
+
+function renderUsual(help: CommandHelp, table: FlagTable): string {
+  const { examples, usualFlags = Object.keys(table) } = help;
+  const shown = Object.entries(table).filter(([name]) => usualFlags.includes(name));
+  const heads = shown.map(([name, flag]) => flagHead(name, flag));
+  const command = help.usage.split(" ").slice(0, 2).join(" ");
+  return joined([
+    ...beginning(help, examples.slice(0, usualExamples)),
+    ...(shown.length === 0 ? [] : ["", "Flags:", ...described(heads, shown.map(shortFlagText))]),
+    "",
+    `More: ${command} --help-all (all flags${help.exits === undefined ? "" : ", exit codes"})`,
+  ]);
+}
+
+function renderAll(help: CommandHelp, table: FlagTable): string {
+  const lines = [...beginning(help, help.examples)];
+  for (const paragraph of help.details ?? []) lines.push("", ...paragraphLines(paragraph));
+  const all = Object.entries(table);
+  for (const group of new Set(all.map(([, flag]) => flag.group))) {
+    const members = all.filter(([, flag]) => flag.group === group);
+    const heads = members.map(([name, flag]) => flagHead(name, flag));
+    lines.push("", `${group}:`, ...described(heads, members.map(flagText)));
   }
-  if (help.words !== undefined) {
-    lines.push("", help.words.heading);
-    for (const [word, meaning] of Object.entries(help.words.meanings)) lines.push(...inColumn(`  ${word}`, meaning));
-  }
-  for (const note of help.notes ?? []) lines.push("", ...wrap(note, 0));
-  if (help.exits !== undefined) lines.push("", "Exit codes");
-  for (const [code, meaning] of Object.entries(help.exits ?? {})) lines.push(...inColumn(`  ${code}`, meaning, 6));
+  if (help.words !== undefined) lines.push("", `${help.words.heading}:`, ...meaningLines(help.words.meanings));
+  if (help.exits !== undefined) lines.push("", "Exit codes:", ...meaningLines(help.exits));
   const example = Object.keys(table).find((name) => name.includes("-"));
   if (example !== undefined)
     lines.push(
       "",
-      ...wrap(`An environment variable stands for each flag, ${variableOf(example)} for --${example}; a flag wins.`, 0),
+      ...paragraphLines(
+        `Each flag has an environment variable: ${variableOf(example)} for --${example}. A flag overrides its variable.`,
+      ),
     );
+  return joined(lines);
+}
+
+/** Returns words with their meanings in two columns. */
+export function meaningLines(meanings: Readonly<Record<string, string>>): readonly string[] {
+  return described(
+    Object.keys(meanings).map((word) => `  ${word}`),
+    Object.values(meanings),
+  );
+}
+
+/** Returns a paragraph in lines of the width of a help text. */
+export function paragraphLines(text: string): readonly string[] {
+  return wrapped(text, width);
+}
+
+/** Returns lines as one text that ends with a line feed. */
+export function joined(lines: readonly string[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function flagLines(name: string, flag: Flag<unknown>): string[] {
-  const short = flag.short === undefined ? "" : `-${flag.short}, `;
-  const head = `  ${short}--${name}${flag.placeholder === undefined ? "" : ` ${flag.placeholder}`}`;
-  const shown = flag.shownDefault === undefined ? "" : ` ${unbroken(`(default ${flag.shownDefault})`)}`;
-  return inColumn(head, flag.help + shown);
+function beginning({ description, usage }: CommandHelp, examples: CommandHelp["examples"]): readonly string[] {
+  return [
+    ...paragraphLines(description),
+    "",
+    `Usage: ${usage}`,
+    ...(examples.length === 0 ? [] : ["", "Examples:"]),
+    ...exampleLines(examples),
+  ];
 }
 
-function inColumn(head: string, text: string, from = column): string[] {
-  const body = wrap(text, from);
-  if (head.length + 2 > from) return [head, ...body];
-  return [head.padEnd(from) + (body[0] ?? "").trimStart(), ...body.slice(1)];
+/** Returns command lines with their purposes behind them in a column, or above them if the line becomes too long. */
+function exampleLines(examples: CommandHelp["examples"]): readonly string[] {
+  const fits = ([command, purpose]: CommandHelp["examples"][number]) => `  ${command}  # ${purpose}`.length <= width;
+  const longest = Math.max(0, ...examples.filter(fits).map(([command]) => command.length));
+  const areAligned = examples.filter(fits).every(([, purpose]) => longest + purpose.length + 6 <= width);
+  return examples.flatMap((example) => {
+    const [command, purpose] = example;
+    if (!fits(example)) return [`  # ${purpose}`, `  ${command}`];
+    return [`  ${areAligned ? command.padEnd(longest) : command}  # ${purpose}`];
+  });
 }
 
-function wrap(text: string, indent: number): readonly string[] {
-  return wrapped(text, width - indent).map((line) => " ".repeat(indent) + line);
+function flagHead(name: string, flag: Flag<unknown>): string {
+  const short = flag.short === undefined ? "    " : `-${flag.short}, `;
+  return `  ${short}--${name}${flag.placeholder === undefined ? "" : ` ${flag.placeholder}`}`;
 }
 
-/** Short enough to stay on one line. */
+function flagText([, { help, shownDefault }]: readonly [string, Flag<unknown>]): string {
+  return shownDefault === undefined ? help : `${help} ${unbroken(`(default: ${shownDefault})`)}`;
+}
+
+/** Returns heads with their texts in a column as wide as the widest head that fits; a wider head has a line of its own. */
+function described(heads: readonly string[], texts: readonly string[]): readonly string[] {
+  const fitting = heads.map(({ length }) => length + 2).filter((each) => each <= widestColumn);
+  const column = Math.max(8, ...fitting);
+  return heads.flatMap((head, index) => {
+    const body = wrapped(texts[index] ?? "", width - column).map((line) => " ".repeat(column) + line);
+    if (head.length + 2 > column) return [head, ...body];
+    return [head.padEnd(column) + (body[0] ?? "").trimStart(), ...body.slice(1)];
+  });
+}
+
+/** Returns the first sentence of the help, and a short default. */
+function shortFlagText([, { help, shownDefault = "" }]: readonly [string, Flag<unknown>]): string {
+  const [sentence = ""] = help.split(/(?<=\.) (?=[A-Z`0-9])/, 1);
+  return shownDefault === "" || shownDefault.length > shortLength
+    ? sentence
+    : `${sentence} ${unbroken(`(default: ${shownDefault})`)}`;
+}
+
+/** Keeps a short text on one line. */
 function unbroken(text: string): string {
-  return text.length > 24 ? text : text.replaceAll(" ", unbreakable);
+  return text.length > shortLength ? text : text.replaceAll(" ", unbreakable);
 }

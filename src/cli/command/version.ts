@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** Put in by the bundler. */
+/** Set by the bundler. */
 declare const bundledVersion: string | undefined;
 
-/** Wave's version: the bundle knows its own, the sources read it from package.json. */
+/** Returns the version of Wave: from the bundle, or from package.json if the sources run. */
 export function version(): string {
   if (typeof bundledVersion === "string") return bundledVersion;
   const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");

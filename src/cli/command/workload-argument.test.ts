@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
-import { asFound } from "../cluster/available-kinds.ts";
-import { configRows, namespaceRows, parseArguments, parseWorkloadArgument, workloadRows } from "./workload-argument.ts";
+import { withAvailableKind } from "../cluster/available-kinds.ts";
+import {
+  builtInArgumentKinds,
+  configArgumentKinds,
+  namespaceArgumentKinds,
+  parseObjectArguments,
+  parseWorkloadArgument,
+} from "./workload-argument.ts";
 
 describe("parseWorkloadArgument", () => {
   it.each([
@@ -24,49 +30,58 @@ describe("parseWorkloadArgument", () => {
     { word: "CloneSet/web", kind: "clonesets.apps.kruise.io" },
     { word: "statefulsets.apps.kruise.io/web", kind: "statefulsets.apps.kruise.io" },
     { word: "widgets.example.com/web", kind: "widgets.example.com" },
-  ])("reads $word, of which the cluster tells more", ({ word, kind }) => {
+  ])("reads $word, whose API version only the cluster knows", ({ word, kind }) => {
     const argument = parseWorkloadArgument([word]);
     expect(argument).toMatchObject({ kind, name: "web" });
-    expect(() => asFound(argument, { kinds: builtInKinds })).toThrow(`Wave rolls no ${kind} here`);
+    expect(() => withAvailableKind(argument, { kinds: builtInKinds })).toThrow(
+      `Wave does not roll ${kind} in this cluster`,
+    );
     const row = { ...argument.resource, apiVersion: "found/v1" };
-    expect(asFound(argument, { kinds: [row] }).resource).toBe(row);
+    expect(withAvailableKind(argument, { kinds: [row] }).resource).toBe(row);
   });
 
   it.each([
-    { words: [], says: "name a workload, such as deployment/web" },
-    { words: ["/web"], says: '"/web": say of which kind it is, such as deployment/web' },
-    { words: ["web"], says: '"web": say of which kind it is, such as deployment/web' },
-    { words: ["pod/web"], says: 'Wave knows no "pod" here, only a deployment, statefulset or daemonset' },
-    { words: ["deployments.extensions/web"], says: 'Wave knows no "deployments.extensions" here, only a' },
-    { words: ["deploy"], says: "name one Deployment, such as deployment/web" },
-    { words: ["deploy/"], says: "name one Deployment, such as deployment/web" },
-    { words: ["deploy/web", "deploy/api"], says: 'name one workload; "deploy/api" is one more' },
-    { words: ["deploy", "web", "api"], says: 'name one workload; "api" is one more' },
-    { words: ["deploy/../secrets"], says: '"../secrets" is not a name that a Deployment can have' },
-    { words: ["sts/Web"], says: '"Web" is not a name that a StatefulSet can have' },
-  ])("refuses $words and says what to write", ({ words, says }) => {
-    expect(() => parseWorkloadArgument(words)).toThrow(says);
+    { words: [], message: "no workload named; use KIND/NAME, for example deployment/web" },
+    { words: ["/web"], message: '"/web" has no kind; use KIND/NAME, for example deployment/web' },
+    { words: ["web"], message: '"web" has no kind; use KIND/NAME, for example deployment/web' },
+    {
+      words: ["pod/web"],
+      message: 'unsupported kind "pod"; this command accepts deployment, statefulset or daemonset',
+    },
+    {
+      words: ["deployments.extensions/web"],
+      message: 'unsupported kind "deployments.extensions"; this command accepts deployment',
+    },
+    { words: ["deploy"], message: "no Deployment named; for example deployment/web" },
+    { words: ["deploy/"], message: "no Deployment named; for example deployment/web" },
+    { words: ["deploy/web", "deploy/api"], message: 'too many workloads; this command takes one, remove "deploy/api"' },
+    { words: ["deploy", "web", "api"], message: 'too many workloads; this command takes one, remove "api"' },
+    { words: ["deploy/../secrets"], message: '"../secrets" is not a valid Deployment name' },
+    { words: ["sts/Web"], message: '"Web" is not a valid StatefulSet name' },
+  ])("rejects $words with what to write instead", ({ words, message }) => {
+    expect(() => parseWorkloadArgument(words)).toThrow(message);
   });
 });
 
-describe("parseArguments", () => {
-  const rows = [...workloadRows, ...configRows, ...namespaceRows];
-  const read = (...words: readonly string[]) => parseArguments(words, rows).map(({ kind, name }) => `${kind} ${name}`);
+describe("parseObjectArguments", () => {
+  const rows = [...builtInArgumentKinds, ...configArgumentKinds, ...namespaceArgumentKinds];
+  const read = (...words: readonly string[]) =>
+    parseObjectArguments(words, rows).map(({ kind, name }) => `${kind} ${name}`);
 
-  it("reads several objects in both forms that kubectl has, each once", () => {
+  it("reads several objects in both forms of kubectl, each once", () => {
     expect(read("deploy/web", "cm/page", "deployment/web")).toEqual(["Deployment web", "ConfigMap page"]);
     expect(read("secret", "db", "cache")).toEqual(["Secret db", "Secret cache"]);
     expect(read("Namespace/shop")).toEqual(["Namespace shop"]);
   });
 
   it.each([
-    { words: [], says: "name an object, such as deployment/web" },
-    { words: ["deploy/web", "api"], says: '"api": say of which kind it is, such as deployment/api' },
-    { words: ["secret"], says: "name one Secret, such as secret/web" },
-    { words: ["configmaps.apps/web"], says: 'Wave knows no "configmaps.apps" here, only a deployment' },
-    { words: ["pod/web"], says: "daemonset, configmap, secret or namespace" },
-    { words: ["cm/a/b"], says: '"cm/a/b": name one ConfigMap a word, such as cm/web' },
-  ])("refuses $words and says what to write", ({ words, says }) => {
-    expect(() => parseArguments(words, rows)).toThrow(says);
+    { words: [], message: "no object named; use KIND/NAME, for example deployment/web" },
+    { words: ["deploy/web", "api"], message: '"api" has no kind; use KIND/NAME, for example deployment/api' },
+    { words: ["secret"], message: "no Secret named; for example secret/web" },
+    { words: ["configmaps.apps/web"], message: 'unsupported kind "configmaps.apps"; this command accepts deployment' },
+    { words: ["pod/web"], message: "daemonset, configmap, secret or namespace" },
+    { words: ["cm/a/b"], message: '"cm/a/b" has two slashes; use one KIND/NAME for each object, for example cm/web' },
+  ])("rejects $words with what to write instead", ({ words, message }) => {
+    expect(() => parseObjectArguments(words, rows)).toThrow(message);
   });
 });

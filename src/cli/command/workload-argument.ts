@@ -1,88 +1,93 @@
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
-import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
-import { enumerated, quoted } from "../../domain/syntax/wording.ts";
+import { formatList, quoted } from "../../domain/syntax/wording.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
 import { UsageError } from "../flags/usage-error.ts";
 
-/** Which object a person means, but for its namespace. */
+/** An object as an argument names it, without its namespace. */
 export interface ObjectArgument<K extends string, R extends Resource = Resource> {
   readonly kind: K;
   readonly resource: R;
   readonly name: string;
 }
 
-/** Which workload a person means, but for its namespace. */
+/** A workload as an argument names it, without its namespace. */
 export type WorkloadArgument = ObjectArgument<WorkloadKind, WorkloadRow>;
 
-/** A kind of object that a command takes. */
-export interface KindRow<K extends string, R extends Resource = Resource> {
+/** A kind of object that a command accepts. */
+export interface ArgumentKind<K extends string, R extends Resource = Resource> {
   readonly kind: K;
   readonly resource: R;
-  /** By what names `kubectl` knows it (`kubectl api-resources`). */
+  /** The names of the kind in `kubectl api-resources`. */
   readonly names: readonly string[];
 }
 
-/** The kinds of workload. */
-export const workloadRows: readonly KindRow<WorkloadKind, WorkloadRow>[] = builtInKinds.map((row) => ({
+/** The workload kinds that every cluster has. */
+export const builtInArgumentKinds: readonly ArgumentKind<WorkloadKind, WorkloadRow>[] = builtInKinds.map((row) => ({
   kind: row.id,
   resource: row,
   names: [...row.shortNames, row.kind.toLowerCase(), row.plural],
 }));
 
-/** Those of which Wave knows more than of any other, as they are named; what they are like is told by the cluster: `asFound`. */
-export const namedWorkloadRows: readonly KindRow<WorkloadKind, WorkloadRow>[] = [
-  ...workloadRows,
-  ...Object.entries(knownKinds).flatMap(([id, { shortNames }]) => notFoundYet(id, shortNames)),
+/** Every workload kind that Wave knows by name. Only the cluster knows the API version of a kind that is not built in. */
+export const workloadArgumentKinds: readonly ArgumentKind<WorkloadKind, WorkloadRow>[] = [
+  ...builtInArgumentKinds,
+  ...Object.entries(knownKinds).flatMap(([id, { shortNames }]) => kindBeforeDiscovery(id, shortNames)),
 ];
 
-function notFoundYet(id: WorkloadKind, names: readonly string[] = []): readonly KindRow<WorkloadKind, WorkloadRow>[] {
-  const wanted = readWantedKind(id);
+function kindBeforeDiscovery(
+  id: WorkloadKind,
+  names: readonly string[] = [],
+): readonly ArgumentKind<WorkloadKind, WorkloadRow>[] {
+  const wanted = parseRequestedKind(id);
   if (wanted === undefined) return [];
-  const resource = rowOf(wanted, { apiVersion: `${wanted.group}/unknown`, kind: wanted.plural });
+  const resource = requestedKindRow(wanted, { apiVersion: `${wanted.group}/unknown`, kind: wanted.plural });
   return [{ kind: id, resource, names: [id, ...names] }];
 }
 
-/** The kinds that hold configuration. */
-export const configRows: readonly KindRow<"ConfigMap" | "Secret">[] = [
+/** ConfigMaps and Secrets. */
+export const configArgumentKinds: readonly ArgumentKind<"ConfigMap" | "Secret">[] = [
   { kind: "ConfigMap", resource: resources.configMaps, names: ["cm", "configmap", "configmaps"] },
   { kind: "Secret", resource: resources.secrets, names: ["secret", "secrets"] },
 ];
 
-/** Namespaces themselves. */
-export const namespaceRows: readonly KindRow<"Namespace">[] = [
+/** Namespaces. */
+export const namespaceArgumentKinds: readonly ArgumentKind<"Namespace">[] = [
   { kind: "Namespace", resource: resources.namespaces, names: ["ns", "namespace", "namespaces"] },
 ];
 
 /**
- * The workload that `deploy/web`, `deployments.apps/web` or `deployment web` names: as `kubectl` reads it, in any case.
- * Throws a UsageError of one line that says what to write.
+ * Returns the workload that `deploy/web`, `deployments.apps/web` or `deployment web` names, as `kubectl` reads it, in any case.
+ * @throws UsageError with one line that says what to write.
  */
 export function parseWorkloadArgument(positionals: readonly string[]): WorkloadArgument {
-  const [first, second] = parseArguments(positionals, namedWorkloadRows);
-  if (first === undefined) throw new UsageError("name a workload, such as deployment/web");
-  if (second !== undefined) throw new UsageError(`name one workload; ${quoted(positionals.at(-1) ?? "")} is one more`);
+  const [first, second] = parseObjectArguments(positionals, workloadArgumentKinds);
+  if (first === undefined) throw new UsageError("no workload named; use KIND/NAME, for example deployment/web");
+  if (second !== undefined)
+    throw new UsageError(`too many workloads; this command takes one, remove ${quoted(positionals.at(-1) ?? "")}`);
   return first;
 }
 
 /**
- * The objects that `deploy/web sts/db` or `deploy web api` name: as `kubectl` reads it, in any case; at least one, each
- * once. Throws a UsageError of one line that says what to write.
+ * Returns the objects that `deploy/web sts/db` or `deploy web api` name, as `kubectl` reads them, in any case: at least one,
+ * each once.
+ * @throws UsageError with one line that says what to write.
  */
-export function parseArguments<K extends string, R extends Resource>(
+export function parseObjectArguments<K extends string, R extends Resource>(
   positionals: readonly string[],
-  rows: readonly KindRow<K, R>[],
+  kinds: readonly ArgumentKind<K, R>[],
 ): readonly ObjectArgument<K, R>[] {
   const [first, ...rest] = positionals;
   if (first === undefined)
     throw new UsageError(
-      `name ${rows.some(({ resource }) => !("id" in resource)) ? "an object" : "a workload"}, such as deployment/web`,
+      `no ${kinds.some(({ resource }) => !("id" in resource)) ? "object" : "workload"} named; use KIND/NAME, for example deployment/web`,
     );
   const named = first.includes("/") ? positionals.map(withSlash) : rest.map((name) => [first, name] as const);
-  if (named.length === 0) throw withoutName(first, rowNamed(first, rows));
-  const all = named.map(([kindName, name]) => argument(kindName, name, rows));
+  if (named.length === 0) throw missingName(first, listedKind(first, kinds));
+  const all = named.map(([kindName, name]) => argument(kindName, name, kinds));
   return [...new Map(all.map((one) => [`${one.kind}/${one.name}`, one])).values()];
 }
 
@@ -90,67 +95,69 @@ function withSlash(word: string): readonly [kind: string, name: string] {
   const slash = word.indexOf("/");
   if (slash <= 0) {
     const name = word.slice(slash + 1);
-    throw new UsageError(`${quoted(word)}: say of which kind it is, such as deployment/${name}`);
+    throw new UsageError(`${quoted(word)} has no kind; use KIND/NAME, for example deployment/${name}`);
   }
   return [word.slice(0, slash), word.slice(slash + 1)];
 }
 
-/** The kind that a word names, in any of its names; a custom one only where workloads are taken. Undefined where it names none. */
-export function kindNamed<K extends string, R extends Resource>(
+/** Returns the kind with this name; a custom kind only if the command accepts workloads. Undefined if no kind has the name. */
+export function findArgumentKind<K extends string, R extends Resource>(
   word: string,
-  rows: readonly KindRow<K, R>[],
-): KindRow<K, R> | undefined {
-  return rowNamed(word, rows) ?? customKind(word, rows);
+  kinds: readonly ArgumentKind<K, R>[],
+): ArgumentKind<K, R> | undefined {
+  return listedKind(word, kinds) ?? customKind(word, kinds);
 }
 
 function argument<K extends string, R extends Resource>(
   kindName: string,
   name: string,
-  rows: readonly KindRow<K, R>[],
+  kinds: readonly ArgumentKind<K, R>[],
 ): ObjectArgument<K, R> {
-  const row = kindNamed(kindName, rows);
-  if (row === undefined) throw unknownKind(kindName, rows);
-  if (name === "") throw withoutName(kindName, row);
+  const row = findArgumentKind(kindName, kinds);
+  if (row === undefined) throw unknownKind(kindName, kinds);
+  if (name === "") throw missingName(kindName, row);
   if (name.includes("/") && isDnsSubdomain(name.replace("/", "-")))
-    throw new UsageError(`${quoted(`${kindName}/${name}`)}: name one ${row.kind} a word, such as ${kindName}/web`);
-  if (!isDnsSubdomain(name)) throw new UsageError(`${quoted(name)} is not a name that a ${row.kind} can have`);
+    throw new UsageError(
+      `${quoted(`${kindName}/${name}`)} has two slashes; use one KIND/NAME for each object, for example ${kindName}/web`,
+    );
+  if (!isDnsSubdomain(name)) throw new UsageError(`${quoted(name)} is not a valid ${row.kind} name`);
   return { kind: row.kind, resource: row.resource, name };
 }
 
-function rowNamed<K extends string, R extends Resource>(
+function listedKind<K extends string, R extends Resource>(
   kindName: string,
-  rows: readonly KindRow<K, R>[],
-): KindRow<K, R> | undefined {
+  kinds: readonly ArgumentKind<K, R>[],
+): ArgumentKind<K, R> | undefined {
   const lower = kindName.toLowerCase();
-  // Those of another group, such as deployments.extensions, are others.
+  // Kinds of another group, such as deployments.extensions, are other kinds.
   const withoutGroup = lower.replace(/\.(v1\.)?apps$/, "");
-  return rows.find(({ names, resource }) => names.includes(resource.apiVersion === "apps/v1" ? withoutGroup : lower));
+  return kinds.find(({ names, resource }) => names.includes(resource.apiVersion === "apps/v1" ? withoutGroup : lower));
 }
 
-/** `widgets.example.com`, where workloads are asked for: the group of what is no built-in kind has a dot in it. */
+/** Returns the kind of `widgets.example.com` if the command accepts workloads: the group of a custom kind has a dot. */
 function customKind<K extends string, R extends Resource>(
   kindName: string,
-  rows: readonly KindRow<K, R>[],
-): KindRow<K, R> | undefined {
-  const takesAny = takesWorkloads(rows);
-  const [row] = takesAny && /^[^./]+\.[^/]+\./.test(kindName) ? notFoundYet(kindName.toLowerCase()) : [];
-  return row as KindRow<string, Resource> as KindRow<K, R> | undefined;
+  kinds: readonly ArgumentKind<K, R>[],
+): ArgumentKind<K, R> | undefined {
+  const acceptsAny = acceptsWorkloads(kinds);
+  const [custom] = acceptsAny && /^[^./]+\.[^/]+\./.test(kindName) ? kindBeforeDiscovery(kindName.toLowerCase()) : [];
+  return custom as ArgumentKind<string, Resource> as ArgumentKind<K, R> | undefined;
 }
 
-/** Whether any of these kinds is one of workloads. */
-export function takesWorkloads(rows: readonly KindRow<string>[]): boolean {
-  return rows.some(({ resource }) => "id" in resource);
+/** Reports whether any of these kinds is a workload kind. */
+export function acceptsWorkloads(kinds: readonly ArgumentKind<string>[]): boolean {
+  return kinds.some(({ resource }) => "id" in resource);
 }
 
-function withoutName(kindName: string, row: KindRow<string> | undefined): UsageError {
-  if (row !== undefined) return new UsageError(`name one ${row.kind}, such as ${row.kind.toLowerCase()}/web`);
+function missingName(kindName: string, row: ArgumentKind<string> | undefined): UsageError {
+  if (row !== undefined) return new UsageError(`no ${row.kind} named; for example ${row.kind.toLowerCase()}/web`);
   if (!isDnsSubdomain(kindName))
-    return new UsageError(`${quoted(kindName)} is no kind; write for example deployment/web`);
-  return new UsageError(`${quoted(kindName)}: say of which kind it is, such as deployment/${kindName}`);
+    return new UsageError(`${quoted(kindName)} is not a kind; use KIND/NAME, for example deployment/web`);
+  return new UsageError(`${quoted(kindName)} has no kind; use KIND/NAME, for example deployment/${kindName}`);
 }
 
-function unknownKind(kindName: string, rows: readonly KindRow<string>[]): UsageError {
-  const shown = rows.filter(({ kind }) => !kind.includes("."));
-  const kinds = enumerated(shown, shown.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
-  return new UsageError(`Wave knows no ${quoted(kindName)} here, only a ${kinds}`);
+function unknownKind(kindName: string, kinds: readonly ArgumentKind<string>[]): UsageError {
+  const shown = kinds.filter(({ kind }) => !kind.includes("."));
+  const names = formatList(shown, shown.length, ({ kind }) => kind.toLowerCase()).replace(" and ", " or ");
+  return new UsageError(`unsupported kind ${quoted(kindName)}; this command accepts ${names}`);
 }

@@ -11,7 +11,7 @@ describe("wave explain ends", () => {
     const { code, out, err } = await explain("-n", "shop");
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(
-      /^wave explain: there is no Deployment "web" in namespace "shop" of the cluster of context sandbox of \S+; --namespace and --context say where to look\n$/,
+      /^error: there is no Deployment "web" in namespace "shop" of the cluster of context sandbox of \S+; --namespace and --context say where to look\n$/,
     );
   });
 
@@ -20,7 +20,7 @@ describe("wave explain ends", () => {
     const { code, out, err } = await explain();
     expect({ code, out }).toEqual({ code: 3, out: "" });
     expect(err).toMatch(
-      /^wave explain: get deployments\/web in default: 403 Forbidden[^\n]* \(context sandbox of \S+, http:\/\/127\.0\.0\.1:\d+\)\n$/,
+      /^error: get deployments\/web in default: 403 Forbidden[^\n]* \(context sandbox of \S+, http:\/\/127\.0\.0\.1:\d+\)\n$/,
     );
   });
 
@@ -32,21 +32,21 @@ describe("wave explain ends", () => {
       code: 3,
       out: "",
       err: expect.stringMatching(
-        /^wave explain: [^\n]*ECONNREFUSED[^\n]* \(context sandbox of \S+, http:\/\/127\.0\.0\.1:1\)\n$/,
+        /^error: [^\n]*ECONNREFUSED[^\n]* \(context sandbox of \S+, http:\/\/127\.0\.0\.1:1\)\n$/,
       ),
     });
     const nowhere = await runWave(["explain", "deploy/web"]);
     expect(nowhere).toMatchObject({
       code: 2,
       out: "",
-      err: expect.stringMatching(/^wave explain: no cluster is configured[^\n]*\n$/),
+      err: expect.stringMatching(/^error: no cluster is configured[^\n]*\n$/),
     });
   });
 
   it.each<{ args: string[]; says: string | RegExp }>([
-    { args: [], says: "wave explain: name a workload, such as deployment/web\n" },
-    { args: ["deploy/web", "-oxml"], says: 'wave explain: --output: "xml" is not one of text, json, yaml\n' },
-    { args: ["deploy/web", "-n", "Shop"], says: /^wave explain: --namespace: "Shop" is not a name of [^\n]*\n$/ },
+    { args: [], says: "error: name a workload, such as deployment/web\n" },
+    { args: ["deploy/web", "-oxml"], says: 'error: --output: "xml" is not one of text, json, yaml\n' },
+    { args: ["deploy/web", "-n", "Shop"], says: /^error: --namespace: "Shop" is not a name of [^\n]*\n$/ },
     { args: ["deploy/web", "--cross-namespaces=any"], says: /did you mean --cross-namespace\?\n$/ },
   ])("with exit code 2 and one line for $args", async ({ args, says }) => {
     const { code, out, err } = await runWave(["explain", ...args], env);

@@ -1,6 +1,6 @@
-import { connectionFlags } from "../cluster/cluster-command.ts";
-import { inheritedFlags } from "../cluster/inherited-flags.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
 import { choice } from "../flags/flag-types.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 import { programForms } from "../output/program-text.ts";
 
@@ -12,7 +12,8 @@ export const explainFlags = {
     short: "o",
     of: ["text", ...programForms],
     default: "text",
-    help: "For a person or for a program.",
+    placeholder: "FORMAT",
+    help: "text, json or yaml.",
   }),
 
   ...connectionFlags,

@@ -1,28 +1,32 @@
-import { sharedMeanings } from "../command/exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
+import type { HelpScope } from "../flags/parse-flags.ts";
 import { explainFlags } from "./explain-flags.ts";
 
-/** What `wave explain --help` prints. */
-export function explainHelp(): string {
+/** Returns the help of `wave explain`. */
+export function explainHelp(scope: HelpScope): string {
   return renderHelp(
     {
       usage: "wave explain KIND/NAME [flags]",
-      summary:
-        "Shows what Wave would do with a Deployment, StatefulSet or DaemonSet now and why: which ConfigMaps and Secrets " +
-        "its Pods see, through which field each, what is missing, and the recorded and the current hash. It reads the cluster " +
-        "with your own permissions, writes nothing, and never shows a value.",
+      description:
+        "Explain one workload: its state, what Wave does next and why, and which ConfigMaps and Secrets its Pods read. Never shows a value.",
       examples: [
         ["wave explain deployment/web -n shop", "one Deployment"],
         ["wave explain sts db -n shop -o json", "a StatefulSet, for a program"],
-        ["wave explain ds/agent --cross-namespace=any", "as a Wave decides that runs with this flag"],
+        ["wave explain ds/agent --cross-namespace=any", "as a Wave with this flag decides"],
       ],
-      notes: ["KIND is deployment, statefulset or daemonset, or as short as kubectl has it: deploy, sts, ds."],
+      usualFlags: ["namespace", "output"],
+      details: [
+        "The answer is about the cluster as it is now. It uses your permissions, writes nothing and works if Wave is down.",
+        "KIND is deployment, statefulset, daemonset (or deploy, sts, ds), or a kind of --workload-kinds.",
+      ],
       exits: {
-        0: "it could explain",
-        1: "there is no such workload",
-        ...sharedMeanings,
+        [exitCodes.done]: "The explanation is complete.",
+        [exitCodes.no]: "The workload was not found.",
+        ...sharedExitCodes,
       },
     },
     explainFlags,
+    scope,
   );
 }

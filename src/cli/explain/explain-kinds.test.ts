@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { configMap, defaultPolicy } from "../../../test/support/domain/objects.ts";
 import { standardForm } from "../../domain/model/kind-row.ts";
-import { readWantedKind, rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { explainWorkload } from "../cluster/explanation.ts";
@@ -9,8 +9,8 @@ import { renderExplanation } from "./explain-text.ts";
 
 /** What is said of an object of a kind that reads the ConfigMap `page` and has this hash in its pod template, or none. */
 function explained(kind: string, recorded: string | undefined, status: object = {}) {
-  const wanted = readWantedKind(kind) as WantedKind;
-  const row = rowOf(wanted, { apiVersion: "batch/v1", kind: "Any" });
+  const wanted = parseRequestedKind(kind) as RequestedKind;
+  const row = requestedKindRow(wanted, { apiVersion: "batch/v1", kind: "Any" });
   const template = {
     metadata: { annotations: recorded === undefined ? {} : { "wave.pusher.com/config-hash": recorded } },
     spec: { containers: [{ name: "main", envFrom: [{ configMapRef: { name: "page" } }] }] },

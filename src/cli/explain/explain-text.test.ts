@@ -1,17 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { everybody, objectOf, settingsWith, workloadOf } from "../../../test/support/domain/compatibility.ts";
+import {
+  allCompatibilities,
+  peerObject,
+  peerWorkload,
+  settingsWith,
+} from "../../../test/support/domain/compatibility.ts";
 import {
   configMap,
   defaultPolicy,
-  type Wanted,
+  type WorkloadFixture,
   workload,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
-import { askersFor } from "../../domain/compatibility/directive-sources.ts";
-import { askedOf } from "../../domain/compatibility/directives.ts";
+import { directiveSourcesOf } from "../../domain/compatibility/directive-sources.ts";
+import { readDirectives } from "../../domain/compatibility/directives.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
-import { sourceOf } from "../../domain/model/workload-references.ts";
+import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { explainWorkload } from "../cluster/explanation.ts";
 import type { ReadConfig } from "../cluster/read-configs.ts";
@@ -20,7 +25,7 @@ import { renderExplanation } from "./explain-text.ts";
 
 const page: ReadConfig = { state: "present", config: configMap("page", { a: "1" }) };
 
-function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = {}, schedulingHold = true) {
+function explained(wanted: WorkloadFixture, read: Readonly<Record<string, ReadConfig>> = {}, schedulingHold = true) {
   return explainWorkload({
     found: { object: workloadObject(wanted), workload: workload(wanted) },
     read: new Map(Object.entries(read)),
@@ -42,11 +47,11 @@ function explained(wanted: Wanted, read: Readonly<Record<string, ReadConfig>> = 
 }
 
 /** Under every dialect, of what their annotations alone ask for. */
-function explainedForeign(wanted: Wanted) {
+function explainedForeign(wanted: WorkloadFixture) {
   return explainWorkload({
-    found: { object: objectOf(wanted), workload: workloadOf(wanted) },
+    found: { object: peerObject(wanted), workload: peerWorkload(wanted) },
     read: new Map([["ConfigMap/default/page", page]]),
-    policy: { ...everybody, pacing: unpaced, keys: { state: "not asked for", why: "" }, kinds: builtInKinds },
+    policy: { ...allCompatibilities, pacing: unpaced, keys: { state: "not asked for", why: "" }, kinds: builtInKinds },
     pods: { state: "read", of: () => new Map() },
     now: 0,
     batch: undefined,
@@ -80,7 +85,7 @@ it("is in lines of the terminal's width, each below its own, but for tables and 
   ]);
 });
 
-const schedulingHeld: Wanted = {
+const schedulingHeld: WorkloadFixture = {
   annotations: { "wave.pusher.com/scheduling-disabled": "" },
   pod: {
     schedulerName: invalidScheduler,
@@ -100,28 +105,28 @@ describe("the text of an explanation", () => {
     };
     const explanation = explainedForeign({ pod: { containers }, annotations });
     expect(explanation.compatibility).toEqual(["sap", "stakater"]);
-    expect(explanation.references.map(({ name, askedBy }) => ({ name, askedBy }))).toEqual([
-      { name: "page", askedBy: [{ compatibility: "stakater", by: "reloader.stakater.com/search" }] },
-      { name: "db", askedBy: [{ compatibility: "sap", by: "pod-reloader.cs.sap.com/secrets" }] },
-      { name: "db", askedBy: [{ compatibility: "stakater", by: "secret.reloader.stakater.com/reload" }] },
+    expect(explanation.references.map(({ name, trackedBy }) => ({ name, trackedBy }))).toEqual([
+      { name: "page", trackedBy: [{ compatibility: "stakater", by: "reloader.stakater.com/search" }] },
+      { name: "db", trackedBy: [{ compatibility: "sap", by: "pod-reloader.cs.sap.com/secrets" }] },
+      { name: "db", trackedBy: [{ compatibility: "stakater", by: "secret.reloader.stakater.com/reload" }] },
     ]);
-    expect(renderExplanation(explanation)).toMatch(/ASKED BY .*\n.*stakater \(reloader\.stakater\.com\/search\)/);
+    expect(renderExplanation(explanation)).toMatch(/TRACKED BY .*\n.*stakater \(reloader\.stakater\.com\/search\)/);
     const own = explained({ pod: { containers } });
-    expect(own.references[0]?.askedBy).toEqual([
+    expect(own.references[0]?.trackedBy).toEqual([
       { compatibility: "wave", by: "wave.pusher.com/update-on-config-change" },
     ]);
-    expect(renderExplanation(own)).not.toContain("ASKED BY");
+    expect(renderExplanation(own)).not.toContain("TRACKED BY");
   });
 
   it("tells of a flag by which a reference counts, and of none where it does not", () => {
     const { pod } = schedulingHeld;
     const wanted = { pod: { containers: pod?.containers ?? [] } };
-    expect(explainedForeign(wanted)).toMatchObject({ compatibility: [], references: [{ askedBy: [] }] });
-    const flagged = { ...everybody, compatibility: settingsWith({ autoReloadAll: true }) };
-    const source = sourceOf(objectOf(wanted));
-    const [reference] = workloadOf(wanted, flagged).references;
+    expect(explainedForeign(wanted)).toMatchObject({ compatibility: [], references: [{ trackedBy: [] }] });
+    const flagged = { ...allCompatibilities, compatibility: settingsWith({ autoReloadAll: true }) };
+    const source = compatibilitySourceOf(peerObject(wanted));
+    const [reference] = peerWorkload(wanted, flagged).references;
     if (reference === undefined) throw new Error("refers to nothing");
-    expect(askersFor(reference, source, askedOf(source, flagged), flagged.compatibility)).toEqual([
+    expect(directiveSourcesOf(reference, source, readDirectives(source, flagged), flagged.compatibility)).toEqual([
       { compatibility: "stakater", by: "--auto-reload-all" },
     ]);
   });
@@ -147,7 +152,7 @@ describe("the text of an explanation", () => {
     expect(text).toContain("\nIt refers to no ConfigMap or Secret.\n");
   });
 
-  it.each<{ wanted: Wanted; note: string }>([
+  it.each<{ wanted: WorkloadFixture; note: string }>([
     { wanted: { spec: { paused: true } }, note: "it is paused: Kubernetes replaces its Pods when it is resumed" },
     {
       wanted: { spec: { replicas: 0 } },

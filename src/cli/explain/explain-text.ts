@@ -1,17 +1,20 @@
 import { describeObject } from "../../domain/config/messages.ts";
 import type { Explanation } from "../cluster/explanation.ts";
-import { inWords } from "../cluster/kubernetes-reason.ts";
+import { describeKubernetesReason } from "../cluster/kubernetes-reason.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { stateStyles } from "../cluster/state-style.ts";
-import { podsInWords } from "../cluster/workload-state.ts";
+import { describePodCount } from "../cluster/workload-state.ts";
+import { workloadStates } from "../cluster/workload-states.ts";
 import { type Paint, paintOf, type Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { wrappedBehind } from "../output/wrap.ts";
+import { headline } from "./headline.ts";
 import { referenceLines } from "./reference-lines.ts";
 
 /**
- * An explanation for a person: what Wave does and why, then what that hangs on. Lines that no terminal takes for
- * commands: a pod spec may name an object by any characters. Sentences are in lines of at most `width` columns; tables, and what is
- * copied, stay whole.
+ * Returns an explanation for a person: the state and the next step first, then everything that the decision depends on. A pod
+ * spec may contain any characters; control characters are escaped. Sentences are wrapped at `width` columns. Tables and commands
+ * to copy are not wrapped.
  */
 export function renderExplanation(explanation: Explanation, paint: Paint = paintOf(false), width?: number): string {
   const { workload, state, missing, unread, warnings, notes } = explanation;
@@ -19,32 +22,32 @@ export function renderExplanation(explanation: Explanation, paint: Paint = paint
   const blocks = [
     [line("", `${kind} ${namespace}/${name}`)],
     summary(explanation),
-    referenceLines(explanation).map((text) => line("", text)),
     block(
-      "Missing",
+      "Missing:",
       missing.map((each) => `${describeObject(each, namespace)}${each.key === undefined ? "" : `, key "${each.key}"`}`),
     ),
     block(
-      "Not read",
+      "Not readable:",
       unread.map(({ error, ...object }) => `${describeObject(object, namespace)}: ${error}`),
     ),
     block(
-      "Warnings",
+      "Warnings:",
       warnings.map(({ message }) => message),
     ),
-    block("Note", notes),
+    block("Notes:", notes),
+    referenceLines(explanation).map((text) => line("", text)),
   ];
   return blocks
     .filter((lines) => lines.length > 0)
     .map((lines, index) =>
       lines
-        .flatMap((each, at) => laid(each, width).map((text) => `${paint(styleOf(index, at, state), text)}\n`))
+        .flatMap((each, at) => layOut(each, width).map((text) => `${paint(styleOf(index, at, state), text)}\n`))
         .join(""),
     )
     .join("\n");
 }
 
-/** A line as long as it is: `text` may be broken where `indent` says from which column it goes on. */
+/** A line before wrapping. If `indent` is given, the text may be wrapped and continues at that column. */
 interface Line {
   readonly head: string;
   readonly text: string;
@@ -55,33 +58,33 @@ function line(head: string, text: string, indent?: number): Line {
   return { head, text, indent };
 }
 
-function laid({ head, text, indent }: Line, width: number | undefined): readonly string[] {
+function layOut({ head, text, indent }: Line, width: number | undefined): readonly string[] {
   return wrappedBehind(head, printable(text), indent === undefined ? undefined : width, indent);
 }
 
-/** The workload's name, and the line below it that says what Wave does now. */
+/** Returns the style of the workload name and of the line with its state. */
 function styleOf(block: number, line: number, state: Explanation["state"]): Style | undefined {
   if (line > 0 || block > 1) return undefined;
   return block === 0 ? "bold" : stateStyles[state];
 }
 
 function summary(explanation: Explanation): readonly Line[] {
-  const { outcome, reason, hold, recordedHash, recordedUnder, currentHash, optIn, kubernetes } = explanation;
+  const { state, because, reason, hold, recordedHash, recordedUnder, currentHash, optIn, kubernetes } = explanation;
   const rows: [string, string][] = [
+    ["State", because === null || state === "due" ? state : `${state} (${because})`],
     ["Now", headline(explanation)],
-    ["Why", reason],
-    ...(hold === null ? [] : [["Held", hold.message] as [string, string]]),
+    ["Why", sentences(reason)],
+    ...(hold === null ? [] : [["Hold", sentences(hold.message)] as [string, string]]),
     ...(hold === null || hold.until === null ? [] : [["Until", hold.until] as [string, string]]),
     ...podsRow(explanation),
-    ...(kubernetes === null ? [] : [["Kubernetes", inWords(kubernetes)] as [string, string]]),
-    ["Recorded", recordedHash === null ? "no hash" : `${recordedHash}${under(recordedUnder)}`],
+    ...(kubernetes === null ? [] : [["Kubernetes", describeKubernetesReason(kubernetes)] as [string, string]]),
+    ...nextStepRow(explanation),
+    ["Recorded", recordedHash === null ? "no hash" : `${recordedHash}${keySuffix(recordedUnder)}`],
     ["Current", currentHash ?? whyNoHash(explanation)],
   ];
   for (const [index, { name, value, by }] of explanation.policy.entries())
     rows.push([index === 0 ? "Policy" : "", `${name}: ${shortened(value)} (${policySources[by]})`]);
   const copied: [string, string][] = optIn === "out" ? [["To opt in", optInCommand(explanation)]] : [];
-  if (outcome === "roll" || outcome === "firstHash" || outcome === "recorded")
-    rows.push(["If it stays", "Wave does not run or may not write it: see its log and the Events of this workload"]);
   return [
     ...rows.map(([label, text]) => line(label.padEnd(labelWidth), text, labelWidth)),
     ...copied.map(([label, text]) => line(label.padEnd(labelWidth), text)),
@@ -90,81 +93,33 @@ function summary(explanation: Explanation): readonly Line[] {
 
 const labelWidth = 13;
 
-const policySources = { workload: "its own", namespace: "of its Namespace", flag: "of Wave's flags" };
+const policySources = { workload: "workload annotation", namespace: "Namespace annotation", flag: "flag of Wave" };
 
-/** A list of excluded objects may fill a page; JSON has it all. */
+/** Shortens a long list of excluded objects. JSON has the whole value. */
 function shortened(value: string): string {
   return value.length <= 80 ? value : `${value.slice(0, 79)}…`;
 }
 
-/** What became of Pods, where that is known or would be if they could be read. */
 function podsRow({ pods, because, message }: Explanation): readonly [string, string][] {
-  if (pods !== null) return [["Pods", podsInWords(pods)]];
+  if (pods !== null) return [["Pods", sentences(describePodCount(pods))]];
   return because === "pods" && message !== null ? [["Pods", message]] : [];
 }
 
-function headline({ outcome, schedulingHold, state, message, hold, due, rolledBy }: Explanation): string {
-  switch (outcome) {
-    case "ignore":
-      return "Wave leaves it alone";
-    case "current":
-      return unchangedHeadline(state, message);
-    case "firstHash":
-      return schedulingHold === "closed"
-        ? "Wave records the hash of its configuration and lets its Pods be scheduled"
-        : `Wave records the hash of its configuration, ${rolledByWords[rolledBy].first}`;
-    case "recorded":
-      return "Wave takes its Pods to see the current configuration, and replaces none";
-    case "roll":
-      return `Wave rolls it out: ${rolledByWords[rolledBy].roll}`;
-    case "waiting":
-      return schedulingHold === "closed"
-        ? "Wave waits: its new Pods stay pending until nothing is missing"
-        : "Wave waits: it keeps the Pods that it has until nothing is missing";
-    case "overLimit":
-      return "Wave leaves it alone: it is too large, and keeps what it has";
-    case "held":
-      return `Wave holds back ${due === "firstHash" ? "its first hash" : "its rollout"}: ${hold?.reason}`;
-    case "cleanUp":
-      return "Wave lets its Pods be scheduled again, and rolls out nothing";
-    case "unknown":
-      return "cannot be told: it hangs on what could not be read";
-  }
+/** Returns the next step of the state, without steps that only repeat another row or this command. */
+function nextStepRow({ state, optIn }: Explanation): readonly [string, string][] {
+  const { next } = workloadStates[state];
+  const isShownElsewhere = state === "held" || state === "unknown" || (state === "ignored" && optIn === "out");
+  return next === "" || isShownElsewhere ? [] : [["Next step", next]];
 }
 
-/** What a roll does, and what the first hash. */
-const rolledByWords: Readonly<Record<Explanation["rolledBy"], { readonly roll: string; readonly first: string }>> = {
-  template: { roll: "its Pods are replaced", first: "which replaces its Pods once" },
-  templateSource: { roll: "its Pods are replaced, by the pod template that it borrows", first: "and replaces no Pod" },
-  restart: { roll: "its Pods are restarted", first: "and restarts no Pod" },
-  run: { roll: "it is run once, beside its schedule", first: "and runs nothing" },
-  replacement: { roll: "it is made again, with the same name", first: "and makes nothing" },
-};
-
-/** What became of what Wave wrote: it is never up to date while a Pod is not. */
-function unchangedHeadline(state: Explanation["state"], message: string | null): string {
-  switch (state) {
-    case "current":
-      return "Wave does nothing: it is up to date";
-    case "rolling":
-      return `Wave has done its part: ${message}`;
-    case "failed":
-      return `Wave has done its part, and Kubernetes fails: ${message}`;
-    case "behind":
-      return `Wave has done its part, and Kubernetes has not: ${message}`;
-    default:
-      return `Wave does nothing: its hash is up to date; ${message}`;
-  }
-}
-
-/** A hash without key is the usual case, and needs no words. */
-function under(form: Explanation["recordedUnder"]): string {
+/** Returns the key of a hash in parentheses; "" for a hash without a key, which is the usual case. */
+function keySuffix(form: Explanation["recordedUnder"]): string {
   return form === null || form === "no key" ? "" : ` (${form})`;
 }
 
 function whyNoHash({ outcome }: Explanation): string {
-  if (outcome === "waiting") return "none while something is missing";
-  return outcome === "ignore" || outcome === "cleanUp" ? "not looked at" : "unknown";
+  if (outcome === "waiting") return "no hash while something is missing";
+  return outcome === "ignore" || outcome === "cleanUp" ? "not computed" : "unknown";
 }
 
 function optInCommand({ workload: { kind, namespace, name } }: Explanation): string {

@@ -44,7 +44,7 @@ describe("wave explain", () => {
       name: "page",
       path: "spec.template.spec.volumes[0].configMap",
     };
-    const askedBy = [{ compatibility: "wave", by: "wave.pusher.com/update-on-config-change" }];
+    const trackedBy = [{ compatibility: "wave", by: "wave.pusher.com/update-on-config-change" }];
     expect(await explainJson()).toEqual({
       version: 1,
       workload: { kind: "Deployment", namespace: "default", name: "web" },
@@ -77,9 +77,9 @@ describe("wave explain", () => {
           optional: false,
           state: "present",
           absentKeys: [],
-          askedBy,
+          trackedBy,
         },
-        { ...page, reads: "existence", keys: [], optional: false, state: "present", absentKeys: [], askedBy },
+        { ...page, reads: "existence", keys: [], optional: false, state: "present", absentKeys: [], trackedBy },
         {
           ...page,
           reads: "files",
@@ -87,10 +87,10 @@ describe("wave explain", () => {
           optional: true,
           state: "present",
           absentKeys: ["index.html"],
-          askedBy,
+          trackedBy,
         },
       ],
-      tooLarge: null,
+      limitExceeded: null,
       missing: [],
       unread: [],
       warnings: [],

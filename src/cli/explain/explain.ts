@@ -1,47 +1,45 @@
-import { asFound } from "../cluster/available-kinds.ts";
-import { type Called, type Cluster, clusterCommand } from "../cluster/cluster-command.ts";
+// `wave explain KIND/NAME`. This folder renders explanations; src/cli/cluster makes them.
+import { withAvailableKind } from "../cluster/available-kinds.ts";
+import { type Cluster, type CommandCall, clusterCommand } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { type Asked, explainWorkload } from "../cluster/explanation.ts";
-import { readOne } from "../cluster/read-one.ts";
-import { answered } from "../command/exit-codes.ts";
-import { namedWorkloadRows, parseWorkloadArgument, type WorkloadArgument } from "../command/workload-argument.ts";
+import { explainWorkload, type WorkloadSnapshot } from "../cluster/explanation.ts";
+import { readWorkloadSnapshot } from "../cluster/read-workload-snapshot.ts";
+import { exitCodeFor } from "../command/exit-codes.ts";
+import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
 import { explainFlags } from "./explain-flags.ts";
 import { renderExplanation } from "./explain-text.ts";
 
-/**
- * `wave explain KIND/NAME`: what Wave would do with one workload now and why, from the cluster as it is. Writes nothing
- * there.
- */
+/** Explains one workload as it is in the cluster now: what Wave would do and why. Writes nothing to the cluster. */
 export const explain = clusterCommand({
   name: "explain",
   flags: explainFlags,
-  kinds: namedWorkloadRows,
-  help: async () => (await import("./explain-help.ts")).explainHelp(),
-  read: (called) => {
-    const { positionals, values, terminal } = called;
+  kinds: workloadArgumentKinds,
+  help: async (scope) => (await import("./explain-help.ts")).explainHelp(scope),
+  read: (call) => {
+    const { positionals, values, terminal } = call;
     const argument = parseWorkloadArgument(positionals);
     return async (cluster) => {
-      const asked = await readLive(argument, called, cluster);
-      const explanation = explainWorkload(asked);
+      const snapshot = await readSnapshot(argument, call, cluster);
+      const explanation = explainWorkload(snapshot);
       const paint = paintOf(hasColors(terminal.env, terminal.outputToTerminal));
       terminal.write(
         isForProgram(values.output)
           ? await programText(explanation, values.output)
           : renderExplanation(explanation, paint, terminal.outputColumns),
       );
-      return answered({ lookedAtAll: explanation.state !== "unknown" && asked.gaps.length === 0 });
+      return exitCodeFor({ complete: explanation.state !== "unknown" && snapshot.gaps.length === 0 });
     };
   },
 });
 
-async function readLive(
+async function readSnapshot(
   argument: WorkloadArgument,
-  called: Called<typeof explainFlags>,
+  call: CommandCall<typeof explainFlags>,
   cluster: Cluster,
-): Promise<Asked> {
-  const namespace = called.values.namespace ?? cluster.namespace;
-  const policy = await readRunningPolicy("explain", cluster, called, namespace);
-  return readOne(cluster, asFound(argument, policy), namespace, policy);
+): Promise<WorkloadSnapshot> {
+  const namespace = call.values.namespace ?? cluster.namespace;
+  const policy = await readRunningPolicy(cluster, call, namespace);
+  return readWorkloadSnapshot(cluster, withAvailableKind(argument, policy), namespace, policy);
 }

@@ -2,48 +2,48 @@ import type { ExplainedReference } from "../cluster/explained-reference.ts";
 import type { Explanation } from "../cluster/explanation.ts";
 import { tableLines } from "../output/table.ts";
 
-/** How many keys a cell of the table names; JSON has all. */
+/** The number of keys in one cell of the table. JSON has all keys. */
 const shownKeys = 4;
 
-/** What a workload refers to as a table, or why there is none: lines as long as they are. */
-export function referenceLines({ workload, outcome, references, tooLarge }: Explanation): readonly string[] {
-  if (tooLarge !== null && outcome === "overLimit") return ["It is too large to be listed."];
-  if (tooLarge !== null) return [`It is too large to be listed: ${tooLarge}.`];
-  return references.length === 0 ? ["It refers to no ConfigMap or Secret."] : table(references, workload.namespace);
+/** Returns the references of a workload as a table, or why there is no table. The lines are not wrapped. */
+export function referenceLines({ workload, outcome, references, limitExceeded }: Explanation): readonly string[] {
+  if (limitExceeded !== null && outcome === "overLimit") return ["References are not listed: too many."];
+  if (limitExceeded !== null) return [`References are not listed: too many. ${limitExceeded}.`];
+  return references.length === 0 ? ["References: no ConfigMap or Secret."] : table(references, workload.namespace);
 }
 
 function table(references: readonly ExplainedReference[], namespace: string): readonly string[] {
-  // Where nobody else is understood it is Wave's, and needs no words.
-  const others = references.some(({ askedBy }) => askedBy.some(({ compatibility }) => compatibility !== "wave"));
+  // The column is only needed if annotations of other controllers lead to an object.
+  const hasOthers = references.some(({ trackedBy }) => trackedBy.some(({ compatibility }) => compatibility !== "wave"));
   const rows = references.map((reference) => [
     `${reference.kind} ${reference.namespace === namespace ? "" : `${reference.namespace}/`}${reference.name}`,
     stateOf(reference),
     keysOf(reference),
-    reference.reads === "existence" ? "-" : reference.reads,
+    reference.reads,
     reference.optional ? "optional" : "required",
-    ...(others ? [askersIn(reference)] : []),
+    ...(hasOthers ? [sourcesOf(reference)] : []),
     reference.path,
   ]);
   return tableLines(
-    [["READS", "STATE", "KEYS", "AS", "NEEDED", ...(others ? ["ASKED BY"] : []), "THROUGH"], ...rows],
+    [["OBJECT", "STATE", "KEYS", "READ AS", "NEEDED", ...(hasOthers ? ["TRACKED BY"] : []), "FIELD"], ...rows],
     2,
   );
 }
 
-function askersIn({ askedBy }: ExplainedReference): string {
-  return askedBy.map(({ compatibility, by }) => `${compatibility} (${by})`).join(", ") || "-";
+function sourcesOf({ trackedBy }: ExplainedReference): string {
+  return trackedBy.map(({ compatibility, by }) => `${compatibility} (${by})`).join(", ") || "-";
 }
 
 function stateOf({ state, absentKeys }: ExplainedReference): string {
-  return absentKeys.length === 0 ? state : `lacks ${listed(absentKeys)}`;
+  return absentKeys.length === 0 ? state : `lacks ${keyList(absentKeys)}`;
 }
 
 function keysOf({ keys, reads }: ExplainedReference): string {
   if (keys === "all") return "all";
-  return reads === "existence" && keys.length === 0 ? "(the object)" : listed(keys);
+  return reads === "existence" && keys.length === 0 ? "-" : keyList(keys);
 }
 
-function listed(keys: readonly string[]): string {
+function keyList(keys: readonly string[]): string {
   const rest = keys.length - shownKeys;
   return rest > 0 ? `${keys.slice(0, shownKeys).join(",")} +${rest}` : keys.join(",");
 }

@@ -1,68 +1,68 @@
-import { type CompatibilitySettings, compatibility, type Filters } from "../../domain/compatibility/settings.ts";
+import { type CompatibilitySettings, compatibilities, type Filters } from "../../domain/compatibility/settings.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
-import { type LabelSelector, parseLabelSelector } from "../../domain/syntax/label-selector.ts";
+import { type LabelSelector, readLabelSelector } from "../../domain/syntax/label-selector.ts";
 import { bool, type Flag, namespaces, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 
-const group = "Other controllers' annotations and flags";
+const group = "Compatibility";
 
-/** Flags of Reloader's that have no effect here, and why: taken, so that nobody's arguments need be edited. */
-export const meaningless = {
-  "reload-strategy": { placeholder: "WORD", why: "Wave has one way, the hash in an annotation of the pod template" },
-  "sync-after-restart": { placeholder: undefined, why: "Wave finds out by itself what changed while it did not run" },
-  "enable-pprof": { placeholder: undefined, why: "Wave is no Go program" },
-  "pprof-addr": { placeholder: "ADDRESS", why: "Wave is no Go program" },
+/** Flags of Reloader without effect in Wave, with the reason. Wave accepts them, so that existing arguments keep working. */
+export const flagsWithoutEffect = {
+  "reload-strategy": { placeholder: "WORD", why: "Wave has one strategy, the hash annotation on the pod template" },
+  "sync-after-restart": { placeholder: undefined, why: "Wave always finds changes that happened while it was down" },
+  "enable-pprof": { placeholder: undefined, why: "Wave is not a Go program" },
+  "pprof-addr": { placeholder: "ADDRESS", why: "Wave is not a Go program" },
 } as const;
 
-type Meaningless = keyof typeof meaningless;
+type IgnoredFlag = keyof typeof flagsWithoutEffect;
 
-/** The flags that say whose annotations are understood, and those of Stakater's Reloader that mean something here, one row a flag. */
+/** The flags for annotations of other controllers, and the flags of Stakater Reloader, one row a flag. */
 export const compatibilityFlags = {
   compatibility: words({
     group,
-    of: compatibility,
+    of: compatibilities,
     shownDefault: "wave",
-    help: "Whose annotations are understood: Wave's own, SAP pod-reloader's, Stakater Reloader's. Not while that one still runs: both would roll.",
+    help: "Controllers whose annotations Wave honors: Wave, SAP pod-reloader, Stakater Reloader. Stop the other controller first: otherwise both restart the same workloads.",
   }),
   "auto-reload-all": bool({
     group,
     default: false,
-    help: "As in Reloader: a workload that says nothing in its annotations is taken to have said auto.",
+    help: "Reloader flag. Treat workloads without a Reloader annotation as if they had `auto`.",
   }),
   "reload-on-create": bool({
     group,
     default: false,
-    help: "As in Reloader: roll also where an object merely appears that only its annotations name.",
+    help: "Reloader flag. Also roll when an object is created that only the annotations of Reloader name.",
   }),
   "reload-on-delete": bool({
     group,
     default: false,
-    help: "As in Reloader: the same where one disappears.",
+    help: "Reloader flag. Also roll when an object is deleted that only the annotations of Reloader name.",
   }),
   "namespaces-to-ignore": {
-    ...namespaces({ group, help: "As in Reloader: nothing is rolled in these namespaces." }),
+    ...namespaces({ group, help: "Reloader flag. Namespaces in which Wave rolls nothing." }),
     shownDefault: undefined,
   },
   "namespace-selector": selector(
-    "As in Reloader: nothing is rolled in namespaces but those with these labels. Also key:value and key:*.",
+    "Reloader flag. Roll only in namespaces with these labels. Also accepts key:value and key:*.",
   ),
   "resource-label-selector": selector(
-    "As in Reloader: ConfigMaps and Secrets count only with these labels. Also key:value and key:*.",
+    "Reloader flag. Track only ConfigMaps and Secrets with these labels. Also accepts key:value and key:*.",
   ),
   "resources-to-ignore": ignoredKind({
     group,
-    help: "As in Reloader: objects of this kind do not count.",
+    help: "Reloader flag. Do not track objects of this kind.",
   }),
   "enable-csi-integration": bool({
     group,
     default: false,
-    help: "As in Reloader, and for every compatibility mode: what SecretProviderClasses fetch counts, as the Secrets Store CSI driver tells of it.",
+    help: "Reloader flag, for every compatibility mode. Track what SecretProviderClasses fetch, as the Secrets Store CSI driver reports it.",
   }),
-  "enable-ha": bool({ group, default: false, help: "As in Reloader: the same as --leader-election." }),
-  ...withoutMeaning(),
+  "enable-ha": bool({ group, default: false, help: "Reloader flag. Same as --leader-election." }),
+  ...ignoredFlags(),
 };
 
-/** What they were given; undefined where Wave's own annotations alone are understood and nothing is left out. */
+/** Returns the settings that these flags give; undefined for Wave's own annotations without filters. */
 export function compatibilitySettings(
   values: Pick<
     FlagValues<typeof compatibilityFlags>,
@@ -93,7 +93,7 @@ export function compatibilitySettings(
   };
 }
 
-/** Undefined where they leave nothing out: then nothing is asked of labels. */
+/** Returns undefined if the filters exclude nothing: then labels are not evaluated. */
 function filtersOf(filters: Filters): Filters | undefined {
   const { ignoredNamespaces, namespaces: labels, configs, ignoredKinds } = filters;
   const none = labels === undefined && configs === undefined && ignoredNamespaces.length + ignoredKinds.length === 0;
@@ -108,11 +108,11 @@ function selector(help: string): Flag<LabelSelector | undefined> {
     default: undefined,
     shownDefault: undefined,
     allowed: 'a label selector, such as "team=a,tier in (web,db),!old"',
-    parse: parseLabelSelector,
+    parse: readLabelSelector,
   };
 }
 
-/** Both together would leave nothing to roll for; there, too, they are refused. */
+/** Refuses both kinds together, as Reloader does: nothing would be left to track. */
 function ignoredKind(row: Pick<Flag<unknown>, "group" | "help">): Flag<readonly ConfigKind[] | undefined> {
   const kinds = new Map<string, readonly ConfigKind[]>([
     ["configmaps", ["ConfigMap"]],
@@ -120,7 +120,8 @@ function ignoredKind(row: Pick<Flag<unknown>, "group" | "help">): Flag<readonly 
   ]);
   return {
     ...row,
-    placeholder: "configmaps|secrets",
+    placeholder: "{configmaps|secrets}",
+    completes: [...kinds.keys()],
     default: undefined,
     shownDefault: undefined,
     allowed: "one of configmaps, secrets",
@@ -128,18 +129,18 @@ function ignoredKind(row: Pick<Flag<unknown>, "group" | "help">): Flag<readonly 
   };
 }
 
-/** One line for each flag that was given and has no effect here, with why. */
-export function withoutEffect(given: ReadonlyMap<string, unknown>): readonly string[] {
-  return Object.entries(meaningless)
+/** Returns one line for each given flag without effect, with the reason. */
+export function withoutEffectLines(given: ReadonlyMap<string, unknown>): readonly string[] {
+  return Object.entries(flagsWithoutEffect)
     .filter(([name]) => given.has(name))
     .map(([name, { why }]) => `--${name} has no effect: ${why}`);
 }
 
-function withoutMeaning(): Readonly<Record<Meaningless, Flag<unknown>>>;
-function withoutMeaning(): Readonly<Record<string, Flag<unknown>>> {
+function ignoredFlags(): Readonly<Record<IgnoredFlag, Flag<unknown>>>;
+function ignoredFlags(): Readonly<Record<string, Flag<unknown>>> {
   return Object.fromEntries(
-    Object.entries(meaningless).map(([name, { placeholder, why }]) => {
-      const help = `As in Reloader, without effect: ${why}.`;
+    Object.entries(flagsWithoutEffect).map(([name, { placeholder, why }]) => {
+      const help = `Reloader flag without effect: ${why}.`;
       const flag: Flag<unknown> = {
         group,
         help,

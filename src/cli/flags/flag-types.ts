@@ -3,37 +3,41 @@ import { formatDuration, parseDuration } from "../../domain/syntax/duration.ts";
 import { longestTimerMs } from "../../lib/clock.ts";
 import { parseBindAddress } from "../../telemetry/bind-address.ts";
 
-/** One row of a command's table of flags. `--help`, the parser and the environment variables are made from it. */
+// The flags of all commands: their types, the sets that several commands share, and their parser. This folder knows no command.
+/** One row of a table of flags. `--help`, the parser and the environment variables are made from the table. */
 export interface Flag<V> {
-  /** The heading under which `--help` lists it. */
+  /** The heading in `--help-all` and on docs/flags.md. */
   readonly group: string;
   readonly help: string;
-  /** One letter that may stand for the name: `-n`. */
+  /** The short form of the name, one letter: `-n`. */
   readonly short?: string;
-  /** What a shell offers for the value: these words, or the namespaces that there are; undefined: files where it is one. */
+  /** The values that a shell offers: these words, or the names of namespaces; undefined: files, if the value is a file. */
   readonly completes?: readonly string[] | "namespaces";
-  /** Given several times it means all of them, as with commas between; else the last one wins. */
+  /** Whether several values add up, as with commas between them; otherwise the last value wins. */
   readonly repeats?: boolean;
-  /** What `--help` shows for the value; undefined for a flag that is on by being named. */
+  /** The value in `--help`: `NAME`, `{json|yaml}`, `NAME,...`; undefined for a boolean flag. */
   readonly placeholder: string | undefined;
   readonly default: V;
-  /** The default as a person would write it; undefined where there is none to show. */
+  /** Whether the value is a comma-separated list. */
+  readonly isList?: true;
+  /** The default in words; undefined: `--help` shows none. */
   readonly shownDefault: string | undefined;
-  /** Completes "… is not". */
+  /** The allowed values, after "use". */
   readonly allowed: string;
-  /** The value of a text, undefined where it is not allowed. */
+  /** Returns the value of a text; undefined if the text is not allowed. */
   readonly parse: (text: string) => V | undefined;
 }
 
-interface Row {
+interface FlagRow {
   readonly group: string;
+  /** Starts with a capital noun phrase or verb, and makes sense alone. */
   readonly help: string;
   readonly short?: string;
   readonly completes?: "namespaces";
 }
 
-/** On or off, as Go's strconv.ParseBool reads it. */
-export function bool(row: Row & { readonly default: boolean }): Flag<boolean> {
+/** Returns a boolean flag, parsed as by Go's strconv.ParseBool. */
+export function bool(row: FlagRow & { readonly default: boolean }): Flag<boolean> {
   const truths = ["1", "t", "T", "true", "TRUE", "True"];
   const falsehoods = ["0", "f", "F", "false", "FALSE", "False"];
   return {
@@ -45,9 +49,9 @@ export function bool(row: Row & { readonly default: boolean }): Flag<boolean> {
   };
 }
 
-/** A text that is not empty, of a form where one is given. `shownDefault` tells what happens without it. */
+/** Returns a flag with a text that is not empty and matches `form`. `shownDefault` describes what happens without the flag. */
 export function text<D extends string | undefined = undefined>(
-  row: Row & {
+  row: FlagRow & {
     readonly placeholder: string;
     readonly default?: D;
     readonly shownDefault?: string;
@@ -70,14 +74,19 @@ export function text<D extends string | undefined = undefined>(
   };
 }
 
-/** One word of a few. Without a default `shownDefault` tells what happens. */
+/** Returns a flag with one of these words. `shownDefault` describes what happens without a default. */
 export function choice<const C extends string, D extends C | undefined>(
-  row: Row & { readonly of: readonly C[]; readonly default: D; readonly shownDefault?: string },
+  row: FlagRow & {
+    readonly of: readonly C[];
+    readonly default: D;
+    readonly shownDefault?: string;
+    readonly placeholder?: string;
+  },
 ): Flag<C | D> {
-  const { of, shownDefault = row.default, ...rest } = row;
+  const { of, shownDefault = row.default, placeholder = `{${of.join("|")}}`, ...rest } = row;
   return {
     ...rest,
-    placeholder: of.join("|"),
+    placeholder,
     completes: of,
     shownDefault,
     allowed: `one of ${of.join(", ")}`,
@@ -85,15 +94,16 @@ export function choice<const C extends string, D extends C | undefined>(
   };
 }
 
-/** Some words of a few, separated by commas. Undefined: none was asked for. */
+/** Returns a flag with some of these words, separated by commas. Undefined: the flag was not given. */
 export function words<const W extends string>(
-  row: Row & { readonly of: readonly W[]; readonly shownDefault?: string },
+  row: FlagRow & { readonly of: readonly W[]; readonly shownDefault?: string; readonly placeholder?: string },
 ): Flag<readonly W[] | undefined> {
-  const { of, shownDefault, ...rest } = row;
+  const { of, shownDefault, placeholder = "WORD,...", ...rest } = row;
   return {
     ...rest,
-    placeholder: "WORD,…",
+    placeholder,
     completes: of,
+    isList: true,
     default: undefined,
     shownDefault,
     allowed: `a comma-separated list of ${of.join(", ")}`,
@@ -104,11 +114,11 @@ export function words<const W extends string>(
   };
 }
 
-/** The whole hours that a timer can count. */
+/** The longest time of a timer, in whole hours. */
 const longestMs = Math.floor(longestTimerMs / 3_600_000) * 3_600_000;
 
-/** A duration in Go's form, in milliseconds. At least `minMs`, or 0 where `zero` tells what that means. */
-export function duration(row: Row & { readonly default: number; minMs: number; zero?: string }): Flag<number> {
+/** Returns a flag with a duration in Go's form, in milliseconds: at least `minMs`, or 0 if `zero` describes its effect. */
+export function duration(row: FlagRow & { readonly default: number; minMs: number; zero?: string }): Flag<number> {
   const { minMs, zero, ...rest } = row;
   const off = zero === undefined ? "" : `, or 0 for ${zero}`;
   return {
@@ -125,10 +135,10 @@ export function duration(row: Row & { readonly default: number; minMs: number; z
 }
 
 /**
- * How many a second: a decimal number above 0, or `unlimited`, which is Infinity. 0 is refused: some mean by it what
- * others mean by `unlimited`.
+ * Returns a flag with a number per second: a decimal number above 0, or `unlimited`, which is Infinity. 0 is refused, because
+ * people expect both "none" and "unlimited" from 0.
  */
-export function rate(row: Row & { readonly default: number }): Flag<number> {
+export function rate(row: FlagRow & { readonly default: number }): Flag<number> {
   return {
     ...row,
     placeholder: "NUMBER",
@@ -141,8 +151,8 @@ export function rate(row: Row & { readonly default: number }): Flag<number> {
   };
 }
 
-/** A whole number of at least 1, or 0 where `zero` tells what that means. */
-export function count(row: Row & { readonly default: number; zero?: string }): Flag<number> {
+/** Returns a flag with a whole number: at least 1, or 0 if `zero` describes its effect. */
+export function count(row: FlagRow & { readonly default: number; zero?: string }): Flag<number> {
   const { zero, ...rest } = row;
   const off = zero === undefined ? "" : `, or 0 for ${zero}`;
   return {
@@ -157,8 +167,8 @@ export function count(row: Row & { readonly default: number; zero?: string }): F
   };
 }
 
-/** Where to listen, in Go's form; with `orOff`, `0` means nowhere and is given as undefined's stand-in "0". */
-export function bindAddress(row: Row & { readonly default: string; readonly orOff: boolean }): Flag<string> {
+/** Returns a flag with an address to listen on, in Go's form. With `orOff` the value `0` is also allowed, which means: do not listen. */
+export function bindAddress(row: FlagRow & { readonly default: string; readonly orOff: boolean }): Flag<string> {
   const { orOff, ...rest } = row;
   return {
     ...rest,
@@ -169,15 +179,16 @@ export function bindAddress(row: Row & { readonly default: string; readonly orOf
   };
 }
 
-/** Names of namespaces, separated by commas, each once. Undefined: all. */
-export function namespaces(row: Row): Flag<readonly string[] | undefined> {
+/** Returns a flag with names of namespaces, separated by commas, each once and sorted. Undefined: all namespaces. */
+export function namespaces(row: FlagRow): Flag<readonly string[] | undefined> {
   return {
     ...row,
-    placeholder: "NAME,…",
+    placeholder: "NAME,...",
     completes: "namespaces",
+    isList: true,
     default: undefined,
     shownDefault: "all",
-    allowed: "a comma-separated list of names of namespaces, such as web,shop",
+    allowed: "a comma-separated list of namespace names, such as web,shop",
     parse: (value) => {
       const names = value.split(",").map((name) => name.trim());
       return names.every(isDnsLabel) ? [...new Set(names)].sort() : undefined;
@@ -185,8 +196,8 @@ export function namespaces(row: Row): Flag<readonly string[] | undefined> {
   };
 }
 
-/** An object by its namespace and name, with a slash between them. */
-export function namespacedName(row: Row): Flag<{ readonly namespace: string; readonly name: string } | undefined> {
+/** Returns a flag with an object as NAMESPACE/NAME. */
+export function namespacedName(row: FlagRow): Flag<{ readonly namespace: string; readonly name: string } | undefined> {
   return {
     ...row,
     placeholder: "NAMESPACE/NAME",
@@ -200,14 +211,14 @@ export function namespacedName(row: Row): Flag<{ readonly namespace: string; rea
   };
 }
 
-/** An `https` URL of a host and perhaps a port: what a webhook configuration may hold, without a path. */
-export function httpsOrigin(row: Row): Flag<URL | undefined> {
+/** Returns a flag with an `https` URL of a host and an optional port, without a path, as in a webhook configuration. */
+export function httpsOrigin(row: FlagRow): Flag<URL | undefined> {
   return {
     ...row,
     placeholder: "URL",
     default: undefined,
     shownDefault: undefined,
-    allowed: "an https URL of a host and a port, such as https://127.0.0.1:9443",
+    allowed: "an https URL with a host and a port, such as https://127.0.0.1:9443",
     parse: (value) => {
       const url = URL.parse(value);
       return url?.protocol === "https:" && [url.origin, `${url.origin}/`].includes(value) ? url : undefined;

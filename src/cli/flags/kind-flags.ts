@@ -1,47 +1,47 @@
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { resourceName } from "../../domain/model/kind-row.ts";
-import { readWantedKind, type WantedKind, wantedKindForms } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, type RequestedKind, requestedKindForms } from "../../domain/model/kinds/requested-kind.ts";
 import { bool, type Flag, words } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 
 const argoRollouts = "rollouts.argoproj.io";
 
-/** What of Wave's there is where Reloader has it, one row a flag. */
-const group = "Other controllers' annotations and flags";
+const group = "Compatibility";
 
-/** The kinds of workload that are rolled besides Deployments, StatefulSets and DaemonSets. */
-export const workloadKindsFlag: Flag<readonly WantedKind[] | undefined> = {
+/** The flag with the workload kinds that Wave rolls in addition to the built-in kinds. */
+export const workloadKindsFlag: Flag<readonly RequestedKind[] | undefined> = {
   group: "Rollouts",
-  help: "Kinds to roll besides Deployments, StatefulSets and DaemonSets, wherever they are there: docs/kinds.md.",
-  placeholder: "KIND,…",
+  help: "Additional workload kinds, for example rollouts.argoproj.io. Kinds that the cluster does not have are skipped. See docs/kinds.md.",
+  placeholder: "KIND,...",
+  isList: true,
   default: undefined,
   shownDefault: undefined,
-  allowed: `a comma-separated list, each ${wantedKindForms}`,
+  allowed: `a comma-separated list, each ${requestedKindForms}`,
   parse: (value) => {
-    const kinds = value.split(",").map(readWantedKind);
+    const kinds = value.split(",").map(parseRequestedKind);
     return kinds.every((kind) => kind !== undefined) ? eachOnce(kinds) : undefined;
   },
 };
 
-/** Flags of Stakater's Reloader that say the same. */
-export const kindFlagsOfReloader = {
+/** Flags of Stakater Reloader that choose workload kinds. */
+export const reloaderKindFlags = {
   "is-Argo-Rollouts": {
-    ...bool({ group, default: false, help: `As in Reloader: the same as --workload-kinds=${argoRollouts}.` }),
-    placeholder: "true|false",
+    ...bool({ group, default: false, help: `Reloader flag. Same as --workload-kinds=${argoRollouts}.` }),
+    placeholder: "{true|false}",
   },
   "ignored-workload-types": words({
     group,
     of: ["jobs", "cronjobs"],
-    help: "As in Reloader: these are left alone, also where --workload-kinds names them.",
+    help: "Reloader flag. Kinds that Wave does not roll, even if --workload-kinds names them.",
   }),
 };
 
-/** Every flag that says which kinds are rolled. */
-export const kindFlags = { "workload-kinds": workloadKindsFlag, ...kindFlagsOfReloader };
+/** Every flag that chooses workload kinds. */
+export const kindFlags = { "workload-kinds": workloadKindsFlag, ...reloaderKindFlags };
 
-/** The kinds that are rolled besides the built-in ones; undefined where there are none. */
-export function wantedKinds(values: FlagValues<typeof kindFlags>): readonly WantedKind[] | undefined {
-  const argo = values["is-Argo-Rollouts"] ? readWantedKind(argoRollouts) : undefined;
+/** Returns the workload kinds in addition to the built-in kinds; undefined if there are none. */
+export function wantedKinds(values: FlagValues<typeof kindFlags>): readonly RequestedKind[] | undefined {
+  const argo = values["is-Argo-Rollouts"] ? parseRequestedKind(argoRollouts) : undefined;
   const ignored = (values["ignored-workload-types"] ?? []).map((plural) => `${plural}.batch`);
   const left = eachOnce([...(values["workload-kinds"] ?? []), ...(argo ? [argo] : [])]).filter(
     ({ id }) => !ignored.includes(id),
@@ -49,8 +49,8 @@ export function wantedKinds(values: FlagValues<typeof kindFlags>): readonly Want
   return left.length === 0 ? undefined : left;
 }
 
-/** By what they are called, the built-in ones left out: those are rolled anyway. */
-function eachOnce(kinds: readonly WantedKind[]): readonly WantedKind[] {
+/** Returns each kind once, without the built-in kinds, which Wave rolls anyway. */
+function eachOnce(kinds: readonly RequestedKind[]): readonly RequestedKind[] {
   const builtIn = builtInKinds.map(resourceName);
   const byId = new Map(kinds.toReversed().map((kind) => [kind.id, kind]));
   return [...byId.values()].toReversed().filter(({ id }) => !builtIn.includes(id));

@@ -4,14 +4,14 @@ import { parseFlags } from "./parse-flags.ts";
 
 function read(...args: readonly string[]) {
   const parsed = parseFlags(listFlags, args, {});
-  if (parsed.asks !== "run") throw new Error(parsed.asks);
+  if (parsed.action !== "run") throw new Error(parsed.action);
   const { namespace, output, selector, "all-namespaces": all } = parsed.values;
   return { namespace, output, selector, all, positionals: parsed.positionals };
 }
 
 const none = { namespace: undefined, output: "table", selector: undefined, all: false, positionals: [] };
 
-describe("flags are read as kubectl reads them:", () => {
+describe("parseFlags, with the forms of kubectl,", () => {
   it.each<[readonly string[], Partial<ReturnType<typeof read>>]>([
     [["-ojson"], { output: "json" }],
     [["-o=json"], { output: "json" }],
@@ -31,19 +31,19 @@ describe("flags are read as kubectl reads them:", () => {
     [["-l=app=web"], { selector: "app=web" }],
     // As in Go, which kubectl is not.
     [["-namespace", "shop"], { namespace: "shop" }],
-  ])("%j", (args, expected) => {
+  ])("accepts %j", (args, expected) => {
     expect(read(...args)).toEqual({ ...none, ...expected });
   });
 
   it.each([
     [["-namespce=shop"], 'unknown flag "--namespce"; did you mean --namespace?'],
     [["-outptu", "json"], 'unknown flag "--outptu"; did you mean --output?'],
-    [["-Ax"], 'unknown flag "--Ax"; --help lists those there are'],
-    [["-xA"], 'unknown flag "--xA"; --help lists those there are'],
-    [["-oA"], '--output: "A" is not one of table, wide, json, yaml'],
-    [["-Ao"], "--output needs a value: one of table, wide, json, yaml"],
-    [["--ojson"], 'unknown flag "--ojson"; --help lists those there are'],
-  ])("but not %j", (args, says) => {
-    expect(() => read(...args)).toThrow(says);
+    [["-Ax"], 'unknown flag "--Ax"; --help-all lists all flags'],
+    [["-xA"], 'unknown flag "--xA"; --help-all lists all flags'],
+    [["-oA"], 'invalid --output: "A"; use one of table, wide, json, yaml'],
+    [["-Ao"], "--output has no value; use one of table, wide, json, yaml"],
+    [["--ojson"], 'unknown flag "--ojson"; --help-all lists all flags'],
+  ])("rejects %j", (args, message) => {
+    expect(() => read(...args)).toThrow(message);
   });
 });

@@ -1,7 +1,7 @@
 import { isDnsLabel } from "../../domain/syntax/dns-name.ts";
 import { bool, text } from "./flag-types.ts";
 
-/** The flag that says in which namespace the named objects are. */
+/** The flag with the namespace of the named objects. */
 export const namespaceFlag = text({
   group: "Workloads",
   short: "n",
@@ -9,14 +9,14 @@ export const namespaceFlag = text({
   completes: "namespaces",
   form: isDnsLabel,
   allowed: "a name of lower-case letters, digits and dashes",
-  shownDefault: "the context's, else default",
-  help: "Namespace of the workloads.",
+  shownDefault: "from the context",
+  help: "Namespace of the objects.",
 });
 
-/** The flag that asks for the workloads of every namespace; it wins over `--namespace`, as with kubectl. */
+/** The flag for the workloads of all namespaces. It overrides `--namespace`, as in kubectl. */
 export const allNamespacesFlag = bool({
   group: namespaceFlag.group,
   short: "A",
   default: false,
-  help: "The workloads of all namespaces.",
+  help: "All namespaces.",
 });

@@ -6,53 +6,53 @@ import { bool, count, duration, text } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
-const group = "When workloads are rolled";
+const group = "Pacing";
 
-/** The flags that say when what is due may happen, one row a flag, in the order of `--help`. */
+/** The flags that decide when a due rollout may start, one row a flag, in the order of `--help-all`. */
 export const pacingFlags = {
   settle: duration({
     group,
     default: 1_000,
     minMs: 1,
-    zero: "at once",
-    help: "How long after the last change of what it reads a workload is rolled, so that several changes are one rollout. 0: at once, for each change.",
+    zero: "no delay",
+    help: "Delay between the last change of the configuration of a workload and its rollout, so that several edits become one rollout. 0: roll at once, for each change.",
   }),
   "settle-max": duration({
     group,
     default: 10_000,
     minMs: 1,
-    zero: "at once",
-    help: "How long after the first change it is rolled at the latest, while more of them come.",
+    zero: "no delay",
+    help: "Maximum delay after the first change while more changes arrive.",
   }),
   "max-concurrent-rollouts": count({
     group,
     default: 50,
-    zero: "no waves: all at once",
-    help: "Workloads of one namespace that one changed object may roll at once; the others wait until these are complete. 0: no waves.",
+    zero: "no batches, all at once",
+    help: "Maximum number of workloads in one namespace that roll at once for one changed object. The others wait until these are complete. 0: no batches, all at once.",
   }),
   "canary-size": count({
     group,
     default: 1,
-    help: "Workloads of one namespace that a changed object rolls before all others.",
+    help: "Number of workloads in one namespace that roll first when an object changes: the canary.",
   }),
   soak: duration({
     group,
     default: 10_000,
     minMs: 1,
-    zero: "no longer",
-    help: "How long the first wave must have been complete before the others follow.",
+    zero: "no soak time",
+    help: "Time that the canary must be complete before the other workloads follow.",
   }),
   "halt-after-failures": count({
     group,
     default: 3,
-    zero: "never, whatever fails",
-    help: "Failed rollouts of one change after which the rest of it is halted; in the first wave one suffices. 0: never.",
+    zero: "no halt",
+    help: "Number of failed rollouts after which Wave halts the rest of a change. In the canary, one failure is enough. 0: never halt.",
   }),
   "rollout-timeout": duration({
     group,
     default: 600_000,
     minMs: 1_000,
-    help: "How long a rollout may take before it counts as failed.",
+    help: "Maximum time of a rollout. After that Wave treats the rollout as failed.",
   }),
   window: text({
     group,
@@ -60,12 +60,15 @@ export const pacingFlags = {
     shownDefault: "at any time",
     form: (value) => parseWindow(value) !== undefined,
     allowed: policyRows.window.allowed,
-    help: 'When workloads may be rolled: "Mon-Fri 22:00-04:00 Europe/Berlin; Sat,Sun 00:00-24:00".',
+    help: 'Times at which rollouts may start, for example "Mon-Fri 22:00-04:00 Europe/Berlin; Sat,Sun 00:00-24:00".',
   }),
-  observe: bool({ group, default: false, help: "Write nothing: only tell what would be rolled." }),
+  observe: bool({ group, default: false, help: "Dry run: write nothing, and only report which workloads would roll." }),
 };
 
-/** What they were given. Throws a UsageError where two of them contradict each other. */
+/**
+ * Returns the settings that these flags give.
+ * @throws UsageError if two flags contradict each other.
+ */
 export function pacingSettings(values: FlagValues<typeof pacingFlags>): PacingFlags {
   const { settle, "settle-max": settleMax } = values;
   if (settle > settleMax)

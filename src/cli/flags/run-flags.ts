@@ -14,152 +14,160 @@ import {
   rate,
   text,
 } from "./flag-types.ts";
-import { kindFlagsOfReloader, workloadKindsFlag } from "./kind-flags.ts";
+import { reloaderKindFlags, workloadKindsFlag } from "./kind-flags.ts";
 import { pacingFlags } from "./pacing-flags.ts";
 
 const cluster = "Cluster";
 const rollouts = "Rollouts";
 const observability = "Logs, metrics and probes";
 const notifications = "Notifications";
-const admission = "Admission webhooks";
+const webhooks = "Webhooks";
 const election = "Leader election";
 
 const name = "a name of lower-case letters, digits and dashes";
 
-/** The flags of `wave run`, one row a flag, in the order of `--help`. */
+/** The flags of `wave run`, one row a flag, in the order of `--help-all`. */
 export const runFlags = {
   kubeconfig: text({
     group: cluster,
     placeholder: "FILE",
-    help: "Kubeconfig of the cluster. Else $KUBECONFIG, else the Pod's service account, else ~/.kube/config.",
+    help: "Kubeconfig file. Default: $KUBECONFIG, then the service account of the Pod, then ~/.kube/config.",
   }),
-  context: text({ group: cluster, placeholder: "NAME", help: "Context of the kubeconfig, else its current one." }),
+  context: text({
+    group: cluster,
+    placeholder: "NAME",
+    help: "Context in the kubeconfig. Default: the current context.",
+  }),
   namespaces: namespaces({
     group: cluster,
-    help: "Watch and roll workloads in these namespaces only; Wave then needs permissions only there, and to read these Namespaces.",
+    help: "Watch and roll workloads only in these namespaces. Wave then needs permissions only there, and permission to read these Namespaces.",
   }),
 
   "cross-namespace": choice({
     group: rollouts,
     of: ["granted", "any", "none"],
     default: "granted",
-    help: "Which extra ConfigMaps and Secrets of other namespaces count: those whose wave.pusher.com/shared-with names the workload's namespace, any, or none.",
+    help: "Which extra ConfigMaps and Secrets of other namespaces Wave tracks. `granted`: those whose annotation wave.pusher.com/shared-with names the namespace of the workload. `any`: all. `none`: none.",
   }),
   "first-sight": choice({
     group: rollouts,
     of: ["roll", "record"],
     default: undefined,
-    shownDefault: "roll, or record if Reloader's annotations ask for it",
-    help: "What becomes of a running workload that has no hash yet: its Pods are replaced once, or what is there is taken for what they see.",
+    shownDefault: "roll; record if only annotations of Reloader opt in",
+    help: "How to treat running workloads that Wave has not seen before. `roll`: restart them once. `record`: record the current configuration without a restart.",
   }),
   "update-rate": rate({
     group: rollouts,
     default: 10,
-    help: "Workloads rolled a second once the burst is used up, in permits between namespaces. unlimited: no limit.",
+    help: "Maximum rollouts per second after the burst, shared between namespaces in turn. `unlimited`: no limit.",
   }),
-  "update-burst": count({ group: rollouts, default: 100, help: "Workloads rolled at once before the rate holds." }),
+  "update-burst": count({
+    group: rollouts,
+    default: 100,
+    help: "Number of rollouts that start at once before --update-rate applies.",
+  }),
   "hash-key-secret": namespacedName({
     group: rollouts,
-    help: "Make hashes under a random key that Wave keeps in this Secret, so that they tell nothing about what they are of.",
+    help: "Secret in which Wave keeps a random key for its hashes. With the key, hashes reveal nothing about the values.",
   }),
   "workload-kinds": workloadKindsFlag,
   "sync-period": duration({
     group: rollouts,
     default: 300_000,
     minMs: 1000,
-    zero: "never",
-    help: "How often everything is planned again, besides at every change. 0: never.",
+    zero: "no resync",
+    help: "Interval between resyncs of all workloads, in addition to every change. 0: no resync.",
   }),
 
   "owner-references": bool({
     group: rollouts,
     default: false,
-    help: "Make each workload an owner of the ConfigMaps and Secrets of its namespace that it references, for tools that draw ownership. None of them is deleted with it. Needs permission to patch them.",
+    help: "Make each workload an owner of the ConfigMaps and Secrets in its namespace that it references, for tools that draw ownership. Deleting the workload does not delete them. Needs permission to patch ConfigMaps and Secrets.",
   }),
   "migrate-legacy": bool({
     group: rollouts,
     default: false,
-    help: "Remove the owner references and finalizers of early versions of Wave in Go, or of --owner-references. Needs permission to patch ConfigMaps and Secrets.",
+    help: "Remove the owner references and finalizers that early versions of Wave in Go or --owner-references added. Needs permission to patch ConfigMaps and Secrets.",
   }),
 
   ...pacingFlags,
   ...compatibilityFlags,
-  ...kindFlagsOfReloader,
+  ...reloaderKindFlags,
 
   "metrics-bind-address": bindAddress({
     group: observability,
     default: ":8080",
     orOff: true,
-    help: "Where /metrics is served for Prometheus. 0: nowhere.",
+    help: "Address of /metrics for Prometheus. 0: off.",
   }),
   "health-probe-bind-address": bindAddress({
     group: observability,
     default: ":8081",
     orOff: true,
-    help: "Where /healthz and /readyz are served; ?verbose lists the checks. 0: nowhere.",
+    help: "Address of /healthz and /readyz; ?verbose lists the checks. 0: off.",
   }),
   "log-format": choice({
     group: observability,
     of: logFormats,
     default: undefined,
-    shownDefault: "text on a terminal, else json",
-    help: "How log lines are written, to standard error.",
+    shownDefault: "text on a terminal, otherwise json",
+    help: "Format of the log on standard error.",
   }),
   "log-level": choice({
     group: observability,
     of: logLevels,
     default: "info",
-    help: "The least severe lines written.",
+    help: "Lowest level of log lines that are written.",
   }),
   notify: text({
     group: notifications,
     placeholder: "FILE",
-    help: "Whom to tell what Events tell, in YAML: Slack, Teams, Google Chat, JSON or CloudEvents; read when Wave starts. Else nobody.",
+    help: "YAML file with notification receivers (Slack, Teams, Google Chat, JSON, CloudEvents). Read once at start. Default: no notifications.",
   }),
 
   "enable-webhooks": bool({
-    group: admission,
+    group: webhooks,
     default: false,
-    help: "Serve admission webhooks, so that workloads have their hash from the first Pod.",
+    help: "Serve admission webhooks, so that the first Pods of a workload already have the hash.",
   }),
   "webhook-bind-address": bindAddress({
-    group: admission,
+    group: webhooks,
     default: ":9443",
     orOff: false,
-    help: "Where the webhooks are served.",
+    help: "Address of the webhooks.",
   }),
   "webhook-tls-directory": text({
-    group: admission,
+    group: webhooks,
     placeholder: "DIR",
-    help: "Certificate and key to serve with, as tls.crt and tls.key, and the token of the secret path, as token; read again when they change. Else Wave makes its own.",
+    help: "Directory with tls.crt, tls.key and token (the secret part of the webhook path). Wave reads the files again when they change. Default: Wave creates its own certificate and token.",
   }),
   "webhook-client-ca-file": text({
-    group: admission,
+    group: webhooks,
     placeholder: "FILE",
-    help: "Serve only clients with a certificate by an authority in this file, for API servers that are told to show one.",
+    help: "File with certificate authorities. Wave then accepts only clients with a certificate from one of them. The API server must be configured to present such a certificate.",
   }),
   "webhook-service-name": text({
-    group: admission,
+    group: webhooks,
     placeholder: "NAME",
     form: isDnsLabel,
     allowed: name,
     default: "wave-webhook",
-    help: "The Service through which the API server calls the webhooks; its names go into the certificate.",
+    help: "Service through which the API server calls the webhooks. The certificate contains the DNS names of the Service.",
   }),
   "webhook-url": httpsOrigin({
-    group: admission,
-    help: "For running outside the cluster: the API server calls this URL, and Wave registers the webhooks itself.",
+    group: webhooks,
+    help: "URL at which the API server calls a Wave outside the cluster. Wave then registers the webhooks itself.",
   }),
   "scheduling-hold": bool({
-    group: admission,
+    group: webhooks,
     default: true,
-    help: "Keep Pods pending while a ConfigMap or Secret that they require is missing. false: also lets those go that wait.",
+    help: "Keep new Pods pending while a ConfigMap or Secret that they require is missing. `false`: also schedules Pods that are pending now.",
   }),
 
   "leader-election": bool({
     group: election,
     default: false,
-    help: "Let one replica of several roll workloads; the others stand by.",
+    help: "Elect one replica as leader. Only the leader rolls workloads; the other replicas stand by.",
   }),
   "leader-election-id": text({
     group: election,
@@ -174,30 +182,33 @@ export const runFlags = {
     placeholder: "NAME",
     form: isDnsLabel,
     allowed: name,
-    shownDefault: "the Pod's",
+    shownDefault: "namespace of the Pod",
     help: "Namespace of the Lease.",
   }),
   "leader-election-lease-duration": duration({
     group: election,
     default: defaultElectionTimings.leaseDurationMs,
     minMs: 1000,
-    help: "How long the others wait for a leader that says nothing.",
+    help: "Time after the last renewal until another replica takes over.",
   }),
   "leader-election-renew-deadline": duration({
     group: election,
     default: defaultElectionTimings.renewDeadlineMs,
     minMs: 100,
-    help: "How long a leader tries to renew before it stops leading.",
+    help: "Time that a leader tries to renew the Lease before it gives up leadership.",
   }),
   "leader-election-retry-period": duration({
     group: election,
     default: defaultElectionTimings.retryPeriodMs,
     minMs: 10,
-    help: "How long to wait between tries to acquire or renew.",
+    help: "Time between attempts to acquire or renew the Lease.",
   }),
 };
 
-/** What becomes of owner references; who keeps them removes those of early versions by that, where they are no more to be. */
+/**
+ * Returns how Wave treats owner references. `keep` includes the removal of references of early versions that are no longer
+ * wanted.
+ */
 export function ownershipOf(flags: {
   readonly "owner-references": boolean;
   readonly "migrate-legacy": boolean;

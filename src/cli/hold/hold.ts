@@ -1,33 +1,40 @@
-import { annotate, argumentsFor, called } from "../annotate/annotate.ts";
-import { annotationCommand, annotationNotes } from "../annotate/annotation-command.ts";
-import { whatComesNext } from "../annotate/what-comes-next.ts";
-import { configRows, namedWorkloadRows, namespaceRows } from "../command/workload-argument.ts";
+// `wave hold KIND/NAME...`.
+import { annotate } from "../annotate/annotate.ts";
+import { annotationCommand } from "../annotate/annotation-command.ts";
+import { nextStep } from "../annotate/next-step.ts";
+import { commandArguments, objectName } from "../command/named-object.ts";
+import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 
-/** `wave hold KIND/NAME`: nothing is rolled there until it is released. */
+/** Holds rollouts of an object until `wave release`. */
 export const hold = annotationCommand({
   name: "hold",
-  kinds: [...namedWorkloadRows, ...namespaceRows, ...configRows],
+  kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
   help: {
-    summary:
-      'Holds a workload, all workloads of a Namespace, or whatever would be rolled for a ConfigMap or Secret, by annotation wave.pusher.com/hold: "true". ' +
-      "Nothing is lost: what is still needed is rolled once when it is released.",
+    description:
+      "Hold rollouts of a workload, of all workloads in a Namespace, or for changes of a ConfigMap or Secret, until wave release.",
     examples: [
       ["wave hold deployment/web -n shop", "one workload"],
-      ["wave hold namespace/shop", "all workloads of a Namespace that do not say otherwise"],
-      ["wave hold configmap/page -n shop", "whatever reads this ConfigMap, as far as nothing else changed for it"],
+      ["wave hold namespace/shop", "every workload in a Namespace"],
+      ["wave hold configmap/page -n shop", "changes of one ConfigMap"],
     ],
-    notes: annotationNotes,
   },
-  run: async (annotator, target) => {
-    await annotate(annotator, target, "hold", "true");
-    annotator.say(`${called(target)} is held, until "wave release ${argumentsFor(target)}".`);
-    const asked = await annotator.read(target);
-    annotator.say(asked === undefined ? (consequences[target.kind] ?? "") : whatComesNext(asked));
+  details: [
+    'The command sets the annotation wave.pusher.com/hold: "true". After the release, Wave rolls each workload once if a rollout is still needed.',
+    'In a held Namespace, workloads with the annotation wave.pusher.com/hold: "false" still roll. A workload that reads a held ConfigMap still rolls for changes of other objects.',
+  ],
+  run: async (context, target) => {
+    await annotate(context, target, "hold", "true");
+    context.print(`${objectName(target)} held (undo: wave release ${commandArguments(target)})`);
+    const snapshot = await context.read(target);
+    context.print(snapshot === undefined ? (effects[target.kind] ?? "") : nextStep(snapshot));
   },
 });
 
-const consequences: Readonly<Record<string, string>> = {
-  Namespace: 'No workload in it is rolled, but those that have hold: "false" themselves.',
-  ConfigMap: "Nobody is rolled for it; what another object's change asks for goes on, and then sees this one as it is.",
-  Secret: "Nobody is rolled for it; what another object's change asks for goes on, and then sees this one as it is.",
+const configEffect =
+  "Changes of this object start no rollout. A rollout for another reason still happens and uses the current content.";
+
+const effects: Readonly<Record<string, string>> = {
+  Namespace: 'No workload in the Namespace rolls, except those with the annotation wave.pusher.com/hold: "false".',
+  ConfigMap: configEffect,
+  Secret: configEffect,
 };

@@ -1,7 +1,7 @@
-import { connectionFlags } from "../cluster/cluster-command.ts";
-import { inheritedFlags } from "../cluster/inherited-flags.ts";
-import { workloadStateNames } from "../cluster/workload-state.ts";
+import { workloadStateNames } from "../cluster/workload-states.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
 import { choice, text, words } from "../flags/flag-types.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { allNamespacesFlag, namespaceFlag } from "../flags/namespace-flag.ts";
 import { programForms } from "../output/program-text.ts";
 
@@ -11,19 +11,25 @@ const { group } = namespaceFlag;
 export const listFlags = {
   namespace: namespaceFlag,
   "all-namespaces": allNamespacesFlag,
+  state: words({
+    group,
+    of: workloadStateNames,
+    placeholder: "STATE,...",
+    help: "Only these states. List of states: wave help states",
+  }),
   selector: text({
     group,
     short: "l",
     placeholder: "LABELS",
-    help: "Those with these labels alone, as kubectl takes them: app=web,tier!=test.",
+    help: "Only workloads with these labels, for example app=web,tier!=test.",
   }),
-  state: words({ group, of: workloadStateNames, help: "Those in these states alone." }),
   output: choice({
     group,
     short: "o",
     of: ["table", "wide", ...programForms],
     default: "table",
-    help: "A table, one with more columns, or for a program.",
+    placeholder: "FORMAT",
+    help: "table, wide (more columns), json or yaml.",
   }),
 
   ...connectionFlags,

@@ -1,27 +1,29 @@
-import { workloadStates } from "../cluster/workload-state.ts";
-import { sharedMeanings } from "../command/exit-codes.ts";
+import { meaningOfStates } from "../cluster/workload-states.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
+import type { HelpScope } from "../flags/parse-flags.ts";
 import { listFlags } from "./list-flags.ts";
 
-/** What `wave list --help` prints. */
-export function listHelp(): string {
+/** Returns the help of `wave list`. */
+export function listHelp(scope: HelpScope): string {
   return renderHelp(
     {
       usage: "wave list [flags]",
-      summary:
-        "Lists every workload that opted in: where it stands, why, since when, and how many of its Pods run with the " +
-        "current configuration. It decides as Wave does, from the cluster as it is and with your own permissions, and writes nothing.",
+      description: "List the workloads that opted in, with state, up-to-date Pods and reason.",
       examples: [
-        ["wave list", "the workloads of your namespace"],
-        ["wave list -A --state held,waiting,failed", "what needs a look, in all namespaces"],
+        ["wave list -A --state=failed,waiting,held", "needs attention"],
+        ["wave list -n shop -o wide", "reasons in words"],
         ["wave list -n shop -l app=web -o json", "for a program"],
       ],
-      words: { heading: "States", meanings: workloadStates },
-      notes: [
-        "What you may not read makes a workload unknown, and says why with -o wide; the others are listed all the same.",
+      usualFlags: ["namespace", "all-namespaces", "state", "selector", "output"],
+      details: [
+        "The list shows what Wave would do now. It uses your permissions, writes nothing and works if Wave is down.",
+        "A workload is unknown if you lack permission to read something that it depends on; -o wide shows what. All other workloads are listed.",
       ],
-      exits: { 0: "it could look at all of them", ...sharedMeanings },
+      words: { heading: "States", meanings: meaningOfStates },
+      exits: { [exitCodes.done]: "The list is complete.", ...sharedExitCodes },
     },
     listFlags,
+    scope,
   );
 }

@@ -1,16 +1,16 @@
 import type { Explanation } from "../cluster/explanation.ts";
-import { withReason } from "../cluster/kubernetes-reason.ts";
+import { withKubernetesReason } from "../cluster/kubernetes-reason.ts";
 import { stateStyles } from "../cluster/state-style.ts";
 import { age } from "../output/age.ts";
 import type { Paint } from "../output/paint.ts";
 import { isForProgram, type ProgramForm, programText } from "../output/program-text.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
 
-/** What `wave list -o json` prints of one workload; docs/commands.md promises its fields. */
-export type ListedWorkload = ReturnType<typeof listed>;
+/** One workload in `wave list -o json`; docs/commands.md promises its fields. */
+export type ListedWorkload = ReturnType<typeof listedWorkload>;
 
-/** The fields of a list, each as in an {@link Explanation}. */
-export function listed({
+/** Returns the fields of one workload in a list, each as in an {@link Explanation}. */
+export function listedWorkload({
   workload,
   compatibility,
   state,
@@ -38,7 +38,7 @@ export function listed({
   };
 }
 
-/** How a list is written. */
+/** The format of a list. */
 export interface ListForm {
   readonly output: "table" | "wide" | ProgramForm;
   readonly allNamespaces: boolean;
@@ -47,7 +47,7 @@ export interface ListForm {
   readonly paint: Paint;
 }
 
-/** A list of workloads for a person, or for a program. */
+/** Returns a list of workloads as a table, or in a form for programs. */
 export async function renderList(workloads: readonly ListedWorkload[], form: ListForm): Promise<string> {
   if (isForProgram(form.output)) return programText({ version: 1, items: workloads }, form.output);
   return table(workloads, form);
@@ -58,22 +58,22 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
   const ago = (time: string | null) => (time === null ? "-" : age(now - Date.parse(time)));
   const heading = [
     ...(allNamespaces ? ["NAMESPACE"] : []),
-    ...["NAME", "STATE", "REASON", "PODS", "SINCE"],
-    ...(wide ? ["DIALECTS", "UNTIL", "HASH", "MESSAGE"] : []),
+    ...["NAME", "STATE", "UP-TO-DATE", "REASON", "SINCE"],
+    ...(wide ? ["UNTIL", "HASH", "COMPATIBILITY", "MESSAGE"] : []),
   ];
   const rows = workloads.map((each) => [
     ...(allNamespaces ? [each.namespace] : []),
     `${each.kind.toLowerCase()}/${each.name}`,
     each.state,
-    each.because ?? "-",
     each.pods === null ? "-" : `${each.pods.current}/${each.pods.total}`,
+    each.because ?? "-",
     ago(each.since),
     ...(wide
       ? [
-          each.compatibility.join(",") || "-",
           each.until ?? "-",
           shortHash(each.currentHash),
-          withReason(each.message ?? "", each.kubernetes) || "-",
+          each.compatibility.join(",") || "-",
+          withKubernetesReason(each.message ?? "", each.kubernetes) || "-",
         ]
       : []),
   ]);
@@ -88,7 +88,7 @@ function table(workloads: readonly ListedWorkload[], { output, allNamespaces, no
     .join("");
 }
 
-/** As many digits as an approval needs. */
+/** Returns the first 8 digits, which are enough for an approval. */
 function shortHash(hash: string | null): string {
   return hash === null ? "-" : hash.slice(hash.indexOf(":") + 1).slice(0, 8);
 }

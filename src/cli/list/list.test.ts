@@ -168,7 +168,7 @@ describe("wave list", () => {
     sandbox.faults.clear();
     expect(code).toBe(3);
     expect(out).toContain("deployment/web");
-    expect(err).toMatch(/^wave list: list daemonsets in list-\d+: 403 Forbidden[^\n]*\n$/);
+    expect(err).toMatch(/^warning: list daemonsets in list-\d+: 403 Forbidden[^\n]*\n$/);
   });
 
   it("does not say that nobody opted in where a Namespace that may opt them in cannot be read", async () => {
@@ -178,7 +178,7 @@ describe("wave list", () => {
     const { code, out, err } = await run("list");
     sandbox.faults.clear();
     expect({ code, out }).toEqual({ code: 3, out: "" });
-    expect(err).toMatch(/^wave list: what Namespaces decide is not known here [^\n]*\n$/);
+    expect(err).toMatch(/^warning: what Namespaces decide is not known here [^\n]*\n$/);
   });
 
   it("colours the states for a terminal, and nothing for a program", async () => {
@@ -225,8 +225,8 @@ describe("wave list", () => {
   });
 
   it.each([
-    { args: ["web"], says: 'wave list: "web" is not a flag; "wave explain" tells of one workload, -l picks some\n' },
-    { args: ["--state=heldd"], says: 'wave list: --state: "heldd" is not a comma-separated list of current, rolling' },
+    { args: ["web"], says: 'error: "web" is not a flag; "wave explain" tells of one workload, -l picks some\n' },
+    { args: ["--state=heldd"], says: 'error: --state: "heldd" is not a comma-separated list of current, rolling' },
   ])("refuses $args in one line", async ({ args, says }) => {
     const { code, out, err } = await runWave(["list", ...args]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -237,6 +237,6 @@ describe("wave list", () => {
     const { run } = await scene();
     const { code, err } = await run("list", "-l", "a=(");
     expect(code).toBe(2);
-    expect(err).toMatch(/^wave list: list deployments in list-\d+: 400 BadRequest[^\n]*\n$/);
+    expect(err).toMatch(/^error: list deployments in list-\d+: 400 BadRequest[^\n]*\n$/);
   });
 });

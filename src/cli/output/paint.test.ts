@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { hasColors, paintOf } from "./paint.ts";
 import { tableLines } from "./table.ts";
 
-it("there are colours on a terminal alone, unless somebody wants none or it knows none", () => {
+it("uses colors only on a terminal that has them, unless NO_COLOR is set", () => {
   expect(hasColors({}, true)).toBe(true);
   expect(hasColors({ NO_COLOR: "", TERM: "xterm" }, true)).toBe(true);
   expect(hasColors({ NO_COLOR: "1" }, true)).toBe(false);
@@ -10,7 +10,7 @@ it("there are colours on a terminal alone, unless somebody wants none or it know
   expect(hasColors({}, false)).toBe(false);
 });
 
-it("a painted table is as wide as one without colours, and no cell brings colours of its own", () => {
+it("paints a table without changing its width, and escapes colors in cells", () => {
   const rows = [
     ["NAME", "STATE", "X"],
     ["a\u001b[31m", "held", "-"],
@@ -19,7 +19,7 @@ it("a painted table is as wide as one without colours, and no cell brings colour
   const paint = paintOf(true);
   const painted = tableLines(rows, 2, (text, row, column) => paint(row > 0 && column === 1 ? "red" : undefined, text));
   const bare = painted.map((line) =>
-    line.replaceAll(`${String.fromCharCode(27)}[31m`, "").replaceAll(`${String.fromCharCode(27)}[0m`, ""),
+    line.replaceAll(`${String.fromCharCode(27)}[31m`, "").replaceAll(`${String.fromCharCode(27)}[39m`, ""),
   );
   expect(bare).toEqual(tableLines(rows, 2));
   expect(painted[1]).toBe(`a\\u{1b}[31m  ${paint("red", "held")}     -`);

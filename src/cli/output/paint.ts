@@ -1,15 +1,12 @@
-/** Select Graphic Rendition (ECMA-48): what every terminal knows. */
-const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+import { styleText } from "node:util";
 
-/** How a text may look. */
-export type Style = keyof typeof styles;
+/** The styles of texts in a terminal. */
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
-/** A text in a style: the same text where there are no colours. What it is given has to be printable. */
+/** Returns a printable text in a style; the same text if there are no colors. */
 export type Paint = (style: Style | undefined, text: string) => string;
 
-/**
- * Whether there are colours: on a terminal that knows them, unless NO_COLOR has any value (https://no-color.org).
- */
+/** Reports whether to use colors: on a terminal that has them, unless NO_COLOR has any value (https://no-color.org). */
 export function hasColors(
   { NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>,
   isTerminal: boolean,
@@ -17,8 +14,9 @@ export function hasColors(
   return isTerminal && !NO_COLOR && TERM !== "dumb";
 }
 
-/** What paints, or does not. */
+/** Returns a function that paints texts, or one that returns them unchanged. */
 export function paintOf(colors: boolean): Paint {
   return (style, text) =>
-    colors && style !== undefined && text !== "" ? `\u001b[${styles[style]}m${text}\u001b[0m` : text;
+    // The caller knows the stream and the environment.
+    colors && style !== undefined && text !== "" ? styleText(style, text, { validateStream: false }) : text;
 }

@@ -1,6 +1,6 @@
 export { printable } from "../../lib/printable.ts";
 
-/** JSON for a program. People read it in terminals, too: what these obey is escaped, which JSON does in part. */
+/** Returns JSON for a program. People also read JSON in terminals, so control and format characters are escaped. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { programForms, programText } from "./program-text.ts";
 
-/** What a pod spec may name an object by, as people would read it in a terminal. */
+/** Names of objects in a pod spec, with characters that control a terminal. */
 const text = fc
   .array(
     fc.oneof(
@@ -13,7 +13,7 @@ const text = fc
   )
   .map((parts) => parts.join("").toWellFormed());
 
-it("no terminal obeys what programs are told, as a value or as a name, and programs read it as it was", async () => {
+it("escapes control characters in values and names, and programs read the original text", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...programForms), text, async (form, name) => {
       const value = { name, list: [{ name }], [`x${name}`]: 1 };

@@ -1,26 +1,26 @@
 import type { Scalar } from "yaml";
 import { printableJson } from "./printable.ts";
 
-/** The forms of an output for a program. */
+/** The output forms for programs. */
 export const programForms = ["json", "yaml"] as const;
 
-/** One of them. */
+/** One of {@link programForms}. */
 export type ProgramForm = (typeof programForms)[number];
 
-/** Whether an output is for a program. */
+/** Reports whether an output is for a program. */
 export function isForProgram(output: string | undefined): output is ProgramForm {
   return programForms.some((form) => form === output);
 }
 
-/** A value for a program, with a line feed at its end: what `undefined` stands in is left out in both. */
+/** Returns a value as JSON or YAML with a final line feed. Fields with the value `undefined` are left out. */
 export async function programText(value: unknown, form: ProgramForm): Promise<string> {
   return form === "json" ? `${printableJson(value)}\n` : printableYaml(value);
 }
 
-/** What steers a terminal or hides what follows, and YAML allows as it is. */
+/** Characters that control a terminal or hide text, and that YAML allows without escapes. */
 const unprintable = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** YAML in which the same is escaped as in JSON: that takes double quotes, which the library uses for some of it alone. */
+/** Returns YAML with the same escapes as JSON. Escapes need double quotes, which the library uses only for some characters. */
 async function printableYaml(value: unknown): Promise<string> {
   const { Document, visit } = await import("yaml");
   const document = new Document(JSON.parse(JSON.stringify(value)));

@@ -1,9 +1,9 @@
 import { printable } from "./printable.ts";
 
-/** A cell as it is shown, with its text and place: what paints it may add nothing that has a width. */
+/** Returns a cell in its style. The style must not change the width. */
 export type PaintCell = (text: string, row: number, column: number) => string;
 
-/** Rows in columns as wide as their widest cell, as `kubectl get` prints them; each line ends without blanks. */
+/** Returns rows as lines, each column as wide as its widest cell, as in `kubectl get`. Lines have no trailing blanks. */
 export function tableLines(
   rows: readonly (readonly string[])[],
   gap: number,

@@ -4,7 +4,7 @@ import { wrapped, wrappedBehind } from "./wrap.ts";
 
 const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 30 });
 
-it("no line is wider than it may be, none could take the next word, and no word is lost", () => {
+it("fills each line up to its width and keeps every word", () => {
   fc.assert(
     fc.property(words, fc.integer({ min: 12, max: 60 }), (all, width) => {
       const lines = wrapped(all.join(" "), width);
@@ -18,7 +18,7 @@ it("no line is wider than it may be, none could take the next word, and no word 
   );
 });
 
-it("without a width there is one line, and a word wider than a line has its own", () => {
+it("keeps one line without a width, and gives a word that is too long its own line", () => {
   expect(wrapped("a ".repeat(200), undefined)).toEqual(["a ".repeat(200)]);
   expect(wrapped("a https://example.test/a/very/long/path b", 10)).toEqual([
     "a",
@@ -27,7 +27,7 @@ it("without a width there is one line, and a word wider than a line has its own"
   ]);
 });
 
-it("goes on below where it began, in the narrowest terminal, too", () => {
+it("continues below the start of the text, also in the narrowest terminal", () => {
   expect(wrappedBehind("Why   ", "one two three four five six", 30)).toEqual([
     "Why   one two three four five",
     "      six",

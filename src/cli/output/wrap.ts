@@ -1,9 +1,9 @@
-/** No blank at which a line is broken. */
+/** A blank at which lines do not break. */
 export const unbreakable = "\u00a0";
 
 /**
- * A text in lines of at most `width` columns, broken at blanks; a word that is longer has a line of its own. Undefined is no
- * width: whatever reads it from a pipe finds it in one line.
+ * Returns a text in lines of at most `width` columns, broken at blanks. A longer word has its own line. With an undefined width
+ * the text is one line, for pipes.
  */
 export function wrapped(text: string, width: number | undefined): readonly string[] {
   const lines: string[] = [];
@@ -17,7 +17,7 @@ export function wrapped(text: string, width: number | undefined): readonly strin
   return [...lines, line ?? ""].map((each) => each.replaceAll(unbreakable, " "));
 }
 
-/** The same behind a head; what follows the first line begins below column `indent`. */
+/** Returns a text wrapped behind a head. The lines after the first one begin at column `indent`. */
 export function wrappedBehind(
   head: string,
   text: string,
@@ -26,10 +26,10 @@ export function wrappedBehind(
 ): readonly string[] {
   const [first = "", ...rest] = wrapped(
     text,
-    width === undefined ? undefined : Math.max(leastWidth, width - Math.max(head.length, indent)),
+    width === undefined ? undefined : Math.max(minWidth, width - Math.max(head.length, indent)),
   );
   return [head + first, ...rest.map((line) => " ".repeat(indent) + line)];
 }
 
-/** In a narrower terminal lines are as wide all the same: one word a line helps nobody. */
-const leastWidth = 24;
+/** Minimum columns of a text. In a narrower terminal the lines are too long, because one word per line is not readable. */
+const minWidth = 24;

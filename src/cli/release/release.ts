@@ -1,42 +1,44 @@
-import { annotate, called, type Target } from "../annotate/annotate.ts";
-import { type Annotator, annotationCommand, annotationNotes } from "../annotate/annotation-command.ts";
-import { whatComesNext } from "../annotate/what-comes-next.ts";
-import type { Asked } from "../cluster/explanation.ts";
-import { configRows, namedWorkloadRows, namespaceRows } from "../command/workload-argument.ts";
+// `wave release KIND/NAME...`.
+import { annotate } from "../annotate/annotate.ts";
+import { type AnnotationContext, annotationCommand } from "../annotate/annotation-command.ts";
+import { nextStep } from "../annotate/next-step.ts";
+import type { WorkloadSnapshot } from "../cluster/explanation.ts";
+import { commandArguments, type NamedObject, objectName } from "../command/named-object.ts";
+import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 
-/** `wave release KIND/NAME`: takes back what `wave hold` did, also for one workload of a Namespace that is held. */
+/** Removes the hold of an object. In a held Namespace it exempts one workload from that hold. */
 export const release = annotationCommand({
   name: "release",
-  kinds: [...namedWorkloadRows, ...namespaceRows, ...configRows],
+  kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
   help: {
-    summary:
-      "Takes back a hold: removes annotation wave.pusher.com/hold. A workload whose Namespace is held gets " +
-      'hold: "false" instead, so that it alone goes on. What changed meanwhile is rolled once, if it is still needed.',
+    description: "Remove a hold. Wave then rolls each workload once if a rollout is still needed.",
     examples: [
-      ["wave release deployment/web -n shop", "one workload, even where its Namespace is held"],
-      ["wave release namespace/shop", "all of them"],
+      ["wave release deployment/web -n shop", "one workload, even in a held Namespace"],
+      ["wave release namespace/shop", "the hold of a Namespace"],
     ],
-    notes: annotationNotes,
   },
-  run: async (annotator, target) => {
-    const before = await annotator.read(target);
+  details: [
+    'The command removes the annotation wave.pusher.com/hold. If the Namespace is held, it sets hold: "false" on the workload instead, so that only this workload continues.',
+  ],
+  run: async (context, target) => {
+    const before = await context.read(target);
     const value = before !== undefined && isHeldByNamespace(before) ? "false" : null;
-    await annotate(annotator, target, "hold", value);
-    const alone = value === null ? "" : ", although its Namespace is";
-    annotator.say(`${called(target)} is no longer held${alone}.`);
-    annotator.say(await next(annotator, target));
+    await annotate(context, target, "hold", value);
+    const still = value === null ? "" : `; namespace/${target.namespace} stays held`;
+    context.print(`${objectName(target)} released${still} (undo: wave hold ${commandArguments(target)})`);
+    context.print(await effectOf(context, target));
   },
 });
 
-/** Whatever its Namespace says there but "false" holds it: what cannot be read, too. */
-function isHeldByNamespace({ found: { workload }, policy }: Asked): boolean {
-  const { hold = "" } = policy.ofNamespace?.(workload.namespace)?.annotations ?? {};
+/** Reports whether the Namespace holds the workload. Every value except "false" holds, also an invalid value. */
+function isHeldByNamespace({ found: { workload }, policy }: WorkloadSnapshot): boolean {
+  const { hold = "" } = policy.namespacePolicyOf?.(workload.namespace)?.annotations ?? {};
   return hold !== "" && hold.trim() !== "false";
 }
 
-async function next(annotator: Annotator, target: Target): Promise<string> {
-  const asked = await annotator.read(target);
-  if (asked !== undefined) return whatComesNext(asked);
-  const which = target.kind === "Namespace" ? `-n ${target.name}` : `-n ${target.namespace}`;
-  return `What it held is rolled now, if it is still needed and nothing else holds it: "wave list ${which}" tells.`;
+async function effectOf(context: AnnotationContext, target: NamedObject): Promise<string> {
+  const snapshot = await context.read(target);
+  if (snapshot !== undefined) return nextStep(snapshot);
+  const namespace = target.kind === "Namespace" ? target.name : target.namespace;
+  return `Wave now rolls every workload that is due and has no other hold. Follow the progress: wave list -n ${namespace}`;
 }

@@ -1,97 +1,100 @@
+// `wave resume KIND/NAME...`.
 import { configKey } from "../../domain/references/references.ts";
-import { counted, enumerated } from "../../domain/syntax/wording.ts";
-import { annotate, called, serverTime, type Target } from "../annotate/annotate.ts";
-import { type Annotator, annotationCommand, annotationNotes } from "../annotate/annotation-command.ts";
-import { whatComesNext } from "../annotate/what-comes-next.ts";
-import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
-import { readAll } from "../cluster/read-all.ts";
+import { formatCount, formatList } from "../../domain/syntax/wording.ts";
+import { annotate, removeCommand, serverTime } from "../annotate/annotate.ts";
+import { type AnnotationContext, annotationCommand } from "../annotate/annotation-command.ts";
+import { nextStep } from "../annotate/next-step.ts";
+import { explainWorkload } from "../cluster/explanation.ts";
+import { readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
+import type { WorkloadState } from "../cluster/workload-states.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
-import { configRows, namedWorkloadRows } from "../command/workload-argument.ts";
+import { type NamedObject, objectName, qualifiedName } from "../command/named-object.ts";
+import { configArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 
-/** `wave resume KIND/NAME`: lets a change go on that was halted because workloads failed with it. */
+/** Continues a change that Wave halted because rollouts failed. */
 export const resume = annotationCommand({
   name: "resume",
-  kinds: [...namedWorkloadRows, ...configRows],
+  kinds: [...workloadArgumentKinds, ...configArgumentKinds],
   help: {
-    summary:
-      "Lets go on what was halted because workloads failed: writes the present time as annotation wave.pusher.com/resumed. " +
-      "Of a ConfigMap or Secret, on those workloads of its namespace that failed, so that they no longer halt the others; " +
-      "of a workload that failed, the same; of one that is halted, it alone goes on. What fails after that halts again.",
+    description: "Continue a change that Wave halted because rollouts failed. A later failure halts the change again.",
     examples: [
-      ["wave list -n shop --state failed,held", "look first: what failed, and who is halted"],
-      ["wave resume configmap/page -n shop", "go on with the change of this ConfigMap"],
-      ["wave resume deployment/web -n shop", "only this workload"],
+      ["wave list -n shop --state=failed,held", "first see what failed and what is halted"],
+      ["wave resume configmap/page -n shop", "continue the change of this ConfigMap"],
+      ["wave resume deployment/web -n shop", "continue only this workload"],
     ],
-    notes: annotationNotes,
   },
-  run: (annotator, target) => {
-    return configRows.some(({ kind }) => kind === target.kind)
-      ? resumeConfig(annotator, target)
-      : resumeWorkload(annotator, target);
+  details: [
+    "On a ConfigMap or Secret: ignore the failed workloads of its namespace and continue with the rest. On a failed workload: ignore its failure. On a halted workload: roll only that workload.",
+    "The command writes the current time to the annotation wave.pusher.com/resumed.",
+  ],
+  run: (context, target) => {
+    return configArgumentKinds.some(({ kind }) => kind === target.kind)
+      ? resumeConfig(context, target)
+      : resumeWorkload(context, target);
   },
 });
 
-async function resumeWorkload(annotator: Annotator, target: Target): Promise<void> {
-  const asked = await annotator.read(target);
-  if (asked === undefined) return;
-  const { state, hold } = explainWorkload(asked);
+async function resumeWorkload(context: AnnotationContext, target: NamedObject): Promise<void> {
+  const snapshot = await context.read(target);
+  if (snapshot === undefined) return;
+  const { state, hold } = explainWorkload(snapshot);
   if (state === "failed" || hold?.reason === "halted") {
-    await annotate(annotator, target, "resumed", await serverTime(annotator, target));
-    annotator.say(
-      state === "failed"
-        ? `${called(target)} is resumed: its failure halts nobody any more.`
-        : `${called(target)} is resumed: it goes on, whatever failed before.`,
-    );
+    await annotate(context, target, "resumed", await serverTime(context, target));
+    const effect = state === "failed" ? "its failure no longer halts other workloads" : "it rolls despite the failures";
+    context.print(`${objectName(target)} resumed: ${effect} (undo: ${removeCommand(target, "resumed")})`);
   } else {
-    annotator.say(`${called(target)} has neither failed nor is it halted: there is nothing to resume.`);
+    context.print(`${objectName(target)} unchanged: it has not failed and is not halted`);
   }
-  const after = await annotator.read(target);
-  if (after !== undefined) annotator.say(whatComesNext(after));
+  const after = await context.read(target);
+  if (after !== undefined) context.print(nextStep(after));
 }
 
-/** How many workloads a line names. */
-const shown = 5;
+/** The number of names in one line. */
+const shownNames = 5;
 
-async function resumeConfig(annotator: Annotator, target: Target): Promise<void> {
+async function resumeConfig(context: AnnotationContext, target: NamedObject): Promise<void> {
   const { namespace, name } = target;
-  const { asked, failures } = await readAll(annotator, namespace, undefined, annotator.policy);
+  const { snapshots, failures } = await readWorkloadSnapshots(context, namespace, undefined, context.policy);
   const key = configKey({ kind: target.kind === "Secret" ? "Secret" : "ConfigMap", namespace, name });
-  const readers = asked.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
+  const readers = snapshots.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
   if (readers.length === 0 && failures.length === 0)
-    throw new CommandFailure(`no workload that opted in reads ${called(target)}; --namespace says where to look`);
-  const inState = (state: Explanation["state"]) =>
+    throw new CommandFailure(`no workload that opted in reads ${qualifiedName(target)}. Check -n and --context.`);
+  const inState = (state: WorkloadState) =>
     readers
       .filter((each) => explainWorkload(each).state === state)
-      .map(({ found: { workload } }): Target => ({ ...workload, resource: workload.row }));
-  await resumeFailed(annotator, target, inState("failed"), readers.length);
-  const unknown = inState("unknown").map((each) => `where ${called(each)} stands`);
-  const unseen = [...failures, ...unknown];
-  if (unseen.length > 0)
+      .map(({ found: { workload } }): NamedObject => ({ ...workload, resource: workload.row }));
+  await resumeFailed(context, target, inState("failed"), readers.length);
+  const unknown = inState("unknown").map((each) => `the state of ${objectName(each)} is unknown`);
+  const unread = [...failures, ...unknown];
+  if (unread.length > 0)
     throw new CommandFailure(
-      `not all that may read ${called(target)} could be looked at: ${enumerated(unseen, shown, String)}`,
-      exitCodes.cluster,
+      `incomplete: other workloads may read ${qualifiedName(target)} and may have failed. Cause: ${formatList(unread, shownNames, String)}.`,
+      exitCodes.incomplete,
     );
 }
 
 async function resumeFailed(
-  annotator: Annotator,
-  target: Target,
-  failed: readonly Target[],
+  context: AnnotationContext,
+  target: NamedObject,
+  failed: readonly NamedObject[],
   readers: number,
 ): Promise<void> {
   const [first] = failed;
   if (first === undefined) {
-    const whose = readers === 1 ? "The workload that reads" : `None of the ${readers} workloads that read`;
-    const has = readers === 1 ? "has not" : "has";
-    annotator.say(`${whose} ${called(target)} ${has} failed: there is nothing to resume.`);
+    const whose =
+      readers === 1
+        ? "the workload that reads it has not"
+        : `none of the ${formatCount(readers)} workloads that read it has`;
+    context.print(`${objectName(target)} unchanged: ${whose} failed`);
     return;
   }
-  const now = await serverTime(annotator, first);
-  for (const each of failed) await annotate(annotator, each, "resumed", now);
-  const names = enumerated(failed, shown, (each) => `${each.kind.toLowerCase()}/${each.name}`);
-  annotator.say(`${called(target)} is resumed: the failure of ${names} halts nobody any more.`);
-  annotator.say(
-    `Of the ${counted(readers)} workloads that read it the next go on, as at the beginning of a wave; "wave list -n ${target.namespace}" tells how far.`,
+  const now = await serverTime(context, first);
+  for (const each of failed) await annotate(context, each, "resumed", now);
+  const names = formatList(failed, shownNames, objectName);
+  context.print(`${objectName(target)} resumed: the failure of ${names} no longer halts other workloads`);
+  for (const each of failed.slice(0, shownNames)) context.print(`Undo: ${removeCommand(each, "resumed")}`);
+  context.print(
+    `${formatCount(readers)} workloads read ${objectName(target)}. Wave continues with the rest, the canary first. Follow the progress: wave list -n ${target.namespace}`,
   );
 }

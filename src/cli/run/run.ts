@@ -1,3 +1,4 @@
+// `wave run`: turns arguments into settings and starts the manager. Only this folder imports src/manager.
 import { constants } from "node:os";
 import { ClusterConfigError } from "../../kube/api/errors.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -9,25 +10,25 @@ import { exitCodes } from "../command/exit-codes.ts";
 import { version } from "../command/version.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors } from "../output/paint.ts";
-import { readRunRequest } from "./settings.ts";
+import { parseRunArguments } from "./run-arguments.ts";
 
 /**
- * `wave run`: the controller, until SIGTERM or SIGINT. Resolves with 0 after one of these, with 1 where it could not go
- * on, which its last log line explains. A second signal ends the process at once.
+ * Runs the controller until SIGTERM or SIGINT, and resolves with 0. Resolves with 1 after an error, which the last log line
+ * explains. A second signal ends the process at once.
  * @throws UsageError for a mistake in flags, variables, the kubeconfig or the file of `--notify`.
  */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  const request = readRunRequest(args, terminal.env);
-  if (request.asks === "help") {
+  const parsed = parseRunArguments(args, terminal.env);
+  if (parsed.action === "help") {
     const { runHelp } = await import("./run-help.ts");
-    terminal.write(runHelp());
+    terminal.write(runHelp(parsed.scope));
     return exitCodes.done;
   }
-  if (request.asks === "version") {
+  if (parsed.action === "version") {
     terminal.write(`wave ${version()}\n`);
     return exitCodes.done;
   }
-  const { settings } = request;
+  const { settings } = parsed;
   const log = createLogger({
     format: settings.logFormat ?? (terminal.errorsToTerminal ? "text" : "json"),
     level: settings.logLevel,
@@ -35,7 +36,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     clock: systemClock,
     write: terminal.writeError,
   });
-  // Before main.ts's own: with a log, a bug belongs into it.
+  // Runs before the handler in main.ts, because a bug belongs in the log.
   process.prependListener("uncaughtException", (error) => {
     log.error(`bug: ${errorText(error)}`, { stack: error.stack });
     process.exit(exitCodes.bug);
@@ -53,20 +54,20 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     });
     return exitCodes.done;
   } catch (error) {
-    // Which cluster is meant, and who is told, are as much settings as any flag.
+    // The kubeconfig and the file of --notify are settings too.
     if (error instanceof ClusterConfigError || error instanceof NotifyFileError) throw new UsageError(error.message);
     log.error(errorText(error));
-    if (error instanceof Error) log.debug("where that came from", { stack: error.stack });
+    if (error instanceof Error) log.debug("stack of the error", { stack: error.stack });
     return exitCodes.no;
   }
 }
 
-/** Aborted by the first SIGTERM or SIGINT; the second one ends the process with the exit code of that signal. */
+/** Returns a signal that the first SIGTERM or SIGINT aborts. The second one ends the process with the exit code of that signal. */
 function untilSignal(log: Logger): AbortSignal {
   const stop = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (stop.signal.aborted) {
-      log.warn("ending at once, on a second signal", { signal: name });
+      log.warn("exiting now after a second signal", { signal: name });
       process.exit(128 + constants.signals[name]);
     }
     log.info("stopping", { signal: name });

@@ -1,6 +1,6 @@
-import { connectionFlags } from "../cluster/cluster-command.ts";
-import { inheritedFlags } from "../cluster/inherited-flags.ts";
+import { connectionFlags } from "../flags/connection-flags.ts";
 import { duration } from "../flags/flag-types.ts";
+import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { namespaceFlag } from "../flags/namespace-flag.ts";
 
 /** The flags of `wave wait`, one row a flag, in the order of `--help`. */
@@ -10,8 +10,8 @@ export const waitFlags = {
     group: namespaceFlag.group,
     default: 300_000,
     minMs: 1,
-    zero: "one look, without waiting",
-    help: "How long to wait.",
+    zero: "one check without waiting",
+    help: "Maximum time to wait. 0: check once.",
   }),
 
   ...connectionFlags,

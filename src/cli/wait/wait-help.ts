@@ -1,28 +1,31 @@
-import { sharedMeanings } from "../command/exit-codes.ts";
+import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
+import type { HelpScope } from "../flags/parse-flags.ts";
 import { waitFlags } from "./wait-flags.ts";
 
-/** What `wave wait --help` prints. */
-export function waitHelp(): string {
+/** Returns the help of `wave wait`. */
+export function waitHelp(scope: HelpScope): string {
   return renderHelp(
     {
-      usage: "wave wait KIND/NAME… [flags]",
-      summary:
-        "Waits until every Pod of each workload runs with the current configuration, or says what holds it: for pipelines, " +
-        "right after kubectl apply. It reads the cluster with your own permissions and writes nothing.",
+      usage: "wave wait KIND/NAME... [flags]",
+      description:
+        "Wait until every Pod of these workloads runs with the current configuration. For pipelines, right after kubectl apply.",
       examples: [
-        ["kubectl apply -f shop/ && wave wait deployment/web sts/db -n shop", "a step of a pipeline"],
-        ["wave wait deployment/web -n shop --timeout=0", "only ask: is it so now?"],
+        ["kubectl apply -f shop/ && wave wait deployment/web sts/db -n shop", "a pipeline step"],
+        ["wave wait deployment/web -n shop --timeout=0", "check once, without waiting"],
       ],
-      notes: [
-        "It ends before its time where only a person can go on: a rollout that failed, a change that is halted, a workload that has not opted in.",
+      usualFlags: ["namespace", "timeout"],
+      details: [
+        "The command ends early if only a person can continue: after a failed rollout, for a halted change, and for a workload that has not opted in or exceeds a limit.",
+        "It uses your permissions and writes nothing.",
       ],
       exits: {
-        0: "every Pod of all of them runs with the current configuration",
-        1: "that has not come in time, or cannot come, or there is no such workload",
-        ...sharedMeanings,
+        [exitCodes.done]: "Every Pod of every workload runs with the current configuration.",
+        [exitCodes.no]: "Timeout, a person must continue, or a workload was not found.",
+        ...sharedExitCodes,
       },
     },
     waitFlags,
+    scope,
   );
 }

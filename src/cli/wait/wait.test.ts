@@ -67,7 +67,7 @@ describe("wave wait", () => {
     const { code, err } = await wait("--timeout=300ms");
     expect(code).toBe(1);
     expect(err).toBe(
-      `wave wait: deployment/web in ${namespace}: after 300ms still held (hold): it is held by annotation wave.pusher.com/hold, until that is removed\n`,
+      `error: deployment/web in ${namespace}: after 300ms still held (hold): it is held by annotation wave.pusher.com/hold, until that is removed\n`,
     );
   });
 
@@ -95,11 +95,11 @@ describe("wave wait", () => {
     const { code, err } = await wait("--timeout=1h");
     expect({ code, err }).toEqual({
       code: 1,
-      err: `wave wait: deployment/web in ${namespace}: ignored: has not opted in\n`,
+      err: `error: deployment/web in ${namespace}: ignored: has not opted in\n`,
     });
     const gone = await run("wait", "sts/none", "deploy/web", "--timeout=1h");
     expect(gone.code).toBe(1);
-    expect(gone.err).toMatch(/^wave wait: there is no StatefulSet "none" in namespace "wait-\d+" of [^\n]*\n$/);
+    expect(gone.err).toMatch(/^error: there is no StatefulSet "none" in namespace "wait-\d+" of [^\n]*\n$/);
   });
 
   it("ends with 3 where it cannot be told, unless another one says no", async () => {
@@ -113,7 +113,7 @@ describe("wave wait", () => {
     expect(unknown).toEqual({
       code: 3,
       out: "",
-      err: `wave wait: deployment/web in ${namespace}: unknown: could not read ConfigMap "page"\n`,
+      err: `error: deployment/web in ${namespace}: unknown: could not read ConfigMap "page"\n`,
     });
     expect(both.code).toBe(1);
   });

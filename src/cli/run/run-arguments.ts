@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { quoted } from "../../domain/syntax/wording.ts";
-import { mistakeInTimings } from "../../manager/leader-election/lease.ts";
+import { timingsProblem } from "../../manager/leader-election/lease.ts";
 import type { LeaderElectionSettings, Settings, WebhookSettings } from "../../manager/settings.ts";
-import { compatibilitySettings, withoutEffect } from "../flags/compatibility-flags.ts";
+import { compatibilitySettings, withoutEffectLines } from "../flags/compatibility-flags.ts";
 import { wantedKinds } from "../flags/kind-flags.ts";
 import { pacingSettings } from "../flags/pacing-flags.ts";
-import { type Environment, type FlagValues, type Given, parseFlags } from "../flags/parse-flags.ts";
+import { type Environment, type FlagValues, type GivenFlag, type HelpScope, parseFlags } from "../flags/parse-flags.ts";
 import { ownershipOf, runFlags } from "../flags/run-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 
-/** What `wave run` was asked to do. */
-export type RunRequest =
-  | { readonly asks: "help" }
-  | { readonly asks: "version" }
-  | { readonly asks: "run"; readonly settings: Settings };
+/** The parsed arguments of `wave run`. */
+export type RunArguments =
+  | { readonly action: "help"; readonly scope: HelpScope }
+  | { readonly action: "version" }
+  | { readonly action: "run"; readonly settings: Settings };
 
-/** The environment of this process. Everything else gets what it needs from here. */
+/** Returns the environment of this process. This is the only place that reads it. */
 export function processEnvironment(): Environment {
   return process.env;
 }
@@ -23,29 +23,29 @@ export function processEnvironment(): Environment {
 const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
 /**
- * Reads what `wave run` was told by flags and environment variables.
- * Throws a UsageError of one line, and nothing else, for what is not allowed or does not go together.
- * `namespaceFile` is where a Pod finds its own namespace when POD_NAMESPACE does not say it.
+ * Parses the flags and environment variables of `wave run`. `namespaceFile` contains the namespace of the Pod, for when
+ * POD_NAMESPACE is not set.
+ * @throws UsageError with one line, and nothing else, for an invalid value and for values that contradict each other.
  */
-export function readRunRequest(
+export function parseRunArguments(
   args: readonly string[],
   env: Environment,
   namespaceFile: string = serviceAccountNamespace,
-): RunRequest {
+): RunArguments {
   const parsed = parseFlags(runFlags, args, env);
-  if (parsed.asks !== "run") return parsed;
+  if (parsed.action !== "run") return parsed;
   const { values, given, positionals } = parsed;
   refusePositionals(positionals);
-  refuseWithoutEffect(values, given);
+  refuseUnusedFlags(values, given);
   refuseSharedAddresses(values);
   const podNamespace = env.POD_NAMESPACE || readNamespace(namespaceFile);
   const compatibility = compatibilitySettings(values);
   return {
-    asks: "run",
+    action: "run",
     settings: {
       kubeconfig: values.kubeconfig,
       context: values.context,
-      namespaces: values.namespaces ?? namespacesOfReloader(compatibility, env),
+      namespaces: values.namespaces ?? namespacesFromReloader(compatibility, env),
       compatibility,
       workloadKinds: wantedKinds(values),
       ownership: ownershipOf(values),
@@ -67,15 +67,15 @@ export function readRunRequest(
       leaderElection: leaderElectionSettings(values, podNamespace),
       podNamespace,
       changed: changedFlags(values, given),
-      withoutEffect: [...withoutEffect(given), ...withoutOwnership(values)],
+      withoutEffect: [...withoutEffectLines(given), ...unusedOwnershipLines(values)],
     },
   };
 }
 
 type Values = FlagValues<typeof runFlags>;
 
-/** A Deployment of Reloader that watches one namespace says so by a variable. */
-function namespacesOfReloader(
+/** Returns the namespace of KUBERNETES_NAMESPACE, with which Reloader watches one namespace. */
+function namespacesFromReloader(
   compatibility: Settings["compatibility"],
   { KUBERNETES_NAMESPACE: namespace = "" }: Environment,
 ): readonly string[] | undefined {
@@ -84,7 +84,7 @@ function namespacesOfReloader(
 }
 
 function refuseNamespace(text: string): never {
-  throw new UsageError(`KUBERNETES_NAMESPACE: ${quoted(text)} is not ${runFlags.namespaces.allowed}`);
+  throw new UsageError(`invalid KUBERNETES_NAMESPACE: ${quoted(text)}; use ${runFlags.namespaces.allowed}`);
 }
 
 function unlessOff(address: string): string | undefined {
@@ -95,7 +95,7 @@ function readNamespace(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").trim() || undefined;
   } catch {
-    return undefined; // not in a Pod, or one without a service account's token
+    return undefined; // not in a Pod, or a Pod without a service account token
   }
 }
 
@@ -114,9 +114,7 @@ function leaderElectionSettings(values: Values, podNamespace: string | undefined
   if (!values["leader-election"] && !values["enable-ha"]) return undefined;
   const namespace = values["leader-election-namespace"] ?? podNamespace;
   if (namespace === undefined)
-    throw new UsageError(
-      "--leader-election needs --leader-election-namespace here: this is no Pod whose namespace could be taken",
-    );
+    throw new UsageError("--leader-election needs --leader-election-namespace outside a Pod");
   const settings = {
     id: values["leader-election-id"],
     namespace,
@@ -124,17 +122,17 @@ function leaderElectionSettings(values: Values, podNamespace: string | undefined
     renewDeadlineMs: values["leader-election-renew-deadline"],
     retryPeriodMs: values["leader-election-retry-period"],
   };
-  const mistake = mistakeInTimings(settings);
+  const mistake = timingsProblem(settings);
   if (mistake !== undefined) throw new UsageError(mistake);
   return settings;
 }
 
-/** One line where a flag about owner references is without effect beside others. */
-function withoutOwnership(values: Values): readonly string[] {
+/** Returns one line if other flags leave an ownership flag without effect. */
+function unusedOwnershipLines(values: Values): readonly string[] {
   if (values.observe && ownershipOf(values) !== undefined)
-    return ["owner references and finalizers stay as they are: --observe writes nothing"];
+    return ["owner references and finalizers are not changed: --observe writes nothing"];
   return values["owner-references"] && values["migrate-legacy"]
-    ? ["--migrate-legacy has no effect: --owner-references has the same owner references and finalizers"]
+    ? ["--migrate-legacy has no effect: --owner-references maintains the same owner references and finalizers"]
     : [];
 }
 
@@ -143,12 +141,12 @@ function refusePositionals(positionals: readonly string[]): void {
   if (first === undefined) return;
   const boolean = ["true", "false", "0", "1"].includes(first);
   throw new UsageError(
-    `${quoted(first)} is not a flag${boolean ? `; a flag that is on or off takes its value after "=": --leader-election=${first}` : ""}`,
+    `unexpected argument ${quoted(first)}${boolean ? `; write the value of a boolean flag after "=", for example --leader-election=${first}` : ""}`,
   );
 }
 
-/** A setting that cannot have an effect is a mistake that somebody would look for in vain. */
-function refuseWithoutEffect(values: Values, given: ReadonlyMap<string, Given>): void {
+/** Refuses a flag that cannot have an effect, because its author expects one. */
+function refuseUnusedFlags(values: Values, given: ReadonlyMap<string, GivenFlag>): void {
   for (const [name, { source }] of given) {
     const needs = name.startsWith("webhook-")
       ? "enable-webhooks"
@@ -156,7 +154,8 @@ function refuseWithoutEffect(values: Values, given: ReadonlyMap<string, Given>):
         ? "leader-election"
         : undefined;
     if (needs === "leader-election" && values["enable-ha"]) continue;
-    if (needs !== undefined && !values[needs]) throw new UsageError(`${source} needs --${needs}`);
+    if (needs !== undefined && !values[needs])
+      throw new UsageError(`${source} has no effect without --${needs}; add --${needs}`);
   }
 }
 
@@ -166,12 +165,13 @@ function refuseSharedAddresses(values: Values): void {
     const address = values[name];
     const off = address === "0" || address.endsWith(":0") || (name.startsWith("webhook") && !values["enable-webhooks"]);
     const other = served.get(address);
-    if (!off && other !== undefined) throw new UsageError(`--${other} and --${name} are both ${address}`);
+    if (!off && other !== undefined)
+      throw new UsageError(`--${other} and --${name} have the same address ${address}; use two ports`);
     if (!off) served.set(address, name);
   }
 }
 
-function changedFlags(values: Values, given: ReadonlyMap<string, Given>): readonly string[] {
+function changedFlags(values: Values, given: ReadonlyMap<string, GivenFlag>): readonly string[] {
   return [...given].flatMap(([name, { text }]) => {
     const row = Object.entries(runFlags).find(([each]) => each === name)?.[1];
     const value = Object.entries(values).find(([each]) => each === name)?.[1];

@@ -1,7 +1,7 @@
 import { editDistance } from "../../domain/syntax/edit-distance.ts";
 
-/** The candidate that is fewest edits away from what was typed; undefined where none is near enough to be meant. */
-export function nearest(typed: string, candidates: readonly string[]): string | undefined {
+/** Returns the candidate with the fewest edits to the typed word; undefined if no candidate is close enough. */
+export function closestName(typed: string, candidates: readonly string[]): string | undefined {
   if (typed.length > 60) return undefined;
   let best: string | undefined;
   let fewest = Math.max(2, Math.floor(typed.length / 3)) + 1;

@@ -1,0 +1,11 @@
+import { printable } from "../output/printable.ts";
+
+/** Returns the line on standard error with which a command fails: `error: STATE. NEXT STEP.` */
+export function errorLine(message: string): string {
+  return `error: ${printable(message)}\n`;
+}
+
+/** Returns a line on standard error about something that makes the output incomplete or surprising. */
+export function warningLine(message: string): string {
+  return `warning: ${printable(message)}\n`;
+}

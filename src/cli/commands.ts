@@ -1,0 +1,94 @@
+import { accepting, type Command } from "./command/command.ts";
+import { exitCodes } from "./command/exit-codes.ts";
+import { version } from "./command/version.ts";
+
+/** The groups of commands, in the order of `wave help`. */
+export const commandGroups = ["Inspect", "Control", "Pipelines", "Install"] as const;
+
+/** A command as `wave help` lists it. */
+export interface ListedCommand {
+  readonly group: (typeof commandGroups)[number];
+  /** Starts with a capital verb and makes sense alone. */
+  readonly summary: string;
+  /** Imports the command. Only the called command is imported: the controller does not need the memory of the others. */
+  readonly load: () => Promise<Command>;
+}
+
+/** Every command except `help`, by its name, in the order of `wave help`. */
+export const commands: Readonly<Record<string, ListedCommand>> = {
+  list: {
+    group: "Inspect",
+    summary: "List workloads with their state and why",
+    load: async () => (await import("./list/list.ts")).list,
+  },
+  explain: {
+    group: "Inspect",
+    summary: "Explain what Wave does with one workload, and why",
+    load: async () => (await import("./explain/explain.ts")).explain,
+  },
+  doctor: {
+    group: "Inspect",
+    summary: "Find what keeps Wave from rolling workloads, and how to fix it",
+    load: async () => (await import("./doctor/doctor.ts")).doctor,
+  },
+  hold: {
+    group: "Control",
+    summary: "Hold rollouts of a workload, a Namespace or a ConfigMap",
+    load: async () => (await import("./hold/hold.ts")).hold,
+  },
+  release: {
+    group: "Control",
+    summary: "Remove a hold",
+    load: async () => (await import("./release/release.ts")).release,
+  },
+  approve: {
+    group: "Control",
+    summary: "Approve the current configuration of a workload",
+    load: async () => (await import("./approve/approve.ts")).approve,
+  },
+  resume: {
+    group: "Control",
+    summary: "Continue a change that failed rollouts have halted",
+    load: async () => (await import("./resume/resume.ts")).resume,
+  },
+  diff: {
+    group: "Pipelines",
+    summary: "Show which workloads would roll if you applied manifests",
+    load: async () => (await import("./diff/diff.ts")).diff,
+  },
+  wait: {
+    group: "Pipelines",
+    summary: "Wait until all Pods run with the current configuration",
+    load: async () => (await import("./wait/wait.ts")).wait,
+  },
+  run: {
+    group: "Install",
+    summary: "Run the controller",
+    load: async () =>
+      accepting((await import("./run/run.ts")).run, { flags: (await import("./flags/run-flags.ts")).runFlags }),
+  },
+  migrate: {
+    group: "Install",
+    summary: "Preview what rolls when Wave takes over from another controller",
+    load: async () => (await import("./migrate/migrate.ts")).migrate,
+  },
+  demo: {
+    group: "Install",
+    summary: "Demonstrate Wave in a few seconds, without a cluster",
+    load: async () =>
+      accepting((await import("./demo/demo.ts")).demo, { flags: (await import("./demo/demo-flags.ts")).demoFlags }),
+  },
+  completion: {
+    group: "Install",
+    summary: "Print the completion script for a shell",
+    load: async () => (await import("./completion/completion.ts")).completion,
+  },
+  version: {
+    group: "Install",
+    summary: "Print the version",
+    load: async () => async (_args, terminal) => {
+      terminal.write(`wave ${version()}\n`);
+      return exitCodes.done;
+    },
+  },
+};

@@ -1,0 +1,52 @@
+// `wave help`: the overview of all commands, and topics that belong to no single command.
+import { exitCodeMeanings } from "../command/exit-codes.ts";
+import { joined, meaningLines, paragraphLines } from "../command/help.ts";
+
+/** A command in the overview. */
+export interface OverviewEntry {
+  readonly group: string;
+  readonly summary: string;
+}
+
+/** Returns the text of `wave help`: the commands by group. */
+export function overview(groups: readonly string[], commands: Readonly<Record<string, OverviewEntry>>): string {
+  const lines = [
+    "Wave restarts Kubernetes workloads when the ConfigMaps and Secrets that their Pods read have changed.",
+    "",
+    "Usage: wave COMMAND [flags]",
+  ];
+  for (const group of groups) {
+    const members = Object.entries(commands).filter(([, command]) => command.group === group);
+    lines.push("", `${group}:`, ...members.map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`));
+  }
+  lines.push(
+    "",
+    "Help for a command: wave COMMAND --help, or --help-all for every flag.",
+    `Help topics: ${Object.keys(helpTopics)
+      .map((topic) => `wave help ${topic}`)
+      .join(", ")}`,
+  );
+  return joined(lines);
+}
+
+/** The topics of `wave help TOPIC`, each with a function that returns its text. */
+export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
+  "exit-codes": async () =>
+    joined([
+      "Exit codes of all commands:",
+      "",
+      ...meaningLines(exitCodeMeanings),
+      "",
+      ...paragraphLines(
+        "Missing permissions never turn a failure into 0: the code is 1 if the answer is no, otherwise 3.",
+      ),
+    ]),
+  states: async () => {
+    const { workloadStates } = await import("../cluster/workload-states.ts");
+    const lines = Object.entries(workloadStates).flatMap(([state, { means, next }]) => [
+      ...meaningLines({ [state.padEnd(9)]: means }),
+      ...(next === "" ? [] : meaningLines({ [" ".repeat(9)]: `Next: ${next}` })),
+    ]);
+    return joined(["States of workloads, as wave list and wave explain show them:", "", ...lines]);
+  },
+};
