@@ -5,26 +5,26 @@ type Catalogue = Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;
 const titles: Readonly<Record<string, string>> = {
   workloads: "Workloads",
   cluster: "Cluster and replicas",
-  admission: "Admission",
-  ownership: "Owner references",
+  webhooks: "Webhooks",
+  ownerReferences: "Owner references",
   notifications: "Notifications",
-  process: "The process",
+  process: "Process",
 };
 
 const introduction = `
 <!-- Made by \`npm run chart\` from src/telemetry/catalogue/. -->
 # Metrics
-\`/metrics\` of \`wave run\`, on \`--metrics-bind-address\` (\`:8080\`). What to do when one of them tells of trouble: [alerts](alerts.md). A
-dashboard for Grafana comes with the chart (\`metrics.dashboard.enabled\`).
+\`wave run\` serves \`/metrics\` on \`--metrics-bind-address\` (\`:8080\`). [Alerts](alerts.md) describes what to do if a metric shows a problem.
+The chart includes a Grafana dashboard (\`metrics.dashboard.enabled\`).
 
-- All series whose labels' values are known beforehand are there from the start, at 0. No label holds the name of a namespace, a workload, a
-  ConfigMap or a Secret, so nobody can make more series than these.
-- Logs, metrics and Events use the same words: \`outcome\` in a line of the log is \`outcome\` here, and the reasons of Events stand in brackets.
-- Workloads are counted by the leader; a replica that stands by has 0 there.
+- Every series whose label values are known in advance exists from the start, at 0. No label contains the name of a namespace, a workload, a
+  ConfigMap or a Secret, so no user can create more series.
+- Logs, metrics and Events use the same words: the field \`outcome\` of a log line has the values of the label \`outcome\`. Reasons of Events are in brackets.
+- Only the leader counts workloads. A standby replica reports 0.
 - A histogram has \`_bucket\`, \`_sum\` and \`_count\`.
 `;
 
-/** docs/metrics.md: every metric, by what it tells of, and what each value of a label means. */
+/** Returns docs/metrics.md: every metric by topic, with the meaning of each label value. */
 export function metricsPage(catalogue: Catalogue): string {
   const sections = Object.entries(catalogue).map(([name, rows]) => section(titles[name] ?? name, Object.values(rows)));
   return `${introduction.trim()}\n\n${sections.join("\n\n")}\n`;
@@ -39,7 +39,7 @@ function section(title: string, rows: readonly MetricRow[]): string {
   return [`## ${title}`, table, ...meanings(rows)].join("\n\n");
 }
 
-/** By the name's end, as Prometheus has it (https://prometheus.io/docs/practices/naming/). */
+/** Returns the unit from the suffix of the name (https://prometheus.io/docs/practices/naming/). */
 function unitOf({ name }: MetricRow): string {
   if (/_seconds(_total)?$/.test(name)) return "seconds";
   return /_bytes(_total)?$/.test(name) ? "bytes" : "";
@@ -56,7 +56,7 @@ function summary(values: LabelValues): string {
   return isList(values) ? values.map((value) => `\`${value}\``).join(", ") : "see below";
 }
 
-/** A table for each label whose values have a meaning; one for several metrics that have the same. */
+/** Returns a table for each label whose values have a description. Metrics with the same label values share a table. */
 function meanings(rows: readonly MetricRow[]): string[] {
   const labels = rows.flatMap(({ name, labels }) =>
     Object.entries(labels).flatMap(([label, values]) =>

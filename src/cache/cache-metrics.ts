@@ -1,14 +1,14 @@
 import { clusterMetrics } from "../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
-import type { ServedNamespaces } from "./namespaces/synced-namespaces.ts";
-import type { Allotments } from "./store/namespace-limits.ts";
+import type { SyncedNamespaces } from "./namespaces/synced-namespaces.ts";
+import type { NamespaceLimits } from "./store/namespace-limits.ts";
 
 /** Shows what caches hold, what they have left out, which namespaces they cannot serve, and whether they are synced. */
 export function cacheMetrics(
   metrics: MetricsRegistry,
   kinds: () => readonly { readonly kind: string; readonly size: number }[],
-  allotments: Allotments,
-  served: ServedNamespaces,
+  allotments: NamespaceLimits,
+  served: SyncedNamespaces,
   isSynced: () => boolean,
 ): void {
   const objects = metrics.gauge(clusterMetrics.objects);
@@ -18,7 +18,7 @@ export function cacheMetrics(
   const leftOut = metrics.gauge(clusterMetrics.leftOut);
   leftOut.collect(() => leftOut.set(allotments.leftOut));
   const unserved = metrics.gauge(clusterMetrics.unserved);
-  unserved.collect(() => unserved.set(served.failures));
+  unserved.collect(() => unserved.set(served.failureCount));
   const synced = metrics.gauge(clusterMetrics.synced);
   synced.collect(() => synced.set(isSynced() ? 1 : 0));
 }

@@ -1,6 +1,6 @@
 import type { CompatibilitySettings } from "../domain/compatibility/settings.ts";
 import type { Config } from "../domain/config/digest.ts";
-import type { WantedKind } from "../domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { Workload } from "../domain/model/workload.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -17,7 +17,7 @@ export interface CachesOptions {
   /** Whose annotations are understood; undefined: Wave's alone. */
   readonly compatibility?: CompatibilitySettings | undefined;
   /** Kinds of workload besides the built-in ones, wherever they are there. */
-  readonly workloadKinds?: readonly WantedKind[] | undefined;
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** Whether what SecretProviderClasses fetch is known, and their volumes count. Default: no. */
   readonly providerClasses?: boolean | undefined;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export interface CachesOptions {
   /** Told when a kind was listed, again too: what came and went since its watch broke is no change. "" is all namespaces. */
   readonly onListed?: (kind: string, namespace: string) => void;
   /** One line for each watch that may be behind. */
-  readonly late?: () => readonly string[];
+  readonly silentWatches?: () => readonly string[];
   /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
   readonly random?: () => number;
 }

@@ -1,12 +1,12 @@
 import type { WorkloadKind, WorkloadRow } from "../domain/model/workload.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
 import type { ApiClient } from "../kube/http/client.ts";
-import { createLastHeard } from "../kube/list-watch/last-heard.ts";
 import { listOnce, listWatch } from "../kube/list-watch/list-watch.ts";
+import { createWatchActivity } from "../kube/list-watch/watch-activity.ts";
 import { sleep } from "../lib/clock.ts";
 import type { CachesOptions } from "./caches-options.ts";
 import { type Caches, cachesOver } from "./cluster-cache.ts";
-import type { FindKind, ListNamespace, Watch, Watched } from "./store/kind-cache.ts";
+import type { FindKind, ListNamespace, Watch, WatchTarget } from "./store/kind-cache.ts";
 import type { ReadTemplate } from "./store/read-template.ts";
 import { findKind } from "./workloads/find-kind.ts";
 import { readWithBorrowedTemplate } from "./workloads/template-source-reads.ts";
@@ -23,9 +23,9 @@ export interface ClusterCachesOptions extends Omit<CachesOptions, "late"> {
 /** {@link Caches} of what an API server has, by a list-watch for each kind and namespace. */
 export function createCaches({ client, random = Math.random, ...options }: ClusterCachesOptions): Caches {
   const { clock, log, metrics } = options;
-  const lastHeard = createLastHeard(clock, metrics);
-  const watch: Watch = <O extends KubeObject>(what: Watched, signal: AbortSignal) => {
-    const heard = lastHeard.watching(what.resource.plural, what.namespace, signal);
+  const lastHeard = createWatchActivity(clock, metrics);
+  const watch: Watch = <O extends KubeObject>(what: WatchTarget, signal: AbortSignal) => {
+    const heard = lastHeard.start(what.resource.plural, what.namespace, signal);
     return listWatch<O>({ client, ...what, clock, log, metrics, random, heard, signal });
   };
   const list: ListNamespace = (what, signal) => listOnce({ client, ...what, clock, log, metrics, random, signal });
@@ -38,5 +38,8 @@ export function createCaches({ client, random = Math.random, ...options }: Clust
   };
   const readTemplate: ReadTemplate = (row, name, signal) =>
     readWithBorrowedTemplate(client, row, name, { timeoutMs: 10_000, signal });
-  return cachesOver({ watch, list, find, readTemplate }, { ...options, random, late: lastHeard.late });
+  return cachesOver(
+    { watch, list, find, readTemplate },
+    { ...options, random, silentWatches: lastHeard.silentWatches },
+  );
 }

@@ -9,7 +9,7 @@ import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { cachesOver } from "./cluster-cache.ts";
-import type { ListNamespace, Watch, Watched } from "./store/kind-cache.ts";
+import type { ListNamespace, Watch, WatchTarget } from "./store/kind-cache.ts";
 
 /** The lines of one watch that begins with what exists; ends when the connection does. */
 async function* watchOnce<O extends KubeObject>(url: URL, signal: AbortSignal): AsyncGenerator<WatchEvent<O>> {
@@ -25,7 +25,7 @@ async function* watchOnce<O extends KubeObject>(url: URL, signal: AbortSignal): 
 /** The simplest list-watch there is: after each disconnect it begins anew. */
 async function* listAgain<O extends KubeObject>(
   server: string,
-  { resource, namespace, fieldSelector }: Watched,
+  { resource, namespace, fieldSelector }: WatchTarget,
   signal: AbortSignal,
 ): AsyncGenerator<ReflectorEvent<O>> {
   const url = new URL(resourcePath(resource, namespace === undefined ? {} : { namespace }), server);

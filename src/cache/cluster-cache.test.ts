@@ -115,12 +115,28 @@ describe("a namespace that is beyond its budget", () => {
     const { fake, caches, metrics } = start();
     for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) await fake.feed(each).list();
     await fake.feed("deployments").list(...Array.from({ length: 40 }, (_, i) => greedy(i)));
-    expect(caches.workload("Deployment/ns/w39")?.limitExceeded?.budget).toBe("namespace");
+    expect(caches.workload("Deployment/ns/w39")?.limitExceeded?.limit).toBe("namespace");
     for (let i = 0; i < 20; i++) await fake.feed("deployments").push({ type: "delete", object: greedy(i) });
     await fake.feed("deployments").push({ type: "apply", object: greedy(39, { resourceVersion: "2" }) });
     expect(caches.workload("Deployment/ns/w39")?.references).toHaveLength(990);
     await fake.feed("deployments").list(...Array.from({ length: 20 }, (_, i) => greedy(20 + i)));
     expect(caches.workload("Deployment/ns/w38")?.references).toHaveLength(990);
+    expect(metrics.render()).toContain("wave_cache_left_out_objects 0\n");
+  });
+
+  it("keeps its whole limit when lists break off", async () => {
+    const { fake, caches, metrics } = start();
+    for (const each of ["configmaps", "secrets", "statefulsets", "daemonsets"]) await fake.feed(each).list();
+    const deployments = fake.feed("deployments");
+    await deployments.list(...Array.from({ length: 5 }, (_, i) => greedy(i)));
+    for (let broken = 0; broken < 20; broken++) {
+      const listed = [5, 6, 7].map((i) => ({ type: "initApply" as const, object: greedy(i) }));
+      await deployments.push({ type: "init" }, ...listed, { type: "delete", object: greedy(7) });
+    }
+    await deployments.list(...Array.from({ length: 7 }, (_, i) => greedy(i)));
+    expect(caches.workload("Deployment/ns/w6")?.references).toHaveLength(990);
+    for (let i = 7; i < 20; i++) await deployments.push({ type: "apply", object: greedy(i) });
+    expect(caches.workload("Deployment/ns/w19")?.references).toHaveLength(990);
     expect(metrics.render()).toContain("wave_cache_left_out_objects 0\n");
   });
 });
@@ -176,7 +192,7 @@ describe("the caches", () => {
     expect(changedAt()).toBe(110);
     configChanges.length = 0;
     await feed.push(at(120, { key: "2" }, { annotations: { "wave.pusher.com/hold": "true" } }));
-    expect(configChanges.map(({ after }) => [after?.asks, after?.changedAt])).toEqual([["hold", 120]]);
+    expect(configChanges.map(({ after }) => [after?.directive, after?.changedAt])).toEqual([["hold", 120]]);
   });
 
   it("follow the progress of a workload without looking into it again", async () => {
@@ -311,7 +327,7 @@ describe("the caches", () => {
       const { fake, caches, metrics } = await startWithoutSecretsOfTwo();
       expect([caches.synced, caches.notes()]).toEqual([false, []]);
       expect(caches.problem()).toBe("not everything was listed yet");
-      await fake.feed("secrets/two").push({ type: "initFailed", why: "cannot watch secrets in two: allow it" });
+      await fake.feed("secrets/two").push({ type: "initFailed", reason: "cannot watch secrets in two: allow it" });
       expect([caches.synced, caches.problem()]).toEqual([true, undefined]);
       expect(caches.notes()).toEqual(["cannot watch secrets in two: allow it"]);
       expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine"]);
@@ -322,7 +338,7 @@ describe("the caches", () => {
 
     it("what reads in it is decided about where no reference into another namespace counts", async () => {
       const { fake, caches, workloadChanges } = await startWithoutSecretsOfTwo({ crossNamespace: "none" });
-      await fake.feed("secrets/two").push({ type: "initFailed", why: "no" });
+      await fake.feed("secrets/two").push({ type: "initFailed", reason: "no" });
       expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine", "theirs"]);
       workloadChanges.length = 0;
       await fake.feed("secrets/two").list();
@@ -331,7 +347,7 @@ describe("the caches", () => {
 
     it("it is told like something new when it can be listed", async () => {
       const { fake, caches, metrics, workloadChanges } = await startWithoutSecretsOfTwo();
-      await fake.feed("secrets/two").push({ type: "initFailed", why: "no" });
+      await fake.feed("secrets/two").push({ type: "initFailed", reason: "no" });
       workloadChanges.length = 0;
       await fake.feed("secrets/two").list();
       expect(workloadChanges.map(({ key, initial }) => [key, initial])).toEqual([
@@ -341,15 +357,15 @@ describe("the caches", () => {
       expect(Array.from(caches.workloads(), ({ name }) => name)).toEqual(["mine", "theirs", "hidden"]);
       expect(caches.notes()).toEqual([]);
       expect(metrics.render()).toContain("wave_cache_unsynced_namespaces 0\n");
-      await fake.feed("secrets/two").push({ type: "initFailed", why: "no" });
+      await fake.feed("secrets/two").push({ type: "initFailed", reason: "no" });
       expect(caches.workload("Deployment/two/hidden")?.name).toBe("hidden");
     });
 
     it("nothing is decided while none at all can be listed, and what to allow is named", async () => {
       const { fake, caches } = start(["one", "two"]);
       for (const kind of kinds.slice(1)) await fake.feed(`${kind}/one`).list();
-      await fake.feed("configmaps/one").push({ type: "initFailed", why: "allow configmaps in one" });
-      await fake.feed("secrets/two").push({ type: "initFailed", why: "allow secrets in two" });
+      await fake.feed("configmaps/one").push({ type: "initFailed", reason: "allow configmaps in one" });
+      await fake.feed("secrets/two").push({ type: "initFailed", reason: "allow secrets in two" });
       expect(caches.synced).toBe(false);
       expect(caches.problem()).toBe("not everything was listed yet; allow configmaps in one; allow secrets in two");
     });
@@ -358,7 +374,7 @@ describe("the caches", () => {
   it("are not synced while a kind of all namespaces cannot be listed", async () => {
     const { fake, caches } = start();
     for (const kind of kinds.slice(1)) await fake.feed(kind).list();
-    await fake.feed("configmaps").push({ type: "initFailed", why: "allow configmaps" });
+    await fake.feed("configmaps").push({ type: "initFailed", reason: "allow configmaps" });
     expect([caches.synced, caches.problem()]).toEqual([false, "not everything was listed yet; allow configmaps"]);
   });
 

@@ -8,13 +8,13 @@ import { cacheMetrics } from "./cache-metrics.ts";
 import type { CachesOptions } from "./caches-options.ts";
 import { configCaches } from "./configs/config-caches.ts";
 import { OwnerIndex } from "./index/owner-index.ts";
-import { PatternIndex, toldFirst } from "./index/pattern-index.ts";
+import { notifyBeforeNext, PatternIndex } from "./index/pattern-index.ts";
 import { ReferenceIndex } from "./index/reference-index.ts";
 import { NamespaceCache } from "./namespaces/namespace-cache.ts";
 import { NamespaceLists } from "./namespaces/namespace-lists.ts";
-import { ServedNamespaces } from "./namespaces/synced-namespaces.ts";
-import type { ListListener, Source, Watch } from "./store/kind-cache.ts";
-import { Allotments } from "./store/namespace-limits.ts";
+import { SyncedNamespaces } from "./namespaces/synced-namespaces.ts";
+import type { CacheSource, ListListener, Watch } from "./store/kind-cache.ts";
+import { NamespaceLimits } from "./store/namespace-limits.ts";
 import { SyncGate } from "./store/sync-gate.ts";
 import { ExtraKinds } from "./workloads/extra-kinds.ts";
 import { workloadCaches } from "./workloads/workload-caches.ts";
@@ -24,7 +24,7 @@ export interface Caches {
   /** Finds a ConfigMap or Secret. */
   readonly lookup: Lookup;
   /** Up to which resourceVersion everything is known that happened to a kind in a namespace. */
-  readonly heardUpTo: (kind: ConfigKind, namespace: string) => number;
+  readonly syncedUpTo: (kind: ConfigKind, namespace: string) => number;
   /**
    * The workload of a key as {@link workloadKey} makes it; undefined where it does not exist, does not concern Wave, or
    * where nothing may be decided about it: it or something that it reads is in a namespace that cannot be listed yet.
@@ -43,7 +43,7 @@ export interface Caches {
   /** What regular expressions name. */
   readonly namesMatching: NamesMatching;
   /** Who owns ConfigMaps and Secrets; undefined where nobody asked for it. */
-  readonly owners: Pick<OwnerIndex, "of" | "keys" | "see"> | undefined;
+  readonly owners: Pick<OwnerIndex, "of" | "keys" | "update"> | undefined;
   /**
    * Whether every kind was listed once, in each namespace that can be listed. Before that, what is missing here may exist
    * all the same: decide nothing.
@@ -64,27 +64,27 @@ export interface Caches {
  * person should be told something and those whose Pods are still kept from being scheduled, by whatever is left of the
  * scheduling gate.
  */
-export function cachesOver(source: Source, options: CachesOptions): Caches {
+export function cachesOver(source: CacheSource, options: CachesOptions): Caches {
   const { watch, list, readTemplate } = source;
   const { clock, log, metrics, random = Math.random } = options;
   const index = new ReferenceIndex();
-  const allotments = new Allotments();
+  const allotments = new NamespaceLimits();
   const namespaces = new NamespaceCache({
     namespaces: options.namespaces,
     compatibility: options.compatibility,
     log,
-    onOptInChange: (name) => lists.ask(name),
+    onOptInChange: (name) => lists.request(name),
     onChange: options.onNamespaceChange,
   });
   const patterns = new PatternIndex(function* (kind, namespace) {
     for (const { name } of configs[kind]?.valuesIn(namespace) ?? []) yield name;
   });
   const owners = options.onOwnersChange && new OwnerIndex(() => extra.rows(), options.onOwnersChange);
-  const onConfigChange = toldFirst(patterns, options.onConfigChange);
+  const onConfigChange = notifyBeforeNext(patterns, options.onConfigChange);
   const configs = configCaches({ ...options, onConfigChange, owners }, allotments);
   const configKinds = Object.values(configs).filter((kind) => kind !== undefined);
   const { compatibility, providerClasses } = options;
-  const asking = { ofNamespace: (name: string) => namespaces.get(name), compatibility, providerClasses };
+  const asking = { namespacePolicyOf: (name: string) => namespaces.get(name), compatibility, providerClasses };
   const { caches: workloads, cacheOf } = workloadCaches(
     { ...options, random, asking, readTemplate },
     { index, patterns },
@@ -93,8 +93,8 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   const builtIn = [...workloads.values()];
   const lists = new NamespaceLists({
     lists: function* () {
-      for (const kind of builtIn) yield (namespace, signal) => kind.listAgain(namespace, list, signal);
-      yield (namespace, signal) => extra.listAgain(namespace, list, signal);
+      for (const kind of builtIn) yield (namespace, signal) => kind.relist(namespace, list, signal);
+      yield (namespace, signal) => extra.relist(namespace, list, signal);
     },
     clock,
     log,
@@ -103,7 +103,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   const extra = new ExtraKinds({ ...options, random, source, caches: workloads, cacheOf });
   const kinds = [namespaces, ...configKinds, ...builtIn];
   const schedulingHold = new SyncGate();
-  const served = new ServedNamespaces(
+  const served = new SyncedNamespaces(
     options.namespaces ?? [""],
     kinds.map(({ kind }) => kind),
   );
@@ -119,7 +119,8 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
 
   const readsWhere = ({ namespace, references }: Workload, is: (namespace: string) => boolean) =>
     is(namespace) || (options.crossNamespace !== "none" && references.some((reference) => is(reference.namespace)));
-  const mayDecide = (workload: Workload) => served.all || !readsWhere(workload, (each) => served.waitsFor(each));
+  const mayDecide = (workload: Workload) =>
+    served.allSynced || !readsWhere(workload, (each) => served.isUnsynced(each));
 
   /** What nobody could decide about until now is told like something new. */
   const announceServed = (namespace: string) => {
@@ -139,7 +140,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
   async function run(signal: AbortSignal): Promise<void> {
     const from = clock.monotonic();
     const openSchedulingHold = () => {
-      if (schedulingHold.isOpen || !served.settled) return;
+      if (schedulingHold.isOpen || !served.isSettled) return;
       const counts = Object.fromEntries(kinds.map(({ kind, size }) => [kind, size]));
       log.info("caches synced", { ...counts, ms: Math.round(clock.monotonic() - from) });
       schedulingHold.open();
@@ -165,7 +166,7 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
 
   return {
     lookup: (kind, namespace, name) => configs[kind]?.get(namespace, name),
-    heardUpTo: (kind, namespace) => configs[kind]?.heardUpTo(namespace) ?? 0,
+    syncedUpTo: (kind, namespace) => configs[kind]?.syncedUpTo(namespace) ?? 0,
     workload: (key) => {
       const { kind, namespace, name } = parseWorkloadKey(key);
       const workload = workloads.get(kind)?.get(namespace, name);
@@ -194,7 +195,11 @@ export function cachesOver(source: Source, options: CachesOptions): Caches {
       return ["not everything was listed yet", ...served.lines()].join("; ");
     },
     kinds: () => extra.rows(),
-    notes: () => [...(schedulingHold.isOpen ? served.lines() : []), ...extra.notes(), ...(options.late?.() ?? [])],
+    notes: () => [
+      ...(schedulingHold.isOpen ? served.lines() : []),
+      ...extra.notes(),
+      ...(options.silentWatches?.() ?? []),
+    ],
     whenSynced: (signal) => schedulingHold.opened(signal),
     run,
   };

@@ -3,7 +3,7 @@ import { settingsWith } from "../../test/support/domain/compatibility.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../test/support/fake-watch.ts";
-import { parseLabelSelector } from "../domain/syntax/label-selector.ts";
+import { readLabelSelector } from "../domain/syntax/label-selector.ts";
 import { silentLogger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { cachesOver } from "./cluster-cache.ts";
@@ -13,7 +13,7 @@ const reload = { reload: "yes" };
 it("labels of Namespaces and objects are kept as whether flags select them, and a change of that is told", async () => {
   const fake = new FakeWatch({ listsNamespaces: false });
   const told: string[] = [];
-  const selector = parseLabelSelector("reload=yes");
+  const selector = readLabelSelector("reload=yes");
   const filters = { ignoredNamespaces: [], namespaces: selector, configs: selector, ignoredKinds: [] };
   const caches = cachesOver(fake, {
     namespaces: undefined,
@@ -38,11 +38,11 @@ it("labels of Namespaces and objects are kept as whether flags select them, and 
   await fake.feed("configmaps").list(page({}));
   await fake.feed("secrets").list();
   expect(caches.namespace("shop")?.unselected).toBe(true);
-  expect(caches.lookup("ConfigMap", "shop", "page")?.asks).toBe("unselected");
+  expect(caches.lookup("ConfigMap", "shop", "page")?.directive).toBe("unselected");
   told.length = 0;
   await fake.feed("namespaces").push({ type: "apply", object: shop(reload) });
   await fake.feed("configmaps").push({ type: "apply", object: page(reload) });
   await eventually(() => expect(told).toHaveLength(2));
   expect(caches.namespace("shop")).toEqual({ optsIn: false, annotations: {} });
-  expect(caches.lookup("ConfigMap", "shop", "page")?.asks).toBeUndefined();
+  expect(caches.lookup("ConfigMap", "shop", "page")?.directive).toBeUndefined();
 });

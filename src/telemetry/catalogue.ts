@@ -1,17 +1,17 @@
 import { clusterMetrics } from "./catalogue/cluster.ts";
 import { notificationMetrics } from "./catalogue/notifications.ts";
-import { ownershipMetrics } from "./catalogue/owner-references.ts";
+import { ownerReferenceMetrics } from "./catalogue/owner-references.ts";
 import { processMetrics } from "./catalogue/process.ts";
-import { admissionMetrics } from "./catalogue/webhooks.ts";
+import { webhookMetrics } from "./catalogue/webhooks.ts";
 import { workloadMetrics } from "./catalogue/workloads.ts";
 import type { MetricRow } from "./metrics/metric-row.ts";
 
-/** All metrics of `wave run`, by what they tell of: the one table, from which docs/metrics.md is made. */
+/** All metrics of `wave run`, by topic. docs/metrics.md is generated from this table. */
 export const catalogue = {
   workloads: workloadMetrics,
   cluster: clusterMetrics,
-  admission: admissionMetrics,
-  ownership: ownershipMetrics,
+  webhooks: webhookMetrics,
+  ownerReferences: ownerReferenceMetrics,
   notifications: notificationMetrics,
   process: processMetrics,
 } satisfies Readonly<Record<string, Readonly<Record<string, MetricRow>>>>;

@@ -2,9 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { listenError, parseBindAddress } from "./bind-address.ts";
 import { processMetrics } from "./catalogue/process.ts";
-import { fewAtATime } from "./few-at-a-time.ts";
 import type { LabelsOf } from "./metrics/metric-row.ts";
 import type { Counter, MetricsRegistry } from "./metrics/metrics.ts";
+import { limitPipelining } from "./pipelining-limit.ts";
 
 /** A server that listens. */
 export interface HttpEndpoint {
@@ -127,7 +127,7 @@ async function serve({ name, flag, address, registry }: Served, route: Route): P
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer(
     limits,
-    fewAtATime((request, response) => answer(request, response, route)),
+    limitPipelining((request, response) => answer(request, response, route)),
   );
   const dropped = droppedConnections(registry);
   closeOldest(server, () => dropped.inc({ server: name }));

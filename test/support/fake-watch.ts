@@ -1,4 +1,4 @@
-import type { ListNamespace, Source, Watch, Watched } from "../../src/cache/store/kind-cache.ts";
+import type { ListNamespace, CacheSource, Watch, WatchTarget } from "../../src/cache/store/kind-cache.ts";
 import type { KubeObject } from "../../src/kube/api/api-types.ts";
 import type { ReflectorEvent } from "../../src/kube/list-watch/watch-context.ts";
 
@@ -6,7 +6,7 @@ interface FedEvent {
   readonly type: ReflectorEvent<KubeObject>["type"];
   readonly object?: unknown;
   /** Of `initFailed`. */
-  readonly why?: string;
+  readonly reason?: string;
 }
 
 /** Events that a test hands to one reflector, whenever it wants. Like on the wire, objects arrive as JSON. */
@@ -58,8 +58,8 @@ export class Feed {
  * "list of secrets/team-a". Namespaces, "namespaces" or "namespaces/team-a", are listed at once and decide nothing, unless
  * the test lists them. Only tests import it.
  */
-export class FakeWatch implements Source {
-  readonly watched: Watched[] = [];
+export class FakeWatch implements CacheSource {
+  readonly watched: WatchTarget[] = [];
   /** The feeds of the lists that were asked for. */
   readonly listed: string[] = [];
   readonly #feeds = new Map<string, Feed>();
@@ -97,6 +97,6 @@ async function* untilDone<O extends KubeObject>(
   for await (const event of events) {
     yield event;
     if (event.type === "initDone") return;
-    if (event.type === "initFailed") throw new Error(event.why);
+    if (event.type === "initFailed") throw new Error(event.reason);
   }
 }

@@ -8,7 +8,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { OwnerIndex } from "../index/owner-index.ts";
 import { KindCache } from "../store/kind-cache.ts";
-import type { Allotments } from "../store/namespace-limits.ts";
+import type { NamespaceLimits } from "../store/namespace-limits.ts";
 import { SharedLists } from "../store/shared-lists.ts";
 import type { StoreChange } from "../store/store.ts";
 import { ProviderClassCache } from "./provider-class-cache.ts";
@@ -41,7 +41,7 @@ interface ConfigCaches extends Readonly<Record<StoredKind, ConfigCache>> {
  * The caches of ConfigMaps and Secrets, which hold digests, and of what SecretProviderClasses fetch. An object whose data is
  * as it was costs its SHA-256 alone.
  */
-export function configCaches(options: Options, allotments: Allotments): ConfigCaches {
+export function configCaches(options: Options, namespaceLimits: NamespaceLimits): ConfigCaches {
   const { namespaces, compatibility, log, onConfigChange, owners } = options;
   const shared = new SharedLists();
   const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache =>
@@ -51,25 +51,23 @@ export function configCaches(options: Options, allotments: Allotments): ConfigCa
       namespaces,
       transform: (object, held) => {
         const config = toConfig(kind, object, compatibility);
-        owners?.see(kind, object);
+        owners?.update(kind, object);
         if (held !== undefined && sameConfig(held, config)) return held;
         const slim = { ...config, namespace: sharedString(config.namespace), keys: shared.list(config.keys) };
-        return allotments.take(held, slim, (count) => withoutKeys(slim, { budget: "namespace", count }));
+        return namespaceLimits.fit(held, slim, (count) => withoutKeys(slim, { limit: "namespace", count }));
       },
       same: sameConfig,
       onChange: (change) => {
-        if (change.after === undefined) {
-          if (change.before !== undefined) allotments.giveBack(change.before);
-          owners?.forget(change.key);
-        }
+        if (change.after === undefined) owners?.forget(change.key);
         onConfigChange(change);
       },
-      listAgain: () => allotments.hasRoomAnywhere,
+      onReplaced: namespaceLimits.record,
+      shouldRelist: () => namespaceLimits.hasRoomAnywhere,
       log,
     });
   return {
     ConfigMap: cache("ConfigMap", resources.configMaps),
     Secret: cache("Secret", resources.secrets, { fieldSelector: withoutHelmReleases }),
-    SecretProviderClass: options.providerClasses ? new ProviderClassCache(options, allotments) : undefined,
+    SecretProviderClass: options.providerClasses ? new ProviderClassCache(options, namespaceLimits) : undefined,
   };
 }

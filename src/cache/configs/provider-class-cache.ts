@@ -5,7 +5,7 @@ import { resources } from "../../kube/api/resources.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts";
-import type { Allotments } from "../store/namespace-limits.ts";
+import type { NamespaceLimits } from "../store/namespace-limits.ts";
 import type { StoreChange } from "../store/store.ts";
 import { ProviderClasses } from "./provider-classes.ts";
 
@@ -25,7 +25,7 @@ export class ProviderClassCache {
   readonly #statuses: KindCache<KubeObject & PodStatusObject, PodStatus>;
   readonly #classes: ProviderClasses;
 
-  constructor({ namespaces, log, clock, onConfigChange }: Options, allotments: Allotments) {
+  constructor({ namespaces, log, clock, onConfigChange }: Options, namespaceLimits: NamespaceLimits) {
     this.#classes = new ProviderClasses(onConfigChange);
     this.#statuses = new KindCache({
       resource: resources.secretProviderClassPodStatuses,
@@ -35,16 +35,14 @@ export class ProviderClassCache {
         const status = toPodStatus(object, clock.wall() / 1000, held);
         if (held !== undefined && samePodStatus(held, status)) return held;
         const leftOut = (count: number): PodStatus => {
-          return { ...status, className: "", limitExceeded: { budget: "namespace", count } };
+          return { ...status, className: "", limitExceeded: { limit: "namespace", count } };
         };
-        return allotments.take(held, status, leftOut);
+        return namespaceLimits.fit(held, status, leftOut);
       },
       same: samePodStatus,
-      onChange: (change) => {
-        if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
-        this.#classes.changed(change);
-      },
-      listAgain: () => allotments.hasRoomAnywhere,
+      onChange: (change) => this.#classes.update(change),
+      onReplaced: namespaceLimits.record,
+      shouldRelist: () => namespaceLimits.hasRoomAnywhere,
       log,
     });
   }
@@ -69,9 +67,9 @@ export class ProviderClassCache {
     return this.#classes.valuesIn(namespace);
   }
 
-  /** See {@link KindCache.heardUpTo}. */
-  heardUpTo(namespace: string): number {
-    return this.#statuses.heardUpTo(namespace);
+  /** See {@link KindCache.syncedUpTo}. */
+  syncedUpTo(namespace: string): number {
+    return this.#statuses.syncedUpTo(namespace);
   }
 
   /** See {@link KindCache.run}. */

@@ -33,7 +33,7 @@ function started() {
   const changes: StoreChange<Config>[] = [];
   const classes = new ProviderClasses((change) => changes.push(change));
   const tell = (before: PodStatus | undefined, after: PodStatus | undefined) =>
-    classes.changed({ before, after, initial: false });
+    classes.update({ before, after, initial: false });
   return { changes, classes, tell };
 }
 

@@ -45,7 +45,7 @@ export class ProviderClasses {
   }
 
   /** To be told of each difference of what one Pod tells, in any order. Costs the same however many there are. */
-  changed({ before, after, initial }: Pick<StoreChange<PodStatus>, "before" | "after" | "initial">): void {
+  update({ before, after, initial }: Pick<StoreChange<PodStatus>, "before" | "after" | "initial">): void {
     if (after !== undefined && after.className !== "") this.#told(after, before, initial);
     if (before !== undefined && before.className !== after?.className) this.#gone(before, initial);
   }

@@ -11,7 +11,7 @@ describe("who owns an object", () => {
   let changed: string[];
   let index: OwnerIndex;
   const see = (name: string, ownerReferences: readonly ReturnType<typeof deployment>[], namespace = "default") =>
-    index.see("ConfigMap", {
+    index.update("ConfigMap", {
       metadata: { name, namespace, uid: name, resourceVersion: "1", ownerReferences: [...ownerReferences] },
     });
   beforeEach(() => {

@@ -2,7 +2,7 @@ import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { namespaceOf } from "../../domain/model/workload.ts";
 import { noOwners, type Owners, ownersOf } from "../../domain/owner-references/owners.ts";
 import { configKey, type StoredKind } from "../../domain/references/references.ts";
-import { sameJson } from "../../domain/syntax/same-json.ts";
+import { equalJson } from "../../domain/syntax/same-json.ts";
 import { sharedString } from "../../domain/syntax/shared-string.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 
@@ -46,13 +46,13 @@ export class OwnerIndex {
   }
 
   /** Takes in an object as it is now. */
-  see(kind: StoredKind, { metadata }: Pick<KubeObject, "metadata">): void {
+  update(kind: StoredKind, { metadata }: Pick<KubeObject, "metadata">): void {
     const { namespace = "", name, ownerReferences } = metadata;
     const key = configKey({ kind, namespace, name });
     const before = this.of(key);
     const all = ownersOf(ownerReferences, namespace, this.#kinds());
     const owners = all.workloads.length > mostKept ? { ...all, workloads: all.workloads.slice(0, mostKept) } : all;
-    if (before !== undefined && sameJson(before, owners)) return;
+    if (before !== undefined && equalJson(before, owners)) return;
     this.#keep(key, namespace, owners);
     this.#onChange(key);
   }

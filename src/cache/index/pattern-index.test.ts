@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Pattern } from "../../domain/compatibility/settings.ts";
+import type { PatternReference } from "../../domain/compatibility/settings.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import { PatternIndex } from "./pattern-index.ts";
 
-const pattern = (source: string, kind: ConfigKind = "ConfigMap"): Pattern => ({ kind, source, path: "p" });
+const pattern = (source: string, kind: ConfigKind = "ConfigMap"): PatternReference => ({ kind, source, path: "p" });
 
 /** An index over the ConfigMaps of namespace "shop". */
 function indexOver(...existing: readonly string[]) {

@@ -1,5 +1,5 @@
 import { type Effort, readNamePattern } from "../../domain/compatibility/name-pattern.ts";
-import type { NamesMatching, Pattern } from "../../domain/compatibility/settings.ts";
+import type { NamesMatching, PatternReference } from "../../domain/compatibility/settings.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { limits } from "../../domain/references/limits.ts";
 import { type ConfigKind, type ConfigName, parseConfigKey } from "../../domain/references/references.ts";
@@ -36,7 +36,7 @@ export class PatternIndex {
   }
 
   /** Replaces the expressions of a workload. What is beyond the budget of its namespace is not taken in. */
-  set(workloadKey: string, namespace: string, patterns: readonly Pattern[]): void {
+  set(workloadKey: string, namespace: string, patterns: readonly PatternReference[]): void {
     const before = this.#workloads.get(workloadKey);
     if (before === undefined && patterns.length === 0) return;
     const ids = new Set(patterns.map(idOf));
@@ -100,13 +100,13 @@ export class PatternIndex {
   }
 
   /** What is known of a pattern that is new in its namespace; undefined where there is no room for it. */
-  #made(namespace: string, { kind, source }: Pattern, effort: Effort): Entry | undefined {
+  #made(namespace: string, { kind, source }: PatternReference, effort: Effort): Entry | undefined {
     const pattern = readNamePattern(source);
-    if (pattern.state === "refused") return undefined;
+    if (pattern.state === "invalid") return undefined;
     const { size, matches } = pattern;
     let all = size;
     for (const entry of this.#of(namespace)) all += entry.size;
-    if (all > limits.patterns.most) return undefined;
+    if (all > limits.patterns.max) return undefined;
     const names = new Set<string>();
     for (const name of this.#names(kind, namespace)) {
       if (matches(name, effort)) names.add(name);
@@ -125,7 +125,7 @@ export class PatternIndex {
 }
 
 /** Has an index told of objects that come and go before anybody else is. */
-export function toldFirst(
+export function notifyBeforeNext(
   patterns: PatternIndex,
   next: (change: StoreChange<Config>) => void,
 ): (change: StoreChange<Config>) => void {
@@ -137,6 +137,6 @@ export function toldFirst(
   };
 }
 
-function idOf({ kind, source }: Pattern): string {
+function idOf({ kind, source }: PatternReference): string {
   return `${kind}/${source}`;
 }

@@ -2,41 +2,59 @@ import type { CompatibilitySettings } from "../../domain/compatibility/settings.
 import { type Config, type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import type { Lookup } from "../../domain/config/view.ts";
 import { configKey, type StoredKind, type StoredName } from "../../domain/references/references.ts";
+import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 
-/** Where the API server keeps each kind of configuration. */
+/** The resource of each kind of configuration object. */
 export const configResources: Readonly<Record<StoredKind, Resource>> = {
   ConfigMap: resources.configMaps,
   Secret: resources.secrets,
 };
 
+/** Timeout and signal of one read. */
+export type ReadBounds = Pick<ApiRequest, "timeoutMs" | "signal">;
+
 /**
- * Finds what was read live, and what SecretProviderClasses fetch as the caches have it: that is no object which could be read,
- * and nothing newer that is noted on a workload is undone by it.
+ * Reads a ConfigMap or Secret as it is stored now; undefined if it does not exist. Returns undefined without a request for
+ * a name that no object can have: a pod spec may contain dots and slashes that would change the path. A GET without a
+ * resourceVersion is served from storage, not from the API server's own cache
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+ *
+ * @throws what {@link ApiClient.request} throws, except 404.
  */
-export function lookupLive(found: ReadonlyMap<string, Config | undefined>, cached: Lookup): Lookup {
-  return (kind, namespace, name) =>
-    kind === "SecretProviderClass" ? cached(kind, namespace, name) : found.get(configKey({ kind, namespace, name }));
+export async function readStoredObject(
+  client: Pick<ApiClient, "request">,
+  { kind, namespace, name }: StoredName,
+  bounds: ReadBounds = {},
+): Promise<ConfigObject | undefined> {
+  if (!isDnsSubdomain(name)) return undefined;
+  const path = resourcePath(configResources[kind], { namespace, name });
+  return getIfExists<ConfigObject>(client, { path, ...bounds });
 }
 
 /**
- * A ConfigMap or Secret as it is stored at this moment, as digests; undefined where it does not exist. Without a
- * resourceVersion a GET is answered from what is stored now, not from the API server's own cache
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+ * Reads a ConfigMap or Secret like {@link readStoredObject} and returns its digests. Drops the values.
  *
- * @throws what {@link ApiClient.request} throws, besides 404, and an Error that names the object where it is malformed.
+ * @throws what {@link readStoredObject} throws, and an Error that names the object if it is malformed.
  */
-export async function readConfig(
+export async function readStoredConfig(
   client: Pick<ApiClient, "request">,
-  { kind, namespace, name }: StoredName,
-  timeoutMs?: number,
-  signal?: AbortSignal,
-  compatibility?: CompatibilitySettings,
+  name: StoredName,
+  bounds: ReadBounds,
+  compatibility: CompatibilitySettings | undefined,
 ): Promise<Config | undefined> {
-  const path = resourcePath(configResources[kind], { namespace, name });
-  const limits = { ...(timeoutMs !== undefined && { timeoutMs }), ...(signal && { signal }) };
-  const object = await readIfThere<ConfigObject>(client, { path, ...limits });
-  return object && toConfig(kind, object, compatibility);
+  const object = await readStoredObject(client, name, bounds);
+  return object && toConfig(name.kind, object, compatibility);
+}
+
+/**
+ * Returns a lookup over objects that were read live, by key. SecretProviderClasses come from the caches: they cannot be
+ * read, and a newer version that is recorded on a workload takes precedence over them.
+ */
+export function liveLookup(found: ReadonlyMap<string, Config | undefined>, cached: Lookup): Lookup {
+  return (kind, namespace, name) =>
+    kind === "SecretProviderClass" ? cached(kind, namespace, name) : found.get(configKey({ kind, namespace, name }));
 }

@@ -1,7 +1,7 @@
 /**
- * Reads each object once for all who ask for it while it is being read: at most one read of it is under way and one
- * waits. Nobody gets an answer to a read that began before they asked, so that whoever has just written an object sees
- * it. A read that fails fails for all who share it, and for nobody else.
+ * Returns a function that shares concurrent reads of a key: at most one read of it runs and one waits. A caller never gets
+ * the result of a read that began before its call, so a caller that has just written an object sees its own write. If a
+ * read fails, it fails for all callers that share it, and for no others.
  */
 export function sharedReads<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const running = new Map<string, { readonly current: Promise<T>; next: Promise<T> | undefined }>();

@@ -47,7 +47,7 @@ export class NamespaceLists {
   }
 
   /** Asks for a namespace to be listed: at once, or when it has rested. */
-  ask(namespace: string): void {
+  request(namespace: string): void {
     this.#queue.add(namespace, { delayMs: this.#restMs(namespace) });
   }
 
@@ -60,7 +60,7 @@ export class NamespaceLists {
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    for (let namespace = await this.#queue.next(); namespace !== undefined; namespace = await this.#queue.next()) {
+    for (let namespace = await this.#queue.get(); namespace !== undefined; namespace = await this.#queue.get()) {
       // It may have been asked for while it was being listed.
       const restMs = this.#restMs(namespace);
       const againMs = restMs > 0 ? restMs : await this.#list(namespace, signal);

@@ -203,9 +203,9 @@ describe("the opt-in of a Namespace", () => {
     await listed(scene, []);
     await say({ [optIn]: "true" });
     const list = fake.feed("list of deployments/shop");
-    await list.push({ type: "initFailed", why: "no connection" });
+    await list.push({ type: "initFailed", reason: "no connection" });
     await clock.advance(500);
-    await list.push({ type: "initFailed", why: "no connection" });
+    await list.push({ type: "initFailed", reason: "no connection" });
     expect(warned).toEqual([{ namespace: "shop", error: "no connection" }]);
     await clock.advance(1_000);
     await answer(scene, [workload("web")]);
@@ -222,7 +222,7 @@ describe("the opt-in of a Namespace", () => {
       await fake.feed(`${each}/shop`).list(...(each === "deployments" ? [workload("web")] : []));
     }
     const why = 'cannot watch namespaces: allow this user "list" and "watch" on namespaces of the name absent';
-    await fake.feed("namespaces/absent").push({ type: "initFailed", why });
+    await fake.feed("namespaces/absent").push({ type: "initFailed", reason: why });
     expect(caches.synced).toBe(true);
     expect(caches.notes()).toEqual([why]);
     expect(names()).toEqual(["web"]);

@@ -8,7 +8,7 @@ const mostLines = 10;
  * not served: nothing is decided about its workloads, nor about those that read configuration in it, because what is
  * missing there may exist all the same. It is tried again for ever, and meanwhile all others work.
  */
-export class ServedNamespaces {
+export class SyncedNamespaces {
   /** By namespace; "" stands for all, where all are watched at once. */
   readonly #unserved: Map<string, Unlisted>;
   readonly #count: number;
@@ -33,23 +33,23 @@ export class ServedNamespaces {
   }
 
   /** Whether nothing may be decided about what is in a namespace. Not so for one that is not watched at all. */
-  waitsFor(namespace: string): boolean {
+  isUnsynced(namespace: string): boolean {
     return this.#unserved.has(namespace);
   }
 
   /** Whether no namespace waits at all. */
-  get all(): boolean {
+  get allSynced(): boolean {
     return this.#unserved.size === 0;
   }
 
   /** Whether it is known of each namespace whether it can be served, and at least one is. */
-  get settled(): boolean {
+  get isSettled(): boolean {
     if (this.#unserved.size === this.#count) return false;
     return this.#unserved.values().every((kinds) => kinds.values().some((why) => why !== undefined));
   }
 
   /** How many cannot be served. */
-  get failures(): number {
+  get failureCount(): number {
     return [...this.#reasons()].length;
   }
 

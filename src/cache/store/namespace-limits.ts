@@ -2,114 +2,120 @@ import type { Config } from "../../domain/config/digest.ts";
 import type { PodStatus } from "../../domain/config/pod-status.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { limits } from "../../domain/references/limits.ts";
-import { mayBeShared } from "./shared-lists.ts";
+import { isShareable } from "./shared-lists.ts";
 
-/** What the caches keep of an object. */
-type Kept = Config | Workload | PodStatus;
+/** What the caches keep for an object. */
+type CachedValue = Config | Workload | PodStatus;
 
-interface Allotment {
-  bytes: number;
-  /** How many of its objects are kept by their name alone. */
-  leftOut: number;
+interface NamespaceUsage {
+  readonly bytes: number;
+  /** Objects that are cached by name only. */
+  readonly leftOut: number;
 }
 
 const mebibyte = 2 ** 20;
 
-/** A namespace must have so much room again before what was left out is asked for. */
-const worthAsking = 0.9;
+/** Objects that were left out are listed again when their namespace uses less than this share of its limit. */
+const relistBelow = 0.9;
 
 /**
- * How much memory each namespace has in the caches. A workload of 8 KiB can name a thousand objects, which takes 40
- * times as much here, and only a quota keeps a tenant from making thousands of such workloads. So of an object that
- * goes beyond the budget of its namespace only the name is kept, and nothing is decided from it.
+ * Tracks and limits the memory that the caches use for each namespace.
  *
- * Room is taken when an object is seen and given back when it is gone. Where a list breaks off, what it brought is
- * counted twice: the namespace has that much less room until Wave starts again.
+ * A workload of 8 KiB can name 1,000 objects, which take 40 times as much memory here. Only a quota limits how many such
+ * workloads a tenant creates. If an object exceeds the limit of its namespace, the caches keep only its name, and Wave
+ * decides nothing from it.
  */
-export class Allotments {
-  readonly #byNamespace = new Map<string, Allotment>();
+export class NamespaceLimits {
+  readonly #byNamespace = new Map<string, NamespaceUsage>();
 
   /**
-   * What is to be kept in the place of `before`: `after`, or what `reduce` makes of it where its namespace would be too
-   * large, by the MiB that this would have.
+   * Returns the value to cache in place of `before`: `after`, or `reduce(MiB)` if `after` is larger than `before` and its
+   * namespace would exceed the limit. The argument of `reduce` is the size that the namespace would have, in MiB.
    */
-  take<K extends Kept>(before: K | undefined, after: K, reduce: (mebibytes: number) => K): K {
-    const grows = bytesOf(after) > bytesOf(before);
-    const bytes = this.#of(after.namespace).bytes + bytesOf(after) - bytesOf(before);
-    const kept = grows && bytes > limits.namespace.most * mebibyte ? reduce(Math.ceil(bytes / mebibyte)) : after;
-    this.#change(after.namespace, before, kept);
-    return kept;
+  fit<V extends CachedValue>(before: V | undefined, after: V, reduce: (mebibytes: number) => V): V {
+    const growth = bytesOf(after) - bytesOf(before);
+    const bytes = this.#usageOf(after.namespace).bytes + growth;
+    return growth > 0 && bytes > limits.namespace.max * mebibyte ? reduce(Math.ceil(bytes / mebibyte)) : after;
   }
 
-  /** Gives back what was taken for an object that is gone. */
-  giveBack(gone: Kept): void {
-    this.#change(gone.namespace, gone, undefined);
-  }
+  /** Records that `after` is cached in place of `before`. Undefined: no value. See {@link StoreOptions.onReplaced}. */
+  readonly record = (before: CachedValue | undefined, after: CachedValue | undefined): void => {
+    const namespace = (after ?? before)?.namespace;
+    if (namespace === undefined) return;
+    const { bytes, leftOut } = this.#usageOf(namespace);
+    const usage = {
+      bytes: bytes + bytesOf(after) - bytesOf(before),
+      leftOut: leftOut + Number(isLeftOut(after)) - Number(isLeftOut(before)),
+    };
+    if (usage.bytes > 0) this.#byNamespace.set(namespace, usage);
+    else this.#byNamespace.delete(namespace);
+  };
 
-  /** How many objects are kept by their name alone. */
+  /** Number of objects that are cached by name only. */
   get leftOut(): number {
     return this.#byNamespace.values().reduce((sum, { leftOut }) => sum + leftOut, 0);
   }
 
-  /** Whether objects of a namespace were left out for which there may be room by now. */
+  /** Reports whether objects of a namespace were left out and may fit now. */
   hasRoom(namespace: string): boolean {
-    const { bytes, leftOut } = this.#of(namespace);
-    return leftOut > 0 && bytes < worthAsking * limits.namespace.most * mebibyte;
+    const { bytes, leftOut } = this.#usageOf(namespace);
+    return leftOut > 0 && bytes < relistBelow * limits.namespace.max * mebibyte;
   }
 
-  /** Whether it is so in any namespace. */
+  /** Reports whether {@link hasRoom} is true for at least one namespace. */
   get hasRoomAnywhere(): boolean {
     return this.#byNamespace.keys().some((namespace) => this.hasRoom(namespace));
   }
 
-  #of(namespace: string): Allotment {
+  #usageOf(namespace: string): NamespaceUsage {
     return this.#byNamespace.get(namespace) ?? { bytes: 0, leftOut: 0 };
   }
-
-  #change(namespace: string, before: Kept | undefined, after: Kept | undefined): void {
-    const { bytes, leftOut } = this.#of(namespace);
-    const allotment = {
-      bytes: bytes + bytesOf(after) - bytesOf(before),
-      leftOut: leftOut + Number(isLeftOut(after)) - Number(isLeftOut(before)),
-    };
-    if (allotment.bytes > 0) this.#byNamespace.set(namespace, allotment);
-    else this.#byNamespace.delete(namespace);
-  }
 }
 
-/** Whether an object is kept by its name alone, because its namespace has no room. */
-export function isLeftOut(kept: Kept | undefined): boolean {
-  return kept?.limitExceeded?.budget === "namespace";
+/** Reports whether an object is cached by name only, because its namespace exceeds the limit. */
+export function isLeftOut(cached: CachedValue | undefined): boolean {
+  return cached?.limitExceeded?.limit === "namespace";
 }
 
-/** About so many bytes of the heap, with what the index has and what each plan makes of it; names cost their length besides. */
+/**
+ * Approximate heap cost in bytes, including the index entries and what each plan allocates. Add the length of each name.
+ */
 const cost = { config: 150, podStatus: 250, workload: 200, reference: 900, text: 56 };
 
-function bytesOf(kept: Kept | undefined): number {
-  if (kept === undefined) return 0;
-  if ("mountedAs" in kept) return cost.podStatus + kept.className.length + kept.pod.length;
-  return "digests" in kept ? bytesOfConfig(kept) : bytesOfWorkload(kept);
+function bytesOf(cached: CachedValue | undefined): number {
+  if (cached === undefined) return 0;
+  if ("mountedAs" in cached) return cost.podStatus + cached.className.length + cached.pod.length;
+  return "digests" in cached ? bytesOfConfig(cached) : bytesOfWorkload(cached);
 }
 
 function bytesOfConfig({ name, keys, digests, sharedWith = "" }: Config): number {
   const own = cost.config + name.length + sharedWith.length + digests.length;
-  return mayBeShared(keys) ? own : own + bytesOfTexts(keys);
+  return isShareable(keys) ? own : own + bytesOfTexts(keys);
 }
 
 function bytesOfWorkload(workload: Workload): number {
-  const { name, references, extras, recordedConfig, notedClasses, disabledScheduler, policy, foreign, templateSource } =
-    workload;
+  const {
+    name,
+    references,
+    annotationReads,
+    recordedConfig,
+    recordedClasses,
+    schedulerToRestore,
+    policy,
+    peer,
+    templateSource,
+  } = workload;
   const texts = [
     name,
-    ...Object.values(extras),
+    ...Object.values(annotationReads.values),
     recordedConfig,
-    notedClasses,
-    disabledScheduler,
+    recordedClasses,
+    schedulerToRestore,
     ...Object.values(policy),
-    ...foreignTexts(foreign),
+    ...peerTexts(peer),
     ...(templateSource === undefined
       ? []
-      : [templateSource.apiVersion, templateSource.kind, templateSource.name, templateSource.known]),
+      : [templateSource.apiVersion, templateSource.kind, templateSource.name, templateSource.observed]),
   ];
   const own = texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), cost.workload);
   return references.reduce((sum, { name: named, keys }) => {
@@ -117,11 +123,11 @@ function bytesOfWorkload(workload: Workload): number {
   }, own);
 }
 
-/** An expression is kept beside the annotation that has it, and in the index. */
-function foreignTexts(foreign: Workload["foreign"]): readonly string[] {
-  if (foreign === undefined) return [];
-  const expressions = foreign.patterns.flatMap(({ source, path }) => [source, source, path]);
-  return [...Object.values(foreign.annotations), ...expressions, ...Object.values(foreign.excluded).flat()];
+/** A regular expression is stored twice: with its annotation and in the index. */
+function peerTexts(peer: Workload["peer"]): readonly string[] {
+  if (peer === undefined) return [];
+  const expressions = peer.patterns.flatMap(({ source, path }) => [source, source, path]);
+  return [peer.precondition ?? "", ...expressions, ...Object.values(peer.excluded).flat()];
 }
 
 function bytesOfTexts(texts: readonly string[]): number {

@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-const kept = ({ value }: Thing): { text: string } | undefined =>
+const textOf = ({ value }: Thing): { text: string } | undefined =>
   value === "skip" ? undefined : { text: value.replace(" label", "") };
 
 /** An API server with one list-watch on it. */
@@ -112,7 +112,13 @@ describe("a store after any interleaving of lists, events, disconnects and expir
           if (after === undefined) replayed.delete(key);
           else replayed.set(key, after);
         };
-        const store = new Store<{ text: string }>({ kind: "Thing", same: (a, b) => a.text === b.text, onChange });
+        const kept = new Set<{ text: string }>();
+        const onReplaced = (before: { text: string } | undefined, after: { text: string } | undefined) => {
+          if (before !== undefined) expect(kept.delete(before)).toBe(true);
+          if (after !== undefined) kept.add(after);
+        };
+        const same = (a: { text: string }, b: { text: string }) => a.text === b.text;
+        const store = new Store<{ text: string }>({ kind: "Thing", same, onChange, onReplaced });
         const server = new Server();
         let shown: ReturnType<typeof snapshot> | undefined;
         async function* events(): AsyncGenerator<ReflectorEvent<Thing>> {
@@ -123,10 +129,10 @@ describe("a store after any interleaving of lists, events, disconnects and expir
             else if (shown !== undefined) expect(snapshot(store)).toEqual(shown);
           }
         }
-        await runReflector({ kind: "Thing", events: events(), store, transform: kept, log: silentLogger });
+        await runReflector({ kind: "Thing", events: events(), store, transform: textOf, log: silentLogger });
 
         const wanted = [...server.objects.values()].flatMap((object) => {
-          const value = kept(object);
+          const value = textOf(object);
           const { namespace: ns, name: own } = object.metadata;
           return value === undefined ? [] : [[`Thing/${ns}/${own}`, value] as const];
         });
@@ -134,6 +140,7 @@ describe("a store after any interleaving of lists, events, disconnects and expir
         expect(Object.fromEntries(held)).toEqual(Object.fromEntries(wanted));
         expect(Object.fromEntries(replayed)).toEqual(Object.fromEntries(wanted));
         expect([store.size, [...store.values()].length]).toEqual([wanted.length, wanted.length]);
+        expect(kept).toEqual(new Set(store.values()));
       }),
       { numRuns: 500 },
     );

@@ -4,59 +4,58 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import type { Store } from "./store.ts";
 
 /**
- * What to hold of an object, where `held` is held of it now; undefined for nothing. Returns `held` itself where nothing
- * that matters has changed: that costs nothing more.
+ * Returns what to hold for an object; undefined for nothing. `held` is the newest value for it. Return `held` itself if
+ * nothing relevant has changed: that needs no more memory.
  */
 export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined) => T | undefined;
 
-/**
- * Reads, beside the watch, what belongs to an object but is stored elsewhere; then the object is held together with
- * that.
- */
-export interface Completing<O extends KubeObject, T> {
-  /** Whether something is to be read of an object, which is then done; what is held stays until then. */
-  readonly takes: (object: O, held: T | undefined) => boolean;
+/** Reads, while the watch continues, a part of an object that is stored elsewhere. The cache then holds the complete object. */
+export interface Completer<O extends KubeObject, T> {
+  /** Reports whether a part of an object has to be read, and queues the read. Until then the cache keeps the held value. */
+  readonly enqueue: (object: O, held: T | undefined) => boolean;
   /** Forgets an object that is gone. */
-  readonly drop: (namespace: string, name: string) => void;
-  /** Forgets all of a namespace, "" for all: a list tells anew what there is. */
-  readonly dropAll: (namespace: string) => void;
-  /** Reads until the signal; `put` is told of each object that is whole. Rejects only for a bug. */
-  readonly run: (put: (whole: O) => void, signal: AbortSignal) => Promise<void>;
+  readonly forget: (namespace: string, name: string) => void;
+  /** Forgets all objects of a namespace ("" for all), because a new list begins. */
+  readonly forgetAll: (namespace: string) => void;
+  /** Reads until the signal is aborted and passes each complete object to `put`. Rejects only for a bug. */
+  readonly run: (put: (completed: O) => void, signal: AbortSignal) => Promise<void>;
 }
 
-/** What a reflector joins. */
+/** Connects a list-watch to a store. */
 export interface ReflectorOptions<O extends KubeObject, T> {
-  /** For messages, as in "Secret". */
+  /** Kind for log messages, such as "Secret". */
   readonly kind: string;
   readonly events: AsyncIterable<ReflectorEvent<O>>;
   readonly store: Store<T>;
-  /**
-   * It may throw for a malformed object; an `Error` that it throws
-   * itself must name no value of the object, because its message is logged.
-   */
+  /** May throw for a malformed object. The message of an `Error` must not contain a value of the object: it is logged. */
   readonly transform: Transform<O, T>;
-  /** Undefined: nothing stands elsewhere. */
-  readonly completing?: Completing<O, T> | undefined;
-  /** Which namespace is watched; default: all. */
+  /** Undefined if objects are complete as listed. */
+  readonly completer?: Completer<O, T> | undefined;
+  /** The watched namespace. Default: all. */
   readonly namespace?: string;
-  /** Called each time that a list is complete. */
+  /** Called each time a list is complete. */
   readonly onSynced?: () => void;
-  /** Called each time that a list failed before anything was known, with why. */
-  readonly onFailed?: (why: string) => void;
+  /** Called each time a list fails before the store is synced, with the reason. */
+  readonly onFailed?: (reason: string) => void;
   readonly log: Logger;
 }
 
+/** Where an object is applied. */
+type Target<O extends KubeObject, T> = Pick<
+  ReflectorOptions<O, T>,
+  "kind" | "store" | "transform" | "completer" | "log"
+>;
+
 /**
- * Carries each event into the store, transformed at once, so that nothing of the object outlives its event.
- * Ends when the events end, and fails as they fail. A malformed object is logged by name and otherwise ignored: what the
- * store holds of it stays.
+ * Applies each event to the store. Objects are transformed at once, so that no object outlives its event. Ends when the
+ * events end, and fails as they fail. Logs a malformed object by name and keeps the held value.
  */
 export async function runReflector<O extends KubeObject, T>(options: ReflectorOptions<O, T>): Promise<void> {
-  const { kind, events, store, completing, namespace = "", onSynced, onFailed, log } = options;
+  const { kind, events, store, completer, namespace = "", onSynced, onFailed, log } = options;
   for await (const event of events) {
     switch (event.type) {
       case "init":
-        completing?.dropAll(namespace);
+        completer?.forgetAll(namespace);
         store.beginList();
         break;
       case "initDone":
@@ -64,101 +63,93 @@ export async function runReflector<O extends KubeObject, T>(options: ReflectorOp
         onSynced?.();
         break;
       case "initFailed":
-        onFailed?.(event.why);
+        onFailed?.(event.reason);
         break;
       default: {
         const { object } = event;
-        store.heard(object.metadata?.resourceVersion);
+        store.recordVersion(object.metadata?.resourceVersion);
         const name = nameOf(object);
         if (name === undefined) log.warn("ignored an object without a name", { kind });
         else if (event.type === "delete") remove(name, options);
-        else take(object, name, options);
+        else applyOrComplete(object, name, options);
       }
     }
   }
 }
 
 /**
- * Carries a list of one namespace into the store beside the watch. Returns false where it has to be asked for again, because
- * the watch is just listing. Rejects as `list` does.
+ * Applies a list of one namespace to the store while the watch continues. Returns false if the watch is listing: request
+ * the list again later. Rejects as `list` does.
  */
-export async function takeBeside<O extends KubeObject, T>(
+export async function applyConcurrentList<O extends KubeObject, T>(
   namespace: string,
   list: () => AsyncIterable<ReflectorEvent<O>>,
-  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "completing" | "log">,
+  target: Target<O, T>,
 ): Promise<boolean> {
-  const beside = options.store.beside(namespace);
-  if (beside === undefined) return false;
+  const concurrent = target.store.beginConcurrentList(namespace);
+  if (concurrent === undefined) return false;
   try {
     for await (const event of list()) {
       const name = event.type === "initApply" ? nameOf(event.object) : undefined;
       if (event.type !== "initApply" || name?.namespace !== namespace) continue;
-      if (beside.isNews(name.name)) take(event.object, name, options);
+      if (concurrent.isNewerThanWatch(name.name)) applyOrComplete(event.object, name, target);
     }
   } finally {
-    beside.end();
+    concurrent.end();
   }
   return true;
 }
 
-interface Name {
+interface ObjectName {
   readonly namespace: string;
   readonly name: string;
 }
 
 function remove<O extends KubeObject, T>(
-  { namespace, name }: Name,
-  { store, completing }: Pick<ReflectorOptions<O, T>, "store" | "completing">,
+  { namespace, name }: ObjectName,
+  { store, completer }: Pick<ReflectorOptions<O, T>, "store" | "completer">,
 ): void {
-  completing?.drop(namespace, name);
+  completer?.forget(namespace, name);
   store.delete(namespace, name);
 }
 
-function take<O extends KubeObject, T>(
-  object: O,
-  name: Name,
-  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "completing" | "log">,
-): void {
-  const { store, completing } = options;
-  if (completing?.takes(object, store.get(name.namespace, name.name))) store.keep(name.namespace, name.name);
-  else apply(object, name, options);
+function applyOrComplete<O extends KubeObject, T>(object: O, name: ObjectName, target: Target<O, T>): void {
+  const { store, completer } = target;
+  if (completer?.enqueue(object, store.get(name.namespace, name.name))) store.keep(name.namespace, name.name);
+  else apply(object, name, target);
 }
 
-/** Holds an object that was read whole, whose name is known. */
-export function takeWhole<O extends KubeObject, T>(
-  object: O,
-  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "log">,
-): void {
+/** Applies an object that a {@link Completer} has completed. */
+export function applyCompleted<O extends KubeObject, T>(object: O, target: Target<O, T>): void {
   const name = nameOf(object);
-  if (name !== undefined) apply(object, name, options);
+  if (name !== undefined) apply(object, name, target);
 }
 
 function apply<O extends KubeObject, T>(
   object: O,
-  { namespace, name }: Name,
-  options: Pick<ReflectorOptions<O, T>, "kind" | "store" | "transform" | "log">,
+  { namespace, name }: ObjectName,
+  { kind, store, transform, log }: Target<O, T>,
 ): void {
-  const { kind, store, transform, log } = options;
   let value: T | undefined;
   try {
-    value = transform(object, store.get(namespace, name));
+    value = transform(object, store.newest(namespace, name));
   } catch (error) {
     store.keep(namespace, name);
-    log.warn("ignored a malformed object", { kind, namespace, name, error: describe(error) });
+    log.warn("ignored a malformed object", { kind, namespace, name, error: safeErrorText(error) });
     return;
   }
   if (value === undefined) store.delete(namespace, name);
   else store.put(namespace, name, value);
 }
 
-/** Looks before it trusts the type: what a server sends is not checked until here. */
-function nameOf(object: { readonly metadata?: Partial<KubeObject["metadata"]> }): Name | undefined {
+/** Returns the name of an object as a server sent it: nothing has checked its type before. */
+function nameOf(object: { readonly metadata?: Partial<KubeObject["metadata"]> }): ObjectName | undefined {
   const { namespace = "", name } = object.metadata ?? {};
   return typeof name === "string" && typeof namespace === "string" ? { namespace, name } : undefined;
 }
 
-/** A message of the run-time's own may quote what it stumbled over, a Secret's value for example: then only its class. */
-function describe(error: unknown): string {
+/** Returns only the class of a runtime error: its message may quote input, for example a value of a Secret. */
+function safeErrorText(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return error.constructor === Error ? error.message : error.name;
 }

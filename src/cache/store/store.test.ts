@@ -107,19 +107,19 @@ describe("Store", () => {
   it("has heard of everything up to what came last, of a list when it is complete, also where that is of an earlier day", () => {
     const { store } = newStore();
     store.beginList();
-    store.heard("7");
-    expect(store.heardUpTo).toBe(0);
+    store.recordVersion("7");
+    expect(store.syncedUpTo).toBe(0);
     store.endList();
-    store.heard("9");
-    expect(store.heardUpTo).toBe(9);
+    store.recordVersion("9");
+    expect(store.syncedUpTo).toBe(9);
     store.beginList();
-    store.heard("4");
-    expect(store.heardUpTo).toBe(9);
+    store.recordVersion("4");
+    expect(store.syncedUpTo).toBe(9);
     store.endList();
-    expect(store.heardUpTo).toBe(4);
-    store.heard("12");
+    expect(store.syncedUpTo).toBe(4);
+    store.recordVersion("12");
     // A watch that begins again where it was before tells the same events once more.
-    store.heard("11");
-    expect(store.heardUpTo).toBe(11);
+    store.recordVersion("11");
+    expect(store.syncedUpTo).toBe(11);
   });
 });

@@ -1,105 +1,116 @@
-import { type Beside, BesideLists } from "./beside-lists.ts";
+import { type ConcurrentList, ConcurrentLists } from "./concurrent-lists.ts";
 
-/** A difference between what a store held and what it holds. Neither side is there for what the store never keeps. */
+/** A difference between what a store held and what it holds now. At least one of `before` and `after` is present. */
 export interface StoreChange<T> {
   /** `Kind/namespace/name`. */
   readonly key: string;
-  /** What the store held; undefined where it held nothing. */
+  /** The previous value; undefined if the store had none. */
   readonly before: T | undefined;
-  /** What it holds now; undefined where the object is gone. */
+  /** The current value; undefined if the object is gone. */
   readonly after: T | undefined;
-  /** Whether a list brought this (at the start, or after a gap in the watch) rather than a single event. */
+  /** Reports whether the change came from a list (at start or after a gap in the watch) and not from a single event. */
   readonly initial: boolean;
 }
 
-/** What a store is made from. */
+/** Dependencies of a {@link Store}. */
 export interface StoreOptions<T> {
-  /** The kind of the objects, for the keys of changes. */
+  /** Kind of the objects, for the keys of changes. */
   readonly kind: string;
-  /** Whether two values of one object are the same to all readers. */
+  /** Reports whether two values of one object are the same to all readers. */
   readonly same: (a: T, b: T) => boolean;
-  /** Told of each difference, after the store holds it. */
+  /** Receives each difference after the store holds it. */
   readonly onChange: (change: StoreChange<T>) => void;
+  /**
+   * Receives each replacement of a {@link Store.newest} value, before `onChange`. Also receives the way back if a list
+   * that brought the value breaks off. Use it to keep totals over what the store keeps in memory.
+   */
+  readonly onReplaced?: ((before: T | undefined, after: T | undefined) => void) | undefined;
 }
 
-/** Two levels, because a key of its own for each of tens of thousands of objects would cost more than the maps. */
+/** Values by namespace and name. Two levels use less memory than one combined key for tens of thousands of objects. */
 type ByName<T> = Map<string, Map<string, T>>;
 
 /**
- * The values of all objects that one reflector sees. Anybody may read; only the reflector writes.
+ * The values of all objects that one reflector receives. Anyone may read; only the reflector writes.
  *
- * A list is filled aside and swapped in when it is complete: until then readers see what was there before. Only the very
- * first list, before which there is nothing to see, is filled in place. A value that is the same as the one held is
- * dropped, so that the held one keeps its identity, and is no change.
+ * The store fills a list aside and swaps it in when the list is complete. Until then readers see the previous values. Only
+ * the very first list is filled in place, because there is nothing to see before it. A new value that is the same as the
+ * held value is dropped: the held value keeps its identity, and there is no change.
  */
 export class Store<T> {
   readonly #options: StoreOptions<T>;
   #held: ByName<T> = new Map();
-  /** The list that is being filled; `#held` itself when in place, undefined between lists. */
+  /** The list that is being filled: `#held` itself if in place; undefined between lists. */
   #list: ByName<T> | undefined;
   #synced = false;
-  #heardUpTo = 0;
-  /** Of what the list that is being filled has brought. */
+  #syncedUpTo = 0;
+  /** The highest resourceVersion in the list that is being filled. */
   #listedUpTo = 0;
-  readonly #besides = new BesideLists();
+  readonly #concurrentLists = new ConcurrentLists();
 
   constructor(options: StoreOptions<T>) {
     this.#options = options;
   }
 
-  /** Whether a first list was completed. Before that, what is missing here may exist all the same. */
+  /** Reports whether a first list is complete. Before that, an object that is missing here may still exist. */
   get synced(): boolean {
     return this.#synced;
   }
 
   /**
-   * The resourceVersion of the last event, or the highest of the last list: nothing that happened before it is still to be
-   * heard of. A list may set it back, as where the server's storage was restored from an earlier day, and so may a watch
-   * that tells again what it told before: the store then holds what was, until it has caught up.
+   * Returns the resourceVersion of the last event, or the highest of the last list: the store has received everything
+   * before it. The value decreases if a list comes from storage that was restored, or if a watch sends old events again.
+   * The store then holds an older state until it has caught up.
    */
-  get heardUpTo(): number {
-    return this.#heardUpTo;
+  get syncedUpTo(): number {
+    return this.#syncedUpTo;
   }
 
-  /** Notes of what resourceVersion an event was. What a list brings counts when it is complete. */
-  heard(resourceVersion: unknown): void {
+  /** Records the resourceVersion of an event. For a list, it takes effect when the list is complete. */
+  recordVersion(resourceVersion: unknown): void {
     const version = Number(resourceVersion);
     if (this.#list !== undefined) this.#listedUpTo = Math.max(this.#listedUpTo, version || 0);
-    else if (version > 0) this.#heardUpTo = version;
+    else if (version > 0) this.#syncedUpTo = version;
   }
 
-  /** How many objects are held. */
+  /** Number of objects held. */
   get size(): number {
     return this.#held.values().reduce((sum, names) => sum + names.size, 0);
   }
 
-  /** The value of an object; `namespace` is "" where the kind has none. */
+  /** Returns the value that readers see. `namespace` is "" for a cluster-scoped kind. */
   get(namespace: string, name: string): T | undefined {
     return this.#held.get(namespace)?.get(name);
   }
 
-  /** Every value, in no order that means anything. */
+  /** Returns the value in the list that is being filled; otherwise the value that readers see. For writers. */
+  newest(namespace: string, name: string): T | undefined {
+    return this.#list?.get(namespace)?.get(name) ?? this.get(namespace, name);
+  }
+
+  /** Returns all values, in no particular order. */
   values(): IteratorObject<T> {
     return this.#held.values().flatMap((names) => names.values());
   }
 
-  /** Every value in a namespace. */
+  /** Returns all values in a namespace. */
   valuesIn(namespace: string): Iterable<T> {
     return this.#held.get(namespace)?.values() ?? [];
   }
 
   /**
-   * Begins to take in a list of one namespace that is asked for after this, beside the watch. Nothing is set back by it but
-   * what the watch is behind with: what the watch tells meanwhile counts, and a list of its own, which begins after this one,
-   * makes it void. Undefined where such a list is under way, or was never begun.
+   * Begins to accept a list of one namespace that is requested after this call, while the watch continues. An object from
+   * it is valid only if the watch sends no event for that object and begins no list of its own in the meantime. Returns
+   * undefined while the watch lists, or before its first list.
    */
-  beside(namespace: string): Beside | undefined {
-    return this.#synced && this.#list === undefined ? this.#besides.begin(namespace) : undefined;
+  beginConcurrentList(namespace: string): ConcurrentList | undefined {
+    return this.#synced && this.#list === undefined ? this.#concurrentLists.begin(namespace) : undefined;
   }
 
-  /** Starts a list; what an unfinished one before it brought is void. */
+  /** Starts a list. Discards what an unfinished list brought. */
   beginList(): void {
-    this.#besides.makeVoid();
+    this.#concurrentLists.invalidateAll();
+    this.#discardList();
     const first = !this.#synced && this.#held.size === 0;
     this.#list = first ? this.#held : new Map();
     this.#listedUpTo = 0;
@@ -107,34 +118,38 @@ export class Store<T> {
 
   /** Holds `value`, now or when the list that is being filled is complete. */
   put(namespace: string, name: string, value: T): void {
-    this.#besides.told(namespace, name);
+    this.#concurrentLists.recordWatchEvent(namespace, name);
     const before = this.get(namespace, name);
     const unchanged = before !== undefined && this.#options.same(before, value);
     const after = unchanged ? before : value;
+    this.#replaced(this.newest(namespace, name), after);
     if (this.#list !== undefined) set(this.#list, namespace, name, after);
     if (this.#fillsAside || unchanged) return;
     set(this.#held, namespace, name, after);
     this.#announce(namespace, name, before, after);
   }
 
-  /** Holds what it held of an object of which nothing good is known now. */
+  /** Keeps the held value of an object whose newest state is unusable. */
   keep(namespace: string, name: string): void {
-    this.#besides.told(namespace, name);
+    this.#concurrentLists.recordWatchEvent(namespace, name);
     const before = this.get(namespace, name);
-    if (this.#list !== undefined && before !== undefined) set(this.#list, namespace, name, before);
+    if (this.#list === undefined || before === undefined) return;
+    this.#replaced(this.newest(namespace, name), before);
+    set(this.#list, namespace, name, before);
   }
 
-  /** Holds nothing of an object any more. */
+  /** Removes the value of an object, now or when the list that is being filled is complete. */
   delete(namespace: string, name: string): void {
-    this.#besides.told(namespace, name);
+    this.#concurrentLists.recordWatchEvent(namespace, name);
     const before = this.get(namespace, name);
+    this.#replaced(this.newest(namespace, name), this.#fillsAside ? before : undefined);
     if (this.#list !== undefined) remove(this.#list, namespace, name);
     if (this.#fillsAside || before === undefined) return;
     remove(this.#held, namespace, name);
     this.#announce(namespace, name, before, undefined);
   }
 
-  /** Completes a list: readers see it from now on, and all differences at once. */
+  /** Completes a list: readers see it from now on. Announces all differences. */
   endList(): void {
     if (this.#list === undefined) return;
     const before = this.#held;
@@ -142,7 +157,7 @@ export class Store<T> {
     this.#held = after;
     this.#list = undefined;
     this.#synced = true;
-    this.#heardUpTo = this.#listedUpTo;
+    this.#syncedUpTo = this.#listedUpTo;
     if (before !== after) this.#announceDifferences(before, after);
   }
 
@@ -150,10 +165,25 @@ export class Store<T> {
     return this.#list !== undefined && this.#list !== this.#held;
   }
 
+  /** Gives up a list that was filled aside and is not complete. */
+  #discardList(): void {
+    const list = this.#fillsAside ? this.#list : undefined;
+    this.#list = undefined;
+    for (const [namespace, names] of list ?? []) {
+      for (const [name, listed] of names) this.#replaced(listed, this.get(namespace, name));
+    }
+  }
+
+  #replaced(before: T | undefined, after: T | undefined): void {
+    if (before !== after) this.#options.onReplaced?.(before, after);
+  }
+
   #announceDifferences(before: ByName<T>, after: ByName<T>): void {
     for (const [namespace, names] of before) {
       for (const [name, value] of names) {
-        if (after.get(namespace)?.get(name) === undefined) this.#announce(namespace, name, value, undefined, true);
+        if (after.get(namespace)?.get(name) !== undefined) continue;
+        this.#replaced(value, undefined);
+        this.#announce(namespace, name, value, undefined, true);
       }
     }
     for (const [namespace, names] of after) {

@@ -1,20 +1,20 @@
-/** Something that happens once and that many wait for. */
+/** A condition that becomes true once, such as "synced", and that many callers can wait for. */
 export class SyncGate {
   readonly #opened = Promise.withResolvers<void>();
   #isOpen = false;
 
-  /** Whether it happened. */
+  /** Reports whether the gate is open. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Lets all pass who wait and all who come. */
+  /** Opens the gate for all current and later callers. */
   open(): void {
     this.#isOpen = true;
     this.#opened.resolve();
   }
 
-  /** Resolves when the gate is open; rejects with the signal's reason when that is aborted before. */
+  /** Resolves when the gate is open. Rejects with the signal's reason if the signal is aborted first. */
   async opened(signal: AbortSignal): Promise<void> {
     const aborted = Promise.withResolvers<never>();
     const onAbort = () => aborted.reject(signal.reason);

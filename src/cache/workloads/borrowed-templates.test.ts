@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../../test/support/fake-watch.ts";
-import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
@@ -49,12 +49,12 @@ async function start() {
     {
       watch: fake.watch,
       list: fake.list,
-      find: async (kind) => rowOf(kind, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" }),
+      find: async (kind) => requestedKindRow(kind, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" }),
       readTemplate: (row, name, signal) => readWithBorrowedTemplate(client, row, name, { signal }),
     },
     {
       namespaces: undefined,
-      workloadKinds: [readWantedKind(id)].filter((kind) => kind !== undefined),
+      workloadKinds: [parseRequestedKind(id)].filter((kind) => kind !== undefined),
       clock,
       log: silentLogger,
       metrics: new MetricsRegistry(),

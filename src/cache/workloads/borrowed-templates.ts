@@ -1,21 +1,21 @@
-import type { Asking } from "../../domain/compatibility/directives.ts";
-import { isMadeOf } from "../../domain/model/cached-workload.ts";
+import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
+import { matchesObject } from "../../domain/model/cached-workload.ts";
 import {
   isDeleting,
+  toWorkloadIfValid,
   type Workload,
   type WorkloadObject,
   type WorkloadRow,
-  workloadIfAny,
 } from "../../domain/model/workload.ts";
+import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/backoff.ts";
 import { WorkQueue } from "../../runtime/work-queue.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { askedMs, isReadFailure } from "../store/read-failure.ts";
 import type { ReadTemplate } from "../store/read-template.ts";
-import type { Completing } from "../store/reflector.ts";
+import type { Completer } from "../store/reflector.ts";
 
 type O = KubeObject & WorkloadObject;
 
@@ -35,7 +35,7 @@ interface Wanted {
 /** What {@link LentTemplates} works with. */
 export interface BorrowedTemplatesOptions {
   readonly read: ReadTemplate;
-  readonly asking: Asking;
+  readonly asking: DirectiveContext;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
@@ -55,7 +55,7 @@ const retries = { baseMs: 500, maxMs: 30_000 };
  *
  * The watch does not wait for these reads. Only the name of a workload waits for one, because many large objects may.
  */
-export class BorrowedTemplates implements Completing<O, Workload> {
+export class BorrowedTemplates implements Completer<O, Workload> {
   readonly #row: WorkloadRow;
   readonly #options: BorrowedTemplatesOptions;
   readonly #queue: WorkQueue;
@@ -74,7 +74,7 @@ export class BorrowedTemplates implements Completing<O, Workload> {
     });
   }
 
-  takes(object: O, held: Workload | undefined): boolean {
+  enqueue(object: O, held: Workload | undefined): boolean {
     const { asking } = this.#options;
     const { namespace = "", name } = object.metadata;
     const key = `${namespace}/${name}`;
@@ -89,11 +89,11 @@ export class BorrowedTemplates implements Completing<O, Workload> {
     return true;
   }
 
-  drop(namespace: string, name: string): void {
+  forget(namespace: string, name: string): void {
     this.#wanted.delete(`${namespace}/${name}`);
   }
 
-  dropAll(namespace: string): void {
+  forgetAll(namespace: string): void {
     for (const key of this.#wanted.keys()) {
       if (namespace === "" || parse(key).namespace === namespace) this.#wanted.delete(key);
     }
@@ -106,16 +106,16 @@ export class BorrowedTemplates implements Completing<O, Workload> {
     await Promise.all(Array.from({ length: atOnce }, () => this.#work(put, signal)));
   }
 
-  #isToBeRead(object: O, held: Workload | undefined, asking: Asking): boolean {
-    if (this.#row.borrowing?.templateSourceOf(object) === undefined) return false;
+  #isToBeRead(object: O, held: Workload | undefined, asking: DirectiveContext): boolean {
+    if (this.#row.workloadRef?.templateSourceOf(object) === undefined) return false;
     // Nobody decides by what it reads any more, and its finalizer goes whether that can be read or not.
     if (isDeleting(object.metadata)) return false;
-    if (held !== undefined && isMadeOf(held, object, asking)) return false;
-    return workloadIfAny(this.#row, object, asking)?.optIn.state === "in";
+    if (held !== undefined && matchesObject(held, object, asking)) return false;
+    return toWorkloadIfValid(this.#row, object, asking)?.optIn.state === "in";
   }
 
   async #work(put: (whole: O) => void, signal: AbortSignal): Promise<void> {
-    for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
+    for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
       const againMs = await this.#read(key, put, signal);
       if (againMs !== undefined) this.#queue.add(key, { delayMs: againMs });
       this.#queue.done(key);
@@ -141,7 +141,7 @@ export class BorrowedTemplates implements Completing<O, Workload> {
       return undefined;
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!isReadFailure(error)) throw error;
+      if (!isApiFailure(error)) throw error;
       return this.#failed(name, wanted, error);
     }
   }
@@ -153,7 +153,7 @@ export class BorrowedTemplates implements Completing<O, Workload> {
     const isNews = failures === 0 && wanted.failures === 0;
     const fields = { kind: this.#row.id, namespace, name, error: errorText(error) };
     log[isNews ? "warn" : "debug"]("cannot read the pod template that a workload borrows; trying again", fields);
-    const pauseMs = (count: number) => Math.max(askedMs(error), backoffMs(count, { ...retries, random }));
+    const pauseMs = (count: number) => Math.max(retryAfterMs(error), backoffMs(count, { ...retries, random }));
     const againMs = pauseMs(Math.max(failures, wanted.failures));
     this.#failing.set(namespace, { failures: failures + 1, until: clock.monotonic() + pauseMs(failures) });
     wanted.failures++;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { FakeWatch } from "../../../test/support/fake-watch.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
-import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
@@ -26,7 +26,7 @@ function start(first?: string | Error, namespaces?: readonly string[]) {
   const log: Logger = { debug: () => {}, info: at("info"), warn: at("warn"), error: at("error") };
   const changes: StoreChange<Workload>[] = [];
   const listed: string[] = [];
-  const wanted = [readWantedKind(id)].filter((kind) => kind !== undefined);
+  const wanted = [parseRequestedKind(id)].filter((kind) => kind !== undefined);
   /** A version that is served, an error, or none. */
   const served: { now: string | Error | undefined; asked: number } = { now: first, asked: 0 };
   const caches = cachesOver(
@@ -37,7 +37,7 @@ function start(first?: string | Error, namespaces?: readonly string[]) {
         served.asked++;
         if (served.now instanceof Error) throw served.now;
         if (served.now === undefined) return undefined;
-        return rowOf(kind, { apiVersion: `example.com/${served.now}`, kind: "Widget" });
+        return requestedKindRow(kind, { apiVersion: `example.com/${served.now}`, kind: "Widget" });
       },
     },
     {
@@ -150,7 +150,7 @@ describe("a kind of workload that is wanted", () => {
   it("holds up nobody where it cannot be listed, and says so", async () => {
     const { fake, clock, caches } = start("v1", ["ns"]);
     await clock.advance(0);
-    await fake.feed("widgets/ns").push({ type: "initFailed", why: "cannot watch widgets in ns: allow it" });
+    await fake.feed("widgets/ns").push({ type: "initFailed", reason: "cannot watch widgets in ns: allow it" });
     for (const kind of ["configmaps", "secrets", "deployments", "statefulsets", "daemonsets"])
       await fake.feed(`${kind}/ns`).list();
     expect(caches.synced).toBe(true);

@@ -1,12 +1,12 @@
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
-import type { WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadKind, WorkloadRow } from "../../domain/model/workload.ts";
+import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/backoff.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import type { ListNamespace, Source, Watch } from "../store/kind-cache.ts";
-import { askedMs, isReadFailure } from "../store/read-failure.ts";
+import type { CacheSource, ListNamespace, Watch } from "../store/kind-cache.ts";
 import type { WorkloadCache } from "./workload-caches.ts";
 
 /** How often it is asked whether a kind is there. A CustomResourceDefinition is no news that anybody waits for. */
@@ -25,8 +25,8 @@ interface Present {
 
 /** What {@link ExtraKinds} works with. */
 export interface ExtraKindsOptions {
-  readonly workloadKinds?: readonly WantedKind[] | undefined;
-  readonly source: Source;
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
+  readonly source: CacheSource;
   /** Those of all kinds; what is found here comes and goes in it. */
   readonly caches: Map<WorkloadKind, WorkloadCache>;
   readonly cacheOf: (row: WorkloadRow) => WorkloadCache;
@@ -65,11 +65,11 @@ export class ExtraKinds {
     return [...this.#present.values().flatMap(({ problems }) => problems.values())];
   }
 
-  /** See {@link KindCache.listAgain}; what cannot be listed at all is, from the beginning, as soon as it can. */
-  async listAgain(namespace: string, list: ListNamespace, signal: AbortSignal): Promise<boolean> {
+  /** See {@link KindCache.relist}; what cannot be listed at all is, from the beginning, as soon as it can. */
+  async relist(namespace: string, list: ListNamespace, signal: AbortSignal): Promise<boolean> {
     for (const { cache, problems } of this.#present.values()) {
       const isUnlisted = problems.size > 0 && !cache.isListed(namespace);
-      if (!isUnlisted && !(await cache.listAgain(namespace, list, signal))) return false;
+      if (!isUnlisted && !(await cache.relist(namespace, list, signal))) return false;
     }
     return true;
   }
@@ -113,13 +113,13 @@ export class ExtraKinds {
           log.info("a kind of workload is not there; looking again every 30 s", { kind: id });
       } catch (error) {
         if (signal.aborted) break;
-        if (!isReadFailure(error)) throw error;
+        if (!isApiFailure(error)) throw error;
         const level = failures === 0 ? "warn" : "debug";
         log[level]("cannot tell whether a kind of workload is there; trying again", {
           kind: id,
           error: errorText(error),
         });
-        waitMs = Math.max(askedMs(error), backoffMs(failures++, { ...retries, random }));
+        waitMs = Math.max(retryAfterMs(error), backoffMs(failures++, { ...retries, random }));
       }
       // Rejects only when the signal is aborted, which the loop sees for itself.
       await sleep(clock, waitMs, signal).catch(() => {});

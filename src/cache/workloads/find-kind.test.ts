@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { workloadObject } from "../../../test/support/domain/objects.ts";
-import { readWantedKind, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, type RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findKind } from "./find-kind.ts";
 
-const wanted = readWantedKind("example.com/v1/widgets") as WantedKind;
+const wanted = parseRequestedKind("example.com/v1/widgets") as RequestedKind;
 const counts = ["observedGeneration", "replicas", "updatedReplicas", "availableReplicas"];
 
 /** An API server that has Widgets, and publishes a definition of them from the so-and-so-many-th time on that it is asked. */

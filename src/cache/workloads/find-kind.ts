@@ -1,5 +1,5 @@
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
-import { rowOf, type WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import { type RequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../../domain/model/workload.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { findResource } from "../../kube/reads/discovery.ts";
@@ -23,17 +23,17 @@ export interface FindKindOptions {
  */
 export async function findKind(
   client: Pick<ApiClient, "request">,
-  wanted: WantedKind,
+  wanted: RequestedKind,
   { before, pause, signal }: FindKindOptions = {},
 ): Promise<WorkloadRow | undefined> {
   const found = await findResource(client, wanted, signal);
   if (!found?.namespaced) return undefined;
   if (before?.apiVersion === found.apiVersion && before.kind === found.kind) return before;
-  if (knownKinds[wanted.id] !== undefined) return rowOf(wanted, found);
+  if (knownKinds[wanted.id] !== undefined) return requestedKindRow(wanted, found);
   let statusFields = await findStatusFields(client, found, signal);
   for (let tries = 1; statusFields === undefined && pause !== undefined && tries < mostTries; tries++) {
     await pause();
     statusFields = await findStatusFields(client, found, signal);
   }
-  return rowOf(wanted, { ...found, statusFields });
+  return requestedKindRow(wanted, { ...found, statusFields });
 }

@@ -4,7 +4,7 @@ import type { WorkloadObject, WorkloadRow } from "../../domain/model/workload.ts
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 
 type Limits = { readonly timeoutMs?: number; readonly signal?: AbortSignal };
 
@@ -14,25 +14,25 @@ export type StoredTemplateSource = KubeObject & WorkloadObject;
 /** Undefined where there is none, or none is borrowed. Throws what {@link ApiClient.request} throws, besides 404. */
 export async function readTemplateSource(
   client: Pick<ApiClient, "request">,
-  { borrowing }: Pick<WorkloadRow, "borrowing">,
+  { workloadRef }: Pick<WorkloadRow, "workloadRef">,
   object: WorkloadObject,
   limits: Limits = {},
 ): Promise<StoredTemplateSource | undefined> {
-  const templateSource = borrowing?.templateSourceOf(object);
+  const templateSource = workloadRef?.templateSourceOf(object);
   const namespace = object.metadata?.namespace;
   if (templateSource === undefined || namespace === undefined || !isTemplateSource(templateSource)) return undefined;
   const path = resourcePath(kinds.Deployment, { namespace, name: templateSource.name });
-  return readIfThere<StoredTemplateSource>(client, { path, ...limits });
+  return getIfExists<StoredTemplateSource>(client, { path, ...limits });
 }
 
 /** An object with the pod template of `lender`; the object as it is where there is no lender. */
 export function withTemplateOf<O extends WorkloadObject>(
-  { borrowing }: Pick<WorkloadRow, "borrowing">,
+  { workloadRef }: Pick<WorkloadRow, "workloadRef">,
   object: O,
   templateSource: StoredTemplateSource | undefined,
 ): O {
-  if (borrowing === undefined || templateSource === undefined) return object;
-  return borrowing.withTemplate(object, templateSource.spec?.template, templateSource.metadata.generation ?? 0) as O;
+  if (workloadRef === undefined || templateSource === undefined) return object;
+  return workloadRef.withTemplate(object, templateSource.spec?.template, templateSource.metadata.generation ?? 0) as O;
 }
 
 /**
@@ -41,7 +41,7 @@ export function withTemplateOf<O extends WorkloadObject>(
  */
 export async function withBorrowedTemplate<O extends WorkloadObject>(
   client: Pick<ApiClient, "request">,
-  row: Pick<WorkloadRow, "borrowing">,
+  row: Pick<WorkloadRow, "workloadRef">,
   object: O,
   limits: Limits = {},
 ): Promise<O> {
@@ -58,6 +58,6 @@ export async function readWithBorrowedTemplate(
   name: { readonly namespace: string; readonly name: string },
   limits: Limits,
 ): Promise<(KubeObject & WorkloadObject) | undefined> {
-  const object = await readIfThere<KubeObject & WorkloadObject>(client, { path: resourcePath(row, name), ...limits });
+  const object = await getIfExists<KubeObject & WorkloadObject>(client, { path: resourcePath(row, name), ...limits });
   return object && withBorrowedTemplate(client, row, object, limits);
 }

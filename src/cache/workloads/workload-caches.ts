@@ -1,6 +1,6 @@
-import type { Asking } from "../../domain/compatibility/directives.ts";
+import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
-import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";
+import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "../../domain/model/cached-workload.ts";
 import { hasSchedulingHold } from "../../domain/model/scheduling-hold.ts";
 import {
   MalformedWorkload,
@@ -19,45 +19,45 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import type { PatternIndex } from "../index/pattern-index.ts";
 import type { ReferenceIndex } from "../index/reference-index.ts";
 import { KindCache } from "../store/kind-cache.ts";
-import { type Allotments, isLeftOut } from "../store/namespace-limits.ts";
+import { isLeftOut, type NamespaceLimits } from "../store/namespace-limits.ts";
 import type { ReadTemplate } from "../store/read-template.ts";
 import type { StoreChange } from "../store/store.ts";
 import { BorrowedTemplates } from "./borrowed-templates.ts";
 
 interface Options {
-  /** Undefined for all. */
+  /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly log: Logger;
-  /** What decides of a workload besides itself. */
-  readonly asking: Asking;
+  /** What affects a workload in addition to its own annotations. */
+  readonly asking: DirectiveContext;
   readonly onWorkloadChange: (change: StoreChange<Workload>) => void;
-  /** See {@link Source.readTemplate}. */
+  /** See {@link CacheSource.readTemplate}. */
   readonly readTemplate?: ReadTemplate | undefined;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
-/** What is held of one kind of workload. */
+/** The workloads of one kind. */
 export type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
-/** The caches of the workloads that concern Wave, and how one is made of any other kind. */
+/** The caches of the workloads that are relevant for Wave. */
 export interface WorkloadCaches {
   /** By kind. */
   readonly caches: Map<WorkloadKind, WorkloadCache>;
+  /** Makes the cache of another kind. */
   readonly cacheOf: (row: WorkloadRow) => WorkloadCache;
 }
 
-/** The caches of the built-in kinds; `index` and `patterns` follow what workloads of all kinds read. */
+/** Makes the caches of the built-in kinds. Keeps `index` and `patterns` in step with what workloads of all kinds read. */
 export function workloadCaches(
   options: Options,
   { index, patterns }: { readonly index: ReferenceIndex; readonly patterns: PatternIndex },
-  allotments: Allotments,
+  namespaceLimits: NamespaceLimits,
 ): WorkloadCaches {
   const { namespaces, log, asking, onWorkloadChange, readTemplate } = options;
   const onChange = (change: StoreChange<Workload>) => {
-    if (change.after === undefined && change.before !== undefined) allotments.giveBack(change.before);
     index.set(change.key, change.after?.references.map(configKey) ?? []);
-    patterns.set(change.key, namespaceOf(change.key), change.after?.foreign?.patterns ?? []);
+    patterns.set(change.key, namespaceOf(change.key), change.after?.peer?.patterns ?? []);
     onWorkloadChange(change);
   };
   const cacheOf = (row: WorkloadRow): WorkloadCache =>
@@ -66,30 +66,32 @@ export function workloadCaches(
       resource: row,
       namespaces,
       transform: (object, held) => {
-        const mayFitNow = isLeftOut(held) && allotments.hasRoom(held?.namespace ?? "");
-        if (held !== undefined && !mayFitNow && isMadeOf(held, object, asking)) return withProgressOf(held, object);
+        const mayFitNow = isLeftOut(held) && namespaceLimits.hasRoom(held?.namespace ?? "");
+        if (held !== undefined && !mayFitNow && matchesObject(held, object, asking))
+          return withProgressOf(held, object);
         const workload = workloadFrom(row, object, asking, held, log);
-        if (workload === undefined || !concernsWave(workload)) return undefined;
-        return allotments.take(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
+        if (workload === undefined || !isRelevant(workload)) return undefined;
+        return namespaceLimits.fit(held, workload, (mebibytes) => withoutReferences(workload, mebibytes));
       },
-      completing:
-        row.borrowing && readTemplate && new BorrowedTemplates(row, { ...options, asking, read: readTemplate }),
+      completer:
+        row.workloadRef && readTemplate && new BorrowedTemplates(row, { ...options, asking, read: readTemplate }),
       same: sameWorkload,
       onChange,
-      listAgain: () => allotments.hasRoomAnywhere,
+      onReplaced: namespaceLimits.record,
+      shouldRelist: () => namespaceLimits.hasRoomAnywhere,
       log,
     });
   return { caches: new Map(builtInKinds.map((row) => [row.id, cacheOf(row)])), cacheOf };
 }
 
 /**
- * Undefined where an object is none, or is none any more: what was known of it would be planned for ever, and never be
- * written.
+ * Returns undefined for an object that is not a valid workload. The cache then forgets it: Wave would otherwise plan the
+ * previous state forever and could never write it.
  */
 function workloadFrom(
   row: WorkloadRow,
   object: KubeObject & WorkloadObject,
-  asking: Asking,
+  asking: DirectiveContext,
   held: Workload | undefined,
   log: Logger,
 ): Workload | undefined {
@@ -98,15 +100,15 @@ function workloadFrom(
   } catch (error) {
     if (!(error instanceof MalformedWorkload)) throw error;
     const { namespace, name, annotations } = object.metadata;
-    // Nobody waits for others: a Rollout that takes its pod template from a Deployment has none.
-    const isWanted = held !== undefined || annotations?.[updateOnConfigChange] !== undefined;
+    // Other malformed objects are not reported: a Rollout that takes its pod template from a Deployment has none.
+    const isExpected = held !== undefined || annotations?.[updateOnConfigChange] !== undefined;
     const fields = { kind: row.id, namespace, name, error: error.message };
-    log[isWanted ? "warn" : "debug"]("ignored a malformed workload", fields);
+    log[isExpected ? "warn" : "debug"]("ignored a malformed workload", fields);
     return undefined;
   }
 }
 
-function concernsWave(workload: Workload): boolean {
+function isRelevant(workload: Workload): boolean {
   return (
     workload.optIn.state !== "out" ||
     hasSchedulingHold(workload) ||

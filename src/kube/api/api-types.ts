@@ -1,4 +1,4 @@
-import type { ObjectMeta as OptionalObjectMeta, Status as ServerStatus } from "kubernetes-types/meta/v1.d.ts";
+import type { ObjectMeta as OptionalObjectMeta, Status as ServerStatus } from "#kubernetes";
 
 /** Metadata of an object that the API server has stored: name, uid and resourceVersion are then always there. */
 export interface ObjectMeta extends Omit<OptionalObjectMeta, "name" | "uid" | "resourceVersion"> {

@@ -1,7 +1,7 @@
 import type { Status } from "./api-types.ts";
 
 /** What an {@link ApiError} is made of. */
-export interface ApiFailure {
+export interface ApiErrorFields {
   /** What was asked, such as "patch deployments/web in default". */
   readonly request: string;
   readonly status: number;
@@ -26,7 +26,7 @@ export class ApiError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly details: Status["details"] | undefined;
 
-  constructor({ request, status, reason, serverMessage, retryAfterMs, details }: ApiFailure) {
+  constructor({ request, status, reason, serverMessage, retryAfterMs, details }: ApiErrorFields) {
     super(`${request}: ${status}${reason && ` ${reason}`}${serverMessage && `: ${serverMessage}`}`);
     this.status = status;
     this.reason = reason;

@@ -1,11 +1,11 @@
 import { bearer, type Credential, type Credentials } from "./credentials.ts";
-import { type ExecPlugin, type ExecStatus, type ExecSurroundings, runExecPlugin } from "./exec-plugin.ts";
+import { type ExecContext, type ExecCredential, type ExecPlugin, runExecPlugin } from "./exec-plugin.ts";
 
 /**
  * Credentials that a program prints. They are kept until they expire, or until the server answers 401; however many
  * requests wait for them the program runs once. What it prints again unchanged is the same credential.
  */
-export function execCredentials(plugin: ExecPlugin, surroundings: ExecSurroundings): Credentials {
+export function execCredentials(plugin: ExecPlugin, surroundings: ExecContext): Credentials {
   let credential: Credential | undefined;
   let expiresAt = Number.POSITIVE_INFINITY;
   let running: Promise<Credential> | undefined;
@@ -33,7 +33,7 @@ export function execCredentials(plugin: ExecPlugin, surroundings: ExecSurroundin
 }
 
 /** A certificate that stays the same stays the same object too, so that connections made with it stay in use. */
-function toCredential({ token, certificate }: ExecStatus, before: Credential | undefined): Credential {
+function toCredential({ token, certificate }: ExecCredential, before: Credential | undefined): Credential {
   const old = before?.certificate;
   const sameCertificate = old?.cert === certificate?.cert && old?.key === certificate?.key;
   const headers = token === undefined ? {} : bearer(token);

@@ -22,7 +22,7 @@ export interface ExecPlugin {
 }
 
 /** What a plugin is run with. */
-export interface ExecSurroundings {
+export interface ExecContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether a person can be asked on standard input. */
   readonly interactive: boolean;
@@ -30,7 +30,7 @@ export interface ExecSurroundings {
 }
 
 /** What a plugin answers: a token, a client certificate or both. */
-export interface ExecStatus {
+export interface ExecCredential {
   readonly token: string | undefined;
   /** In PEM. */
   readonly certificate: { readonly cert: string; readonly key: string } | undefined;
@@ -49,7 +49,7 @@ const outputLimit = 1 << 20;
  * @throws ClusterConfigError that names the plugin and its kubeconfig, with what it wrote to standard error, or with the
  * kubeconfig's hint how to install it; never with what it wrote to standard output, which may be a credential.
  */
-export async function runExecPlugin(plugin: ExecPlugin, surroundings: ExecSurroundings): Promise<ExecStatus> {
+export async function runExecPlugin(plugin: ExecPlugin, surroundings: ExecContext): Promise<ExecCredential> {
   const { command, file, place } = plugin;
   try {
     return readStatus(plugin, await run(plugin, surroundings));
@@ -58,7 +58,7 @@ export async function runExecPlugin(plugin: ExecPlugin, surroundings: ExecSurrou
   }
 }
 
-async function run(plugin: ExecPlugin, { env, interactive, clock }: ExecSurroundings): Promise<string> {
+async function run(plugin: ExecPlugin, { env, interactive, clock }: ExecContext): Promise<string> {
   const { command, args, apiVersion, cluster, interactiveMode } = plugin;
   if (interactiveMode === "Always" && !interactive) {
     throw new Error("it wants to ask a person (interactiveMode: Always) and standard input is no terminal");
@@ -107,7 +107,7 @@ async function run(plugin: ExecPlugin, { env, interactive, clock }: ExecSurround
   });
 }
 
-function readStatus({ apiVersion }: ExecPlugin, output: string): ExecStatus {
+function readStatus({ apiVersion }: ExecPlugin, output: string): ExecCredential {
   const answer = parse(output);
   if (answer.kind !== "ExecCredential") throw new Error("what it printed is no ExecCredential in JSON");
   if (answer.apiVersion !== apiVersion) {

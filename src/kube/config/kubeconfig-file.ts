@@ -18,7 +18,7 @@ export async function readKubeconfigFile(file: string): Promise<Section | undefi
 }
 
 /** PEM from `NAME-data` in base64, or else from the file that `NAME` says; undefined where neither is given. */
-export async function pemOf(section: Section, name: string): Promise<string | undefined> {
+export async function readPem(section: Section, name: string): Promise<string | undefined> {
   const inline = section.text(`${name}-data`);
   if (inline !== undefined) return checkedPem(section, `${name}-data`, Buffer.from(inline, "base64").toString());
   const path = section.path(name);

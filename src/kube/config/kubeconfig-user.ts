@@ -8,7 +8,7 @@ import {
   withHeaders,
 } from "./credentials.ts";
 import { execCredentials } from "./exec-credentials.ts";
-import type { ExecPlugin, ExecSurroundings } from "./exec-plugin.ts";
+import type { ExecContext, ExecPlugin } from "./exec-plugin.ts";
 
 /**
  * The credentials of a kubeconfig's user, in kubectl's order of preference: token file (until it can be read the token
@@ -19,7 +19,7 @@ export function userCredentials(
   user: Section | undefined,
   cluster: Section,
   ca: string | undefined,
-  surroundings: ExecSurroundings,
+  surroundings: ExecContext,
 ): Credentials {
   if (user === undefined) return fixedCredentials();
   const impersonation = impersonationHeaders(user);
@@ -31,7 +31,7 @@ function ownCredentials(
   user: Section,
   cluster: Section,
   ca: string | undefined,
-  surroundings: ExecSurroundings,
+  surroundings: ExecContext,
 ): Credentials {
   const token = user.text("token");
   const tokenFile = user.path("tokenFile");

@@ -1,12 +1,12 @@
 import type { Section } from "../../lib/section.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 import type { ClusterConfig } from "./cluster-access.ts";
-import type { ExecSurroundings } from "./exec-plugin.ts";
-import { pemOf, readKubeconfigFile } from "./kubeconfig-file.ts";
+import type { ExecContext } from "./exec-plugin.ts";
+import { readKubeconfigFile, readPem } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
 
 /** Which context of which files. */
-export interface KubeconfigOptions extends ExecSurroundings {
+export interface KubeconfigOptions extends ExecContext {
   /** Undefined: the current one. */
   readonly context: string | undefined;
 }
@@ -72,9 +72,9 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
   const user = referred(context, "user", users, files);
 
   const tls = {
-    ca: await pemOf(cluster, "certificate-authority"),
-    cert: await (user && pemOf(user, "client-certificate")),
-    key: await (user && pemOf(user, "client-key")),
+    ca: await readPem(cluster, "certificate-authority"),
+    cert: await (user && readPem(user, "client-certificate")),
+    key: await (user && readPem(user, "client-key")),
     insecure: cluster.flag("insecure-skip-tls-verify"),
     serverName: cluster.text("tls-server-name"),
   };

@@ -17,17 +17,17 @@ export interface ObjectEvent {
   readonly type: "Normal" | "Warning";
   /** CamelCase. */
   readonly reason: string;
-  /** Cut at {@link longestMessage}. Never holds a value of a ConfigMap or Secret. */
+  /** Cut at {@link maxMessageBytes}. Never holds a value of a ConfigMap or Secret. */
   readonly message: string;
   /** Where it may be no news: it was "told" before, or "perhaps", by whoever led before. */
   readonly repeats?: "told" | "perhaps";
 }
 
 /** How many bytes of a message the API server takes. */
-export const longestMessage = 1024;
+export const maxMessageBytes = 1024;
 
 /** Who tells. */
-export interface Reporter {
+export interface EventSource {
   readonly clock: Clock;
   readonly component: string;
   /** Which replica writes. */
@@ -35,18 +35,18 @@ export interface Reporter {
 }
 
 /** The Event that tells of it for the first time, as the API server takes it. */
-export function bodyOf(event: ObjectEvent, count: number, { clock, component, instance }: Reporter): object {
+export function toEventBody(event: ObjectEvent, count: number, { clock, component, instance }: EventSource): object {
   const { regarding, type, reason, message } = event;
   const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
   const now = timestamp(clock);
   return {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name: nameOf(event), namespace },
+    metadata: { name: eventName(event), namespace },
     involvedObject: { ...reference, ...(regarding.namespace && { namespace: regarding.namespace }) },
     type,
     reason,
-    message: cut(message, longestMessage),
+    message: truncateUtf8(message, maxMessageBytes),
     source: { component },
     reportingComponent: component,
     reportingInstance: instance,
@@ -57,7 +57,7 @@ export function bodyOf(event: ObjectEvent, count: number, { clock, component, in
 }
 
 /** The object's name, as far as it may be the beginning of one, and 16 digits of a hash over what the Event says. */
-export function nameOf({ regarding, type, reason, message }: ObjectEvent): string {
+export function eventName({ regarding, type, reason, message }: ObjectEvent): string {
   const said = JSON.stringify([regarding.uid, regarding.name, type, reason, message]);
   const digits = createHash("sha256").update(said).digest("hex").slice(0, 16);
   return `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${digits}`;
@@ -69,7 +69,7 @@ export function timestamp(clock: Clock): string {
 }
 
 /** A text as at most `bytes` bytes of UTF-8, with a mark where something is cut off. What is cut is a copy. */
-export function cut(message: string, bytes: number): string {
+export function truncateUtf8(message: string, bytes: number): string {
   const encoded = Buffer.from(message);
   if (encoded.length <= bytes) return message;
   return `${encoded.toString("utf8", 0, bytes - 6).replace(/\uFFFD$/, "")}…`;

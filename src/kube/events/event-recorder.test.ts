@@ -9,7 +9,7 @@ import type { KubeObject } from "../api/api-types.ts";
 import { ApiError } from "../api/errors.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { ObjectEvent } from "./event-object.ts";
-import { createEventRecorder, type Recorded } from "./event-recorder.ts";
+import { createEventRecorder, type EventResult } from "./event-recorder.ts";
 
 const events = "/api/v1/namespaces/default/events";
 
@@ -21,7 +21,7 @@ interface StoredEvent extends KubeObject {
 }
 
 /** A recorder that writes to a sandbox, whose clock it does not share. */
-async function start(onRecorded?: (event: ObjectEvent, recorded: Recorded) => void) {
+async function start(onRecorded?: (event: ObjectEvent, recorded: EventResult) => void) {
   const sandbox = await startSandbox({ controllers: false });
   const { client } = clientOf(sandbox.url);
   const clock = new FakeClock();
@@ -82,7 +82,7 @@ describe("an Event", () => {
   });
 
   it("is handed on with what became of it: the first that says so, counted on one that is there, or not written", async () => {
-    const handedOn: [string, Recorded][] = [];
+    const handedOn: [string, EventResult][] = [];
     const { sandbox, client, recorder, another } = await start(({ message }, how) => handedOn.push([message, how]));
     await recorder.record(changed);
     await recorder.record(changed);

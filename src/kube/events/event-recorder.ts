@@ -5,10 +5,10 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError, isAlreadyExists, isNotFound } from "../api/errors.ts";
 import { resourcePath, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
-import { bodyOf, nameOf, type ObjectEvent, type Reporter, timestamp } from "./event-object.ts";
+import { type EventSource, eventName, type ObjectEvent, timestamp, toEventBody } from "./event-object.ts";
 
 /** What became of an Event: it was the first that says so, was counted on one that is there, or could not be written. */
-export type Recorded = "first" | "again" | "failed";
+export type EventResult = "first" | "again" | "failed";
 
 /** Writes core/v1 Events. */
 export interface EventRecorder {
@@ -21,12 +21,12 @@ export interface EventRecorder {
 }
 
 /** What a recorder works with. */
-export interface EventRecorderOptions extends Reporter {
+export interface EventRecorderOptions extends EventSource {
   readonly client: Pick<ApiClient, "request">;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   /** Told of each Event when it is written or has failed. */
-  readonly onRecorded?: ((event: ObjectEvent, recorded: Recorded) => void) | undefined;
+  readonly onRecorded?: ((event: ObjectEvent, recorded: EventResult) => void) | undefined;
 }
 
 /** How many counts are remembered, those of the most recent Events: so a repeat costs one request instead of three. */
@@ -56,14 +56,14 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   const create = async (path: string, event: ObjectEvent, times: number): Promise<Counted> => {
     try {
-      await client.request({ method: "POST", path, body: bodyOf(event, times, options), timeoutMs });
+      await client.request({ method: "POST", path, body: toEventBody(event, times, options), timeoutMs });
       return { count: times, recorded: "first" };
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       const body = { lastTimestamp: timestamp(clock) };
       const there = await client.request<{ count?: number }>({
         method: "PATCH",
-        path: `${path}/${nameOf(event)}`,
+        path: `${path}/${eventName(event)}`,
         body,
         timeoutMs,
       });
@@ -74,12 +74,12 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const raise = async (path: string, event: ObjectEvent, to: number): Promise<Counted> => {
     const count = Math.min(to, 2 ** 31 - 1);
     const body = { count, lastTimestamp: timestamp(clock) };
-    await client.request({ method: "PATCH", path: `${path}/${nameOf(event)}`, body, timeoutMs });
+    await client.request({ method: "PATCH", path: `${path}/${eventName(event)}`, body, timeoutMs });
     return { count, recorded: "again" };
   };
 
-  const write = async (path: string, event: ObjectEvent, times: number): Promise<Recorded> => {
-    const key = `${path}/${nameOf(event)}`;
+  const write = async (path: string, event: ObjectEvent, times: number): Promise<EventResult> => {
+    const key = `${path}/${eventName(event)}`;
     const before = counts.get(key);
     counts.delete(key);
     const { count, recorded } =
@@ -123,7 +123,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     unlogged = 0;
   };
 
-  const recordedAs = async (event: ObjectEvent, times: number): Promise<Recorded> => {
+  const recordedAs = async (event: ObjectEvent, times: number): Promise<EventResult> => {
     const namespace = event.regarding.namespace || "default";
     if (refuses(namespace)) {
       failures.inc();
@@ -148,7 +148,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 /** How often an Event tells that it happened, after it was written. */
 interface Counted {
   readonly count: number;
-  readonly recorded: Exclude<Recorded, "failed">;
+  readonly recorded: Exclude<EventResult, "failed">;
 }
 
 /**

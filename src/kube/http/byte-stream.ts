@@ -1,18 +1,18 @@
-import { partsOf } from "./answer.ts";
-import type { Guard } from "./guard.ts";
-import type { Opened } from "./open-request.ts";
+import type { OpenResponse } from "./open-request.ts";
 import type { Reachability } from "./reachability.ts";
-import { failureOf } from "./request-failure.ts";
+import { toRequestError } from "./request-error.ts";
+import type { RequestGuard } from "./request-guard.ts";
 import type { RequestInfo } from "./request-info.ts";
+import { chunksOf } from "./response-body.ts";
 
 /** The body of an answer as it comes. Disposing of it early cancels the request. */
 export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {}
 
 /** The body of an answer that is open, which the signal, the guard and whoever reads it may end. Throws out of the loop what a request throws. */
 export function byteStream(
-  opened: Opened,
+  opened: OpenResponse,
   info: RequestInfo,
-  guard: Guard,
+  guard: RequestGuard,
   {
     signal,
     reachability,
@@ -27,12 +27,12 @@ export function byteStream(
   return {
     async *[Symbol.asyncIterator]() {
       try {
-        for await (const part of partsOf(opened.response)) {
-          reachability?.answered();
+        for await (const part of chunksOf(opened.response)) {
+          reachability?.responded();
           yield part;
         }
       } catch (error) {
-        const failure = failureOf(error, info, guard, signal);
+        const failure = toRequestError(error, info, guard, signal);
         reachability?.failed(failure);
         throw failure;
       } finally {

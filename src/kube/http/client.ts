@@ -1,22 +1,22 @@
 import type { Clock } from "../../lib/clock.ts";
-import { Garbage } from "../../lib/garbage.ts";
-import { Lane } from "../../lib/lane.ts";
+import { GarbageCollection } from "../../lib/garbage-collection.ts";
+import { SlotPool } from "../../lib/slot-pool.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { ClusterConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
-import { apiErrorOf, readBody } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
-import { longestObjectBytes } from "./assembly.ts";
 import { type ByteStream, byteStream } from "./byte-stream.ts";
+import { maxObjectBytes } from "./chunk-buffer.ts";
 import { type Connections, createConnections } from "./connections.ts";
-import { createGuard, type Guard } from "./guard.ts";
 import type { PingSettings } from "./http2-transport.ts";
-import { withoutBulk } from "./large-json.ts";
-import { type Opened, open } from "./open-request.ts";
+import { withoutBulkyFields } from "./large-json.ts";
+import { type OpenResponse, openRequest } from "./open-request.ts";
 import type { Reachability } from "./reachability.ts";
-import { codeOf, countedAs, failureOf } from "./request-failure.ts";
+import { requestLabels, statusLabel, toRequestError } from "./request-error.ts";
+import { createRequestGuard, type RequestGuard } from "./request-guard.ts";
 import { type RequestInfo, requestInfo } from "./request-info.ts";
+import { readBody, toApiError } from "./response-body.ts";
 import { UnprocessedError } from "./transport.ts";
 
 /** The connection to an API server. */
@@ -31,7 +31,7 @@ export interface ApiClient {
   /** A successful answer's body as it comes; throws like `request`, and ConnectionError out of the stream when it breaks. */
   stream(request: ApiRequest): Promise<ByteStream>;
   /** Whether the last that was heard of the server is that it does not answer; absent where nobody looks. */
-  readonly unreachable?: (() => boolean) | undefined;
+  readonly isUnreachable?: (() => boolean) | undefined;
   /** Ends all connections; requests under way fail with ConnectionError. */
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     return connections;
   };
 
-  const sendOnce = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: Guard) => {
+  const sendOnce = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: RequestGuard) => {
     const connections = connectionsFor(credential);
     let transport = connections.withRoom(longLived);
     // Of the many that may wait for one connection, those for whom it has no room make the next.
@@ -90,7 +90,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       await orCancelled(connections.connect(), guard);
     }
     if (request.mayBeSent?.() === false) throw new Error("it may no longer be sent");
-    return open(
+    return openRequest(
       transport,
       root + request.path,
       request,
@@ -101,7 +101,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   };
 
   /** Sends again only what the server cannot have acted upon. */
-  const send = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: Guard) => {
+  const send = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: RequestGuard) => {
     for (let attempt = 0; ; attempt++) {
       try {
         return await sendOnce(request, credential, longLived, guard);
@@ -111,7 +111,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     }
   };
 
-  const authenticated = async (request: ApiRequest, longLived: boolean, guard: Guard): Promise<Opened> => {
+  const authenticated = async (request: ApiRequest, longLived: boolean, guard: RequestGuard): Promise<OpenResponse> => {
     const credential = await orCancelled(config.credentials.current(), guard);
     const opened = await send(request, credential, longLived, guard);
     if (opened.response.status !== 401) return opened;
@@ -123,31 +123,31 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   };
 
   /** An answer 2xx, or the error that it is. */
-  const successful = async (request: ApiRequest, info: RequestInfo, longLived: boolean, guard: Guard) => {
+  const successful = async (request: ApiRequest, info: RequestInfo, longLived: boolean, guard: RequestGuard) => {
     const opened = await authenticated(request, longLived, guard);
     const { response } = opened;
     if (response.status >= 200 && response.status < 300) return opened;
-    throw apiErrorOf(info.text, response, (await readBody(response, longestObjectBytes)) ?? Buffer.alloc(0), clock);
+    throw toApiError(info.text, response, (await readBody(response, maxObjectBytes)) ?? Buffer.alloc(0), clock);
   };
 
   /** Runs one request from beginning to end; counts it and makes its errors readable. */
   const guarded = async <T>(
     request: ApiRequest,
     longLived: boolean,
-    read: (opened: Opened, info: RequestInfo, guard: Guard) => Promise<T>,
+    read: (opened: OpenResponse, info: RequestInfo, guard: RequestGuard) => Promise<T>,
   ): Promise<T> => {
-    const guard = createGuard(clock, request.timeoutMs ?? defaultTimeoutMs, request.signal);
+    const guard = createRequestGuard(clock, request.timeoutMs ?? defaultTimeoutMs, request.signal);
     const info = requestInfo(request);
     try {
       const opened = await successful(request, info, longLived, guard);
-      reachability?.answered();
+      reachability?.responded();
       const result = await read(opened, info, guard);
-      requests.inc(countedAs(info, String(opened.response.status)));
+      requests.inc(requestLabels(info, String(opened.response.status)));
       return result;
     } catch (error) {
       guard.release();
-      const failure = failureOf(error, info, guard, request.signal);
-      requests.inc(countedAs(info, codeOf(failure)));
+      const failure = toRequestError(error, info, guard, request.signal);
+      requests.inc(requestLabels(info, statusLabel(failure)));
       // Not where its own time was up: the connection may be well.
       if (guard.reason() === undefined) reachability?.failed(failure);
       throw failure;
@@ -160,29 +160,29 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       const body = await readBody(response, limit);
       guard.release();
       // What is given up has been read so far, and the whole of it is read later.
-      if (body === undefined || body.length > shortAnswerBytes) garbage.before(body?.length ?? limit);
+      if (body === undefined || body.length > shortAnswerBytes) garbage.beforeReading(body?.length ?? limit);
       if (body !== undefined) return { parsed: parseAnswer(body) };
-      if (limit === longestObjectBytes)
+      if (limit === maxObjectBytes)
         throw new Error(`the answer is longer than any object: more than ${limit / 2 ** 20} MiB`);
       return undefined;
     });
-  const long = new Lane(1);
-  const garbage = new Garbage(collectAfterBytes, options.collect);
+  const long = new SlotPool(1);
+  const garbage = new GarbageCollection(collectAfterBytes, options.collect);
 
   return {
     request: async (request) => {
       const short = request.method === "GET" ? await answerOf(request, shortAnswerBytes) : undefined;
       if (short !== undefined) return short.parsed;
       const { signal = new AbortController().signal } = request;
-      using _place = request.method === "GET" ? await long.enter(signal) : undefined;
-      return (await answerOf(request, longestObjectBytes))?.parsed;
+      using _place = request.method === "GET" ? await long.acquire(signal) : undefined;
+      return (await answerOf(request, maxObjectBytes))?.parsed;
     },
     stream: (request) =>
       guarded(request, true, async (opened, info, guard) => {
-        guard.meetDeadline();
+        guard.clearDeadline();
         return byteStream(opened, info, guard, { signal: request.signal, reachability });
       }),
-    unreachable: reachability?.unreachable,
+    isUnreachable: reachability?.isUnreachable,
     close: async () => {
       reachability?.close();
       connections?.close();
@@ -191,7 +191,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 }
 
 /** Waits for what a request needs first, but no longer than the request may take. */
-function orCancelled<T>(promise: Promise<T>, guard: Guard): Promise<T> {
+function orCancelled<T>(promise: Promise<T>, guard: RequestGuard): Promise<T> {
   return new Promise((resolve, reject) => {
     promise.then(resolve, reject);
     guard.onCancel(reject);
@@ -201,7 +201,7 @@ function orCancelled<T>(promise: Promise<T>, guard: Guard): Promise<T> {
 function parseAnswer(body: Buffer) {
   if (body.length === 0) return undefined;
   try {
-    return JSON.parse(withoutBulk(body).toString());
+    return JSON.parse(withoutBulkyFields(body).toString());
   } catch {
     // The parser's message would quote what it read, which may be a Secret.
     throw new Error("the answer is not JSON");

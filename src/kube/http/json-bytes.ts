@@ -27,7 +27,7 @@ export interface ObjectBounds {
 }
 
 /** The bounds of the object that begins at `begin`; undefined where it does not end. */
-export function boundsOf(json: Buffer, begin: number, members: number): ObjectBounds | undefined {
+export function objectBounds(json: Buffer, begin: number, members: number): ObjectBounds | undefined {
   let depth = 0;
   let commas = 0;
   let found: number | undefined;

@@ -1,10 +1,10 @@
-import { boundsOf } from "./json-bytes.ts";
+import { objectBounds } from "./json-bytes.ts";
 
 /** Smaller ones are parsed as quickly. */
 const worthIt = 64 * 1024;
 
 /** Keys of `data` or `binaryData` that are parsed: several times as many as the budget of an object has. */
-export const mostKeys = 20_000;
+export const maxParsedKeys = 20_000;
 
 /**
  * In a string the quotation marks would be escaped, so that a marker is a name in the object; and only here is what these
@@ -25,7 +25,7 @@ interface Range {
  * 20 MiB for a ConfigMap of 40,000 keys), and of a ConfigMap's or Secret's keys there are 20,000 at most, which is
  * beyond every budget (100,000 take 50 MiB). Changes the bytes that it is given.
  */
-export function withoutBulk(json: Buffer): Buffer {
+export function withoutBulkyFields(json: Buffer): Buffer {
   if (json.length < worthIt) return json;
   const ranges = [...managedFields(json), ...dataMarkers.flatMap((marker) => [...keysBeyond(json, marker)])];
   return without(
@@ -37,7 +37,7 @@ export function withoutBulk(json: Buffer): Buffer {
 function* managedFields(json: Buffer): Iterable<Range> {
   for (let found = json.indexOf(fieldsMarker); found !== -1; ) {
     const begin = found + fieldsMarker.length - 1;
-    const bounds = boundsOf(json, begin, 1);
+    const bounds = objectBounds(json, begin, 1);
     if (bounds === undefined) return;
     yield { from: begin + 1, to: bounds.end };
     found = json.indexOf(fieldsMarker, bounds.end);
@@ -47,7 +47,7 @@ function* managedFields(json: Buffer): Iterable<Range> {
 function* keysBeyond(json: Buffer, marker: Buffer): Iterable<Range> {
   const found = json.indexOf(marker);
   if (found === -1) return;
-  const bounds = boundsOf(json, found + marker.length - 1, mostKeys);
+  const bounds = objectBounds(json, found + marker.length - 1, maxParsedKeys);
   if (bounds?.comma !== undefined) yield { from: bounds.comma, to: bounds.end };
 }
 

@@ -1,4 +1,4 @@
-import { Assembly } from "./assembly.ts";
+import { ChunkBuffer } from "./chunk-buffer.ts";
 
 const newline = 10;
 
@@ -8,7 +8,7 @@ const newline = 10;
  * last line's end is dropped: the stream broke off in it. @throws RangeError where a line is longer than any object.
  */
 export async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const begun = new Assembly();
+  const begun = new ChunkBuffer();
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {

@@ -1,4 +1,4 @@
-import { Assembly } from "./assembly.ts";
+import { ChunkBuffer } from "./chunk-buffer.ts";
 import { comma, isEscaped, quote } from "./json-bytes.ts";
 
 const opening: ReadonlySet<number | undefined> = new Set(Buffer.from("{["));
@@ -13,8 +13,8 @@ const beforeItems = /[{,]\s*"items"\s*:\s*$/;
  * with no items. @throws RangeError where an item, or all that remains, is longer than any object.
  */
 export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, Buffer> {
-  const rest = new Assembly();
-  const item = new Assembly();
+  const rest = new ChunkBuffer();
+  const item = new ChunkBuffer();
   let into = rest;
   let depth = 0;
   let inString = false;

@@ -1,9 +1,9 @@
 import type { ApiRequest } from "./api-request.ts";
-import type { Guard } from "./guard.ts";
+import type { RequestGuard } from "./request-guard.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
 
 /** An answer whose body is not read yet. */
-export interface Opened {
+export interface OpenResponse {
   readonly response: TransportResponse;
   readonly cancel: (reason: Error) => void;
 }
@@ -12,14 +12,14 @@ export interface Opened {
  * Sends a request at once, its body as JSON, and waits for the beginning of its answer. `path` is without the query; `guard` may
  * end it at any time. Rejects as the transport does.
  */
-export async function open(
+export async function openRequest(
   transport: Transport,
   path: string,
   request: ApiRequest,
   headers: Record<string, string | string[]>,
   longLived: boolean,
-  guard: Guard,
-): Promise<Opened> {
+  guard: RequestGuard,
+): Promise<OpenResponse> {
   const { method, query, body } = request;
   const exchange = transport.send({
     method,

@@ -22,15 +22,15 @@ function start() {
 
 it("says that the server does not answer more than once in 25 s, however many ask it, and once that it answers again", async () => {
   const { reachability, clock, lines, shown } = start();
-  reachability.answered();
+  reachability.responded();
   for (let watch = 0; watch < 8; watch++) reachability.failed(refused);
   await clock.advance(25_000);
-  expect([reachability.unreachable(), shown()]).toEqual([true, 0]);
+  expect([reachability.isUnreachable(), shown()]).toEqual([true, 0]);
   const line = (seconds: number) =>
     `ERROR the API server does not answer: nothing is rolled until it does server=https://api:6443 forSeconds=${seconds} error="watch secrets: connect ECONNREFUSED 10.0.0.1:6443"`;
   expect(lines).toEqual([line(3), line(13), line(23)]);
-  reachability.answered();
-  expect([reachability.unreachable(), shown()]).toEqual([false, 1]);
+  reachability.responded();
+  expect([reachability.isUnreachable(), shown()]).toEqual([false, 1]);
   await clock.advance(60_000);
   expect(lines.slice(3)).toEqual(["INFO  the API server answers again server=https://api:6443 afterSeconds=25"]);
 });
@@ -38,11 +38,11 @@ it("says that the server does not answer more than once in 25 s, however many as
 it("says nothing of a connection that broke and was made again", async () => {
   const { reachability, clock, lines, shown } = start();
   for (let time = 0; time < 5; time++) {
-    reachability.answered();
+    reachability.responded();
     reachability.failed(refused);
     await clock.advance(2_500);
   }
-  reachability.answered();
+  reachability.responded();
   await clock.advance(60_000);
   expect([lines, shown()]).toEqual([[], 1]);
 });
@@ -51,11 +51,11 @@ it("takes a refusal for an answer, but not that of a proxy in front of a server 
   const { reachability } = start();
   reachability.failed(failure(403, "Forbidden"));
   reachability.failed(refused);
-  expect(reachability.unreachable()).toBe(true);
+  expect(reachability.isUnreachable()).toBe(true);
   reachability.failed(failure(503, "ServiceUnavailable"));
-  expect(reachability.unreachable()).toBe(false);
+  expect(reachability.isUnreachable()).toBe(false);
   reachability.failed(failure(502, ""));
-  expect(reachability.unreachable()).toBe(true);
+  expect(reachability.isUnreachable()).toBe(true);
 });
 
 it("leaves a server that has never answered to its first contact, and shows it as not reachable", async () => {
@@ -67,14 +67,14 @@ it("leaves a server that has never answered to its first contact, and shows it a
 
 it("takes nothing of what a caller gave up for silence", async () => {
   const { reachability, shown } = start();
-  reachability.answered();
+  reachability.responded();
   reachability.failed(new Error("stopped"));
   expect(shown()).toBe(1);
 });
 
 it("says nothing more once it is closed", async () => {
   const { reachability, clock, lines } = start();
-  reachability.answered();
+  reachability.responded();
   reachability.failed(refused);
   reachability.close();
   await clock.advance(60_000);

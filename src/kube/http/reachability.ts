@@ -8,14 +8,14 @@ import { ApiError, ConnectionError } from "../api/errors.ts";
 /** Whether the API server answers at all: told once for everything that asks it. */
 export interface Reachability {
   /** Something came from the server. */
-  readonly answered: () => void;
+  readonly responded: () => void;
   /**
    * A request failed: the server answered so, the connection failed, or its caller gave up. Not to be told of one that
    * was only too slow: a webhook that hangs is none of the server's silence.
    */
   readonly failed: (error: unknown) => void;
   /** Whether the last that was heard of the server is that it does not answer. */
-  readonly unreachable: () => boolean;
+  readonly isUnreachable: () => boolean;
   /** Says nothing more. */
   readonly close: () => void;
 }
@@ -61,7 +61,7 @@ export function createReachability(options: {
     begun.cancel = clock.timer(sayAfterMs, () => say(begun));
     return begun;
   };
-  const answered = () => {
+  const responded = () => {
     known = true;
     if (silence === undefined) return;
     silence.cancel();
@@ -70,14 +70,14 @@ export function createReachability(options: {
   };
 
   return {
-    answered,
+    responded,
     failed: (error) => {
-      if (error instanceof ApiError && !isSilence(error)) return answered();
+      if (error instanceof ApiError && !isSilence(error)) return responded();
       if (!known || !isSilence(error)) return;
       silence ??= begin();
       silence.error = errorText(error);
     },
-    unreachable: () => silence !== undefined,
+    isUnreachable: () => silence !== undefined,
     close: () => silence?.cancel(),
   };
 }

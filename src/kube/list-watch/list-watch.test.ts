@@ -55,7 +55,7 @@ describe("a list-watch", () => {
   it("lists again where it is asked to when the server ends a watch", async () => {
     const wanted = [true, false];
     const { asked, told } = await followWith(
-      { listAgain: () => wanted.shift() ?? false },
+      { shouldRelist: () => wanted.shift() ?? false },
       ends(added("x", "1"), endOfList("5")),
       ends(added("x", "1"), endOfList("7")),
       goesOn(added(last, "8")),

@@ -8,8 +8,8 @@ import { ApiError, isNotFound } from "../api/errors.ts";
 import { type Resource, resourcePath } from "../api/resources.ts";
 import { pagedList } from "./paged-list.ts";
 import type { ListWatchOptions, ReflectorEvent, WatchContext } from "./watch-context.ts";
-import { goneOf, watchFrom } from "./watch-from.ts";
-import { createWatchReport, reasonOf } from "./watch-report.ts";
+import { isExpired, watchFrom } from "./watch-from.ts";
+import { createWatchReport, listFailureText } from "./watch-report.ts";
 
 /**
  * Where a list-watch is: nothing is known, or everything up to a resourceVersion. A stream that ends or breaks is resumed
@@ -80,7 +80,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
       count(restarts, resource, "ended");
       if (livedLong()) failures = 0;
       else await pause(context, undefined, ++failures);
-      if (options.listAgain?.()) state = { at: "start" };
+      if (options.shouldRelist?.()) state = { at: "start" };
     } catch (error) {
       if (signal.aborted) return;
       if (state.at === "start" && initial === "stream" && offersNoStreams(error)) {
@@ -96,7 +96,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         absent = true;
         state = { at: "start" };
         await sleep(clock, absentMs, signal).catch(() => {});
-      } else if (goneOf(error)) {
+      } else if (isExpired(error)) {
         log.debug(`the API server no longer knows where the watch of ${context.what} was; listing again`);
         count(restarts, resource, "gone");
         state = { at: "start" };
@@ -105,7 +105,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         relists++;
       } else {
         count(restarts, resource, error instanceof ApiError ? "refused" : "connection");
-        if (state.at === "start") yield { type: "initFailed", why: reasonOf(context, error) };
+        if (state.at === "start") yield { type: "initFailed", reason: listFailureText(context, error) };
         if (livedLong()) failures = 0;
         report.failed(error, failures++);
         if (!livedLong() || askedMs(error) > 0) await pause(context, error, failures);

@@ -1,9 +1,9 @@
 import type { KubeList, KubeObject } from "../api/api-types.ts";
-import { withoutBulk } from "../http/large-json.ts";
+import { withoutBulkyFields } from "../http/large-json.ts";
 import { listItems } from "../http/list-items.ts";
-import { unlessSilent } from "./silence.ts";
+import { withIdleTimeout } from "./idle-timeout.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
-import { goneOf } from "./watch-from.ts";
+import { isExpired } from "./watch-from.ts";
 
 /** A page is asked for so that it has about so many bytes: the API server has all of it in memory, and its etcd, too. */
 const pageBytes = 2 * 1024 * 1024;
@@ -12,13 +12,13 @@ const limits = { first: 20, least: 5, most: 500 };
 const silenceLimitMs = 30_000;
 
 /** A list of objects with their metadata alone: https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches. */
-export const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /** What to list in pages, and with what. */
 export interface PagedListContext
   extends Pick<WatchContext, "client" | "path" | "what" | "fieldSelector" | "clock" | "log" | "heard" | "signal"> {
   readonly labelSelector?: string | undefined;
-  /** In which form the list is wanted, such as {@link onlyMetadata}. */
+  /** In which form the list is wanted, such as {@link metadataOnlyList}. */
   readonly accept?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function* pagedList<T extends KubeObject>(
       }
       limit = Math.round(Math.min(limits.most, Math.max(limits.least, (limit * pageBytes) / bytes)));
     } catch (error) {
-      if (next === undefined || begunAgain || !goneOf(error)) throw error;
+      if (next === undefined || begunAgain || !isExpired(error)) throw error;
       begunAgain = true;
       next = undefined;
       yield { type: "init" };
@@ -73,12 +73,12 @@ async function* onePage<T extends KubeObject>(
     heard?.();
   };
   const items = listItems(
-    unlessSilent(stream, { clock, limitMs: silenceLimitMs, silent, what: `list ${what}`, heard: count }),
+    withIdleTimeout(stream, { clock, limitMs: silenceLimitMs, silent, what: `list ${what}`, heard: count }),
   );
   for (;;) {
     const { done, value } = await items.next();
     if (done) return { metadata: parse<KubeList<never>>(value, what).metadata, bytes };
-    const object = parse<T | null>(withoutBulk(value), what);
+    const object = parse<T | null>(withoutBulkyFields(value), what);
     if (object?.metadata) yield { type: "initApply", object };
     else log.warn(`an item in the list of ${what} is no object and is skipped`);
   }

@@ -12,7 +12,7 @@ import type { ApiClient } from "../http/client.ts";
 export type ReflectorEvent<T extends KubeObject> =
   | { readonly type: "init" }
   /** Nothing is known yet, and the list failed: `why` says for a person, in one line. It is tried again. */
-  | { readonly type: "initFailed"; readonly why: string }
+  | { readonly type: "initFailed"; readonly reason: string }
   | { readonly type: "initApply"; readonly object: T }
   | { readonly type: "initDone" }
   | { readonly type: "apply"; readonly object: T }
@@ -32,7 +32,7 @@ export interface ListWatchOptions {
   /** Called whenever anything comes from the server, bookmarks included. */
   readonly heard?: (() => void) | undefined;
   /** Asked when the server ends a watch, after minutes: whether to list everything again instead of going on. Default: no. */
-  readonly listAgain?: (() => boolean) | undefined;
+  readonly shouldRelist?: (() => boolean) | undefined;
   /**
    * Whether the API may have no such resource, because nobody installed it: then there are no objects of it, until it is
    * there, which is looked for every half a minute. Default: no, it is waited for.

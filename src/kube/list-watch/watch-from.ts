@@ -83,6 +83,6 @@ function errorOf(what: string, status: Status): ApiError {
 }
 
 /** Whether the server has forgotten the resourceVersion: 410 as a status or in the stream, also named "Expired". */
-export function goneOf(error: unknown): boolean {
+export function isExpired(error: unknown): boolean {
   return isGone(error) || (error instanceof ApiError && error.reason === "Expired");
 }

@@ -5,7 +5,7 @@ import { ApiError, ConnectionError } from "../api/errors.ts";
 import { type Resource, resources } from "../api/resources.ts";
 import { createWatchReport } from "./watch-report.ts";
 
-function reportOf(resource: Resource = resources.secrets, namespace?: string, unreachable = () => false) {
+function reportOf(resource: Resource = resources.secrets, namespace?: string, isUnreachable = () => false) {
   const clock = new FakeClock();
   const lines: string[] = [];
   const write = (line: string) => {
@@ -17,7 +17,7 @@ function reportOf(resource: Resource = resources.secrets, namespace?: string, un
   return {
     clock,
     lines,
-    report: createWatchReport({ client: { unreachable }, clock, log, what, resource, namespace }),
+    report: createWatchReport({ client: { isUnreachable }, clock, log, what, resource, namespace }),
   };
 }
 

@@ -13,7 +13,7 @@ export interface WatchReport {
 
 /** The part of a watch's context that is needed to speak of it. */
 type Watched = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector"> & {
-  readonly client: Pick<ApiClient, "unreachable">;
+  readonly client: Pick<ApiClient, "isUnreachable">;
 };
 
 const sayAgainMs = 600_000;
@@ -30,7 +30,7 @@ export function createWatchReport(context: Watched): WatchReport {
     const line = problem(context, error);
     const fields = { error: errorText(error) };
     if (line === undefined && failures === 0) return log.info(`the watch of ${what} broke; resuming it`, fields);
-    if (line === undefined && client.unreachable?.())
+    if (line === undefined && client.isUnreachable?.())
       return log.debug(`the watch of ${what} cannot be resumed`, fields);
     const message = line ?? `cannot watch ${what}; trying again until it can`;
     if (said?.line === message && clock.monotonic() - said.at < sayAgainMs) return log.debug(message, fields);
@@ -47,7 +47,7 @@ export function createWatchReport(context: Watched): WatchReport {
 }
 
 /** Why a list or watch failed, in one line for a person, and what to do where that is known. */
-export function reasonOf(context: Watched, error: unknown): string {
+export function listFailureText(context: Watched, error: unknown): string {
   return problem(context, error) ?? `cannot list ${context.what}: ${cut(errorText(error))}`;
 }
 

@@ -2,9 +2,9 @@ import type { KubeObject, WatchEvent } from "../api/api-types.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ByteStream } from "../http/byte-stream.ts";
 import type { ApiClient } from "../http/client.ts";
-import { withoutBulk } from "../http/large-json.ts";
+import { withoutBulkyFields } from "../http/large-json.ts";
 import { lines } from "../http/lines.ts";
-import { unlessSilent } from "./silence.ts";
+import { withIdleTimeout } from "./idle-timeout.ts";
 import type { WatchContext } from "./watch-context.ts";
 
 /** How long a watch may be silent. Bookmarks come about every minute, so a longer silence means that nobody is there. */
@@ -23,7 +23,7 @@ export async function* watchStream<T extends KubeObject>(
   const signal = request.signal ? AbortSignal.any([request.signal, silent.signal]) : silent.signal;
   await using stream: ByteStream = await client.stream({ ...request, signal });
   heard?.();
-  const chunks = unlessSilent(stream, { clock, limitMs: silenceLimitMs, silent, what: `watch ${what}`, heard });
+  const chunks = withIdleTimeout(stream, { clock, limitMs: silenceLimitMs, silent, what: `watch ${what}`, heard });
   for await (const line of lines(chunks)) {
     const event = parseEvent<T>(line);
     if (event !== undefined) yield event;
@@ -33,7 +33,7 @@ export async function* watchStream<T extends KubeObject>(
 
 function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> | undefined {
   try {
-    const event: WatchEvent<T> | null = JSON.parse(withoutBulk(line).toString());
+    const event: WatchEvent<T> | null = JSON.parse(withoutBulkyFields(line).toString());
     if (event === null || !isMapping(event.object)) return undefined;
     return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
   } catch {

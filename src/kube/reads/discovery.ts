@@ -1,8 +1,8 @@
 import type { ApiClient } from "../http/client.ts";
-import { readIfThere } from "./read-if-there.ts";
+import { getIfExists } from "./get-if-exists.ts";
 
 /** Which resource is asked for. */
-export interface ResourceName {
+export interface ResourceQuery {
   readonly group: string;
   /** Undefined: the one that the API server prefers, of those that have the resource. */
   readonly version: string | undefined;
@@ -10,7 +10,7 @@ export interface ResourceName {
 }
 
 /** A resource as the API server serves it. */
-export interface ServedResource {
+export interface DiscoveredResource {
   /** "group/version". */
   readonly apiVersion: string;
   readonly kind: string;
@@ -33,10 +33,10 @@ interface ApiResourceList {
  */
 export async function findResource(
   client: Pick<ApiClient, "request">,
-  { group, version, plural }: ResourceName,
+  { group, version, plural }: ResourceQuery,
   signal?: AbortSignal,
-): Promise<ServedResource | undefined> {
-  const read = <T>(path: string) => readIfThere<T>(client, { path, ...(signal && { signal }) });
+): Promise<DiscoveredResource | undefined> {
+  const read = <T>(path: string) => getIfExists<T>(client, { path, ...(signal && { signal }) });
   const versions = version === undefined ? versionsOf(await read<ApiGroup>(`/apis/${group}`)) : [version];
   for (const each of versions) {
     const list = await read<ApiResourceList>(`/apis/${group}/${each}`);

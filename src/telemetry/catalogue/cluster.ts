@@ -1,6 +1,6 @@
 import { counter, gauge } from "../metrics/metric-row.ts";
 
-/** Statuses that the API server answers with; "other" has what is none of them, "error" is no answer at all. */
+/** HTTP statuses of the API server. "other" is any other status; "error" is a request without a response. */
 const codes = [
   "200",
   "201",
@@ -24,51 +24,51 @@ const codes = [
   "error",
 ] as const;
 
-/** What is known of the cluster, and how. */
+/** Metrics of the connection to the cluster, the caches and the leadership. */
 export const clusterMetrics = {
   requests: counter("wave_api_requests_total", {
-    help: "Requests to the API server by verb and the status of the answer; error where none came",
+    help: "Number of requests to the API server, by verb and status. The code is error if no response arrived.",
     labels: { verb: ["get", "list", "watch", "create", "update", "patch", "delete", "other"], code: codes },
   }),
   reachable: gauge("wave_api_server_reachable", {
-    help: "0 before the API server has answered, and while requests to it get no answer, else 1; whatever the answer is",
+    help: "1 if the API server responds, with any status; 0 before its first response and while requests get no response.",
   }),
   restarts: counter("wave_watch_restarts_total", {
-    help: "Watches that were begun again, by what ended them",
+    help: "Number of times that Wave started a watch again, by the reason why the watch ended.",
     labels: {
-      resource: "each resource that is watched",
+      resource: "each watched resource",
       reason: {
-        ended: "the server ended it, as it does after some minutes",
-        gone: "the server had forgotten where it was: everything was listed again",
-        refused: "the server answered with a failure",
-        connection: "the connection broke, or none could be made",
+        ended: "The API server ended the watch, as it does after some minutes",
+        gone: "The API server no longer had the position of the watch; Wave listed everything again",
+        refused: "The API server responded with an error",
+        connection: "The connection broke, or could not be made",
       },
     },
   }),
   lastHeard: gauge("wave_watch_last_heard_seconds", {
-    help: "Time since anything was heard from the watches of a resource, bookmarks included, which come every minute",
+    help: "Time since the last data of the watches of a resource. Bookmarks arrive about every minute.",
     labels: { resource: "each resource that is watched for the caches" },
   }),
   synced: gauge("wave_caches_synced", {
-    help: "1 once everything was listed that can be, before that 0: nothing is decided",
+    help: "1 after Wave has listed everything that it can list; 0 before that, while it decides nothing.",
   }),
   objects: gauge("wave_cache_objects", {
-    help: "Objects that the caches hold",
-    labels: { kind: "each kind that is cached" },
+    help: "Number of objects in the caches.",
+    labels: { kind: "each cached kind" },
   }),
   leftOut: gauge("wave_cache_left_out_objects", {
-    help: "Objects that the caches hold by their name alone, because their namespace is beyond its budget",
+    help: "Number of objects that are cached by name only, because their namespace exceeds the memory limit.",
   }),
   unserved: gauge("wave_cache_unsynced_namespaces", {
-    help: "Namespaces of --namespaces that cannot be listed, so that nothing is decided there",
+    help: "Number of namespaces of --namespaces that Wave cannot list. Wave decides nothing there.",
   }),
-  leader: gauge("wave_leader", { help: "1 while this replica leads and rolls workloads, 0 while it stands by" }),
+  leader: gauge("wave_leader", { help: "1 if this replica is the leader and rolls workloads; 0 if it is on standby." }),
   transitions: gauge("wave_leader_transitions", {
-    help: "How often the Lease has passed to another replica: its leaseTransitions, as this replica last read them",
+    help: "Number of times that the Lease passed to another replica: its leaseTransitions, as this replica last read them.",
     only: "--leader-election",
   }),
   hashKeyProblem: gauge("wave_hash_key_problem", {
-    help: "1 while the Secret with the key of hashes is missing, damaged or cannot be read, else 0",
+    help: "1 if the Secret with the hash key is missing, damaged or unreadable; otherwise 0.",
     only: "--hash-key-secret",
   }),
 };

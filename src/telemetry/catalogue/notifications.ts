@@ -1,15 +1,15 @@
 import { counter } from "../metrics/metric-row.ts";
 
-/** What is told of notifications. */
+/** Metrics of notifications. */
 export const notificationMetrics = {
   notifications: counter("wave_notifications_total", {
-    help: "Notifications by the type of their receiver and what became of them",
+    help: "Number of notifications, by the type of the receiver and the result.",
     labels: {
       receiver: ["slack", "teams", "googleChat", "webhook", "cloudEvents"],
       result: {
-        sent: "the receiver took it",
-        failed: "the receiver refused it, or did not take it after several tries",
-        dropped: "too many waited, or Wave ended; the next message says how many",
+        sent: "The receiver accepted the message",
+        failed: "The receiver rejected the message, or did not accept it after several tries",
+        dropped: "Too many messages waited, or Wave ended; the next message has the number of dropped ones",
       },
     },
     only: "--notify",

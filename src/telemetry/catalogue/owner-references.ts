@@ -1,16 +1,16 @@
 import { counter } from "../metrics/metric-row.ts";
 
-/** What is told of owner references and finalizers. */
-export const ownershipMetrics = {
+/** Metrics of owner references and finalizers. */
+export const ownerReferenceMetrics = {
   writes: counter("wave_owner_reference_writes_total", {
-    help: "Writes of owner references and finalizers, with --migrate-legacy too, by what came of them",
+    help: "Number of writes of owner references and finalizers, also those of --migrate-legacy, by result.",
     labels: {
       result: {
-        written: "it is as it is to be",
-        conflict: "somebody else wrote the object meanwhile; it is tried again",
+        written: "The write succeeded",
+        conflict: "Another client wrote the object in the meantime; Wave retries",
         refused:
-          "the API server, or something that it asks, did not let Wave write it; it is tried again, more and more rarely",
-        unavailable: "the API server could not answer; it is tried again",
+          "The API server, an admission policy or a webhook rejected the write; Wave retries with growing delays",
+        unavailable: "The API server did not respond; Wave retries",
       },
     },
     only: "--owner-references",

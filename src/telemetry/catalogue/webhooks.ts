@@ -2,41 +2,41 @@ import { counter, gauge, histogram } from "../metrics/metric-row.ts";
 
 const only = "--enable-webhooks";
 
-/** What admission tells. */
-export const admissionMetrics = {
+/** Metrics of the webhook. */
+export const webhookMetrics = {
   reviews: counter("wave_admission_reviews_total", {
-    help: "Admission reviews answered, by what came of them",
+    help: "Number of answered admission reviews, by outcome.",
     labels: {
-      kind: "each kind of workload that is watched, or other",
+      kind: "each watched kind of workload, or other",
       operation: ["CREATE", "UPDATE", "other"],
       outcome: {
-        hashed: "it got the hash of its configuration",
-        kept: "the hash that it had was put back",
-        schedulingHeld: "its Pods are kept from being scheduled, because something required is missing",
-        notSchedulingHeld: "its scheduling hold was opened",
-        waiting: "something required is missing, and it has no scheduling hold",
-        current: "nothing had to be changed",
-        ignored: "it has not opted in",
-        denied: "the precondition that it has itself fails",
+        hashed: "The webhook added the hash of the configuration",
+        kept: "The webhook restored the previous hash",
+        schedulingHeld: "The webhook added a scheduling hold, because a required object or key is missing",
+        schedulingReleased: "The webhook removed the scheduling hold",
+        waiting: "A required object or key is missing, and the workload has no scheduling hold",
+        current: "No change was necessary",
+        ignored: "The workload has not opted in",
+        denied: "The precondition of the request failed",
         unread:
-          "its configuration could not be read, or is more than a review reads: it is let through unchanged, and the controller looks at it",
-        unknown: "it is nothing that Wave has to do with",
+          "The configuration could not be read, or is more than one review reads; the request is allowed unchanged, and the controller plans the workload later",
+        unknown: "The object is not relevant for Wave",
       },
     },
     only,
   }),
   duration: histogram("wave_admission_duration_seconds", {
-    help: "From an admission review's arrival to its answer",
+    help: "Time from the arrival of an admission review to its response.",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     only,
   }),
   requests: counter("wave_webhook_requests_total", {
-    help: "Requests to the webhook by the status of their answer",
+    help: "Number of requests to the webhook, by the status of the response.",
     labels: { code: ["200", "400", "404", "405", "411", "413", "415", "other"] },
     only,
   }),
   certificateExpiry: gauge("wave_webhook_certificate_expiration_timestamp_seconds", {
-    help: "When the certificate that the webhook serves expires, in seconds since the epoch; 0 before there is one",
+    help: "Expiry time of the serving certificate of the webhook, in seconds since the epoch; 0 before there is one.",
     only,
   }),
 };

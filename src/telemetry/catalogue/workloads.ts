@@ -1,101 +1,105 @@
 import { counter, gauge, histogram } from "../metrics/metric-row.ts";
 
-/** What a workload's kind may be. */
-const kind = "each kind of workload that is watched";
+const kind = "each watched kind of workload";
 
-/** What came of planning a workload. The same words are the `outcome` of the log's lines. */
+/** Results of planning a workload. The field `outcome` of log lines has the same values. */
 const outcomes = {
-  roll: "the hash of a changed configuration was written, so that Kubernetes replaces the Pods (Event `ConfigChanged`)",
+  roll: "Wave wrote the hash of a changed configuration; Kubernetes replaces the Pods (Event `ConfigChanged`)",
   firstHash:
-    "a first hash was written, or a new workload's scheduling hold was opened with it (`ConfigHashAdded`, `SchedulingEnabled`)",
-  recorded: "the configuration was noted as what the Pods see, and none was replaced (`ConfigRecorded`)",
+    "Wave wrote the first hash, or released the scheduling hold of a new workload with it (`ConfigHashAdded`, `SchedulingEnabled`)",
+  recorded: "Wave recorded the current configuration without a restart (`ConfigRecorded`)",
   cleanUp:
-    "a scheduling hold was opened or a paused Deployment resumed, and nothing rolled (`SchedulingEnabled`, `Resumed`)",
-  waiting: "it began to wait for something missing (`ConfigMissing`, `SchedulingDisabled`)",
-  overLimit: "it began to ask for more than one object may cost (`OverLimit`)",
-  held: "something due began to be held (`RolloutHeld`, `RolloutHalted`)",
-  refused: "the API server, or something that it asks, did not let Wave write it (`RolloutFailed`)",
-  conflict: "it kept changing while it was planned; it is tried again at once",
-  unavailable: "the API server could not answer; it is tried again",
-  bug: "Wave failed; its log has the stack",
+    "Wave released a scheduling hold or unpaused a Deployment, without a rollout (`SchedulingEnabled`, `Unpaused`)",
+  waiting: "The workload started to wait for a missing object or key (`ConfigMissing`, `SchedulingDisabled`)",
+  overLimit: "The workload started to exceed a limit (`OverLimit`)",
+  held: "A due rollout started to be held (`RolloutHeld`, `RolloutHalted`)",
+  refused: "The API server, an admission policy or a webhook rejected the write (`RolloutFailed`)",
+  conflict: "The workload kept changing while Wave planned it; Wave retries immediately",
+  unavailable: "The API server did not respond; Wave retries",
+  bug: "Wave failed; the log has the stack trace",
 } as const;
 
-/** What a workload is at the moment. */
+/** Current states of a workload. */
 const states = {
-  current: "its Pods have the current configuration, or get it by the rollout that is under way",
-  pending: "it has something to write, and waits for its turn or for the API server",
-  waiting: "something that it requires is missing",
-  overLimit: "it asks for more than one object may cost",
-  held: "something is due and held",
-  refused: "the last write was refused",
-  bug: "Wave failed at it",
-  ignore: "it has opted out, and is remembered because somebody was told of it",
+  current: "The Pods have the current configuration, or get it by the rollout in progress",
+  due: "A write is due, and waits for a write permit or for the API server",
+  waiting: "A required object or key is missing",
+  overLimit: "The workload exceeds a limit",
+  held: "A rollout is due and held",
+  refused: "The last write was rejected",
+  bug: "Wave failed to plan the workload",
+  ignore: "The workload opted out, and Wave still tracks it because of an earlier Event or message",
 } as const;
 
-/** What holds what is due. */
+/** Reasons for holding a due rollout. */
 const holds = {
-  observed: "it is only told, by `mode: observe` or `--observe`",
-  invalid: "an annotation that says when to roll cannot be read",
-  hold: "somebody holds it",
-  approval: "it waits for an approval",
-  window: "it is outside of its window",
-  settling: "what it reads has just changed",
-  reverted: "something takes away what Wave writes",
-  interval: "its last roll is too short a time ago",
-  progressing: "its last roll is under way",
-  batch: "other workloads go first",
-  halted: "too many workloads failed with the same change",
+  observed: "Wave only reports, because of `mode: observe` or `--observe`",
+  invalid: "An annotation that controls the time of a rollout is invalid",
+  hold: "A person set a hold",
+  approval: "The rollout waits for an approval",
+  window: "The current time is outside the window",
+  settling: "The configuration changed a moment ago",
+  reverted: "Another client keeps removing what Wave writes",
+  interval: "The last rollout is more recent than the minimum interval",
+  progressing: "The previous rollout is in progress",
+  batch: "Other workloads roll before this one",
+  halted: "Too many workloads failed after the same change",
 } as const;
 
-/** What the leader tells of workloads, its queues and Events. */
+/** Metrics of workloads, queues and Events. Only the leader has values other than 0. */
 export const workloadMetrics = {
   outcomes: counter("wave_outcomes_total", {
-    help: "What came of planning workloads, where that is a write, a try of one, or the beginning of a wait",
+    help: "Number of plans that led to a write, a failed write, or the start of a wait.",
     labels: { kind, outcome: outcomes },
   }),
   duration: histogram("wave_rollout_duration_seconds", {
-    help: "From a change being seen to the workload being patched, where nothing held it but what ends by itself: settling, interval, progressing, wave",
+    help: "Time from the arrival of a change to the patch of the workload. Only for rollouts that were not held, or held for settling, interval, progressing or batch.",
     labels: { kind },
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
   }),
   workloads: gauge("wave_workloads", {
-    help: "Workloads that concern Wave, by what they are; 0 on a replica that does not lead, as in all that follow",
+    help: "Number of workloads in each state. This metric and all following ones are 0 on a standby replica.",
     labels: { state: states },
   }),
   longest: gauge("wave_workloads_longest_seconds", {
-    help: "How long the one has been out of order, as far as this term knows, that has been for longest, by what it is now",
+    help: "Age of the oldest unresolved problem among the workloads that are now in this state, as seen by the current leader.",
     labels: { state: states },
   }),
   held: gauge("wave_held_workloads", {
-    help: "Workloads that are held, by what holds them",
+    help: "Number of held workloads, by the reason of the hold.",
     labels: { reason: holds },
   }),
   longestHeld: gauge("wave_held_workloads_longest_seconds", {
-    help: "How long the one has been held that has been for longest, by what holds it",
+    help: "Age of the oldest current hold, by its reason.",
     labels: { reason: holds },
   }),
   halted: gauge("wave_rollouts_halted", {
-    help: "Changes of ConfigMaps and Secrets that are rolled no further in a namespace because workloads failed with them",
+    help: "Number of changes of ConfigMaps and Secrets whose rollout is halted in a namespace, because workloads failed after the change.",
   }),
-  depth: gauge("wave_queue_depth", { help: "Workloads that a worker could take now" }),
+  depth: gauge("wave_queue_depth", { help: "Number of workloads that are ready for a worker." }),
   delayed: gauge("wave_queue_delayed", {
-    help: "Workloads that wait for their time: for configuration to settle, for another try, or to be told of again",
+    help: "Number of workloads that wait until a set time: to settle, for a retry, or for a repeated report.",
   }),
   permits: gauge("wave_write_permits_waiting", {
-    help: "Workloads that have something to write and wait for their turn",
+    help: "Number of workloads whose write is due and waits for a write permit.",
   }),
-  events: gauge("wave_events_waiting", { help: "Events that wait to be sent; 4,096 at most" }),
+  events: gauge("wave_events_waiting", { help: "Number of Events that wait to be sent. The maximum is 4,096." }),
   droppedEvents: counter("wave_events_dropped_total", {
-    help: "Events that were not sent",
+    help: "Number of Events that Wave did not send.",
     labels: {
-      reason: { full: "too many waited", newer: "a newer one of the same object and reason said something else" },
+      reason: {
+        full: "Too many Events waited",
+        newer: "A newer Event of the same object and reason had another message",
+      },
     },
   }),
   failedEvents: counter("wave_events_failed_total", {
-    help: "Events that could not be written, or were not tried because their namespace had just refused others",
+    help: "Number of Events that Wave could not write, or did not try to write because their namespace had just rejected others.",
   }),
-  views: gauge("wave_view_entries", { help: "Keys remembered to tell what changed; 65,536 at most" }),
+  views: gauge("wave_view_entries", {
+    help: "Number of configuration keys that Wave remembers to report which keys changed. The maximum is 65,536.",
+  }),
   droppedViews: counter("wave_views_dropped_total", {
-    help: "Times that what a workload sees was too much to be remembered: its next rollout does not say what changed",
+    help: "Number of times that the configuration of a workload was too large to remember. The next rollout of the workload does not report which keys changed.",
   }),
 };

@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import { cutFields, cutMessage, LogFlood } from "./log-flood.ts";
+import { cutFields, cutMessage, LogRateLimit } from "./log-rate-limit.ts";
 
 /** What a message is about: short strings and numbers, names of objects rather than objects. Undefined ones are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -37,13 +37,13 @@ export interface LoggerOptions {
  * A logger that writes each message as exactly one line, whatever it holds: line feeds and control characters are
  * escaped, so that neither a name nor a server's message can forge a line or steer a terminal. Times are RFC 3339 in UTC
  * with milliseconds. What is very long is cut, and of what is said again and again most is only counted: see
- * {@link LogFlood}; the level `debug` is for whoever wants all. In JSON a field named `time`, `level` or `msg` gets an underscore at its end.
+ * {@link LogRateLimit}; the level `debug` is for whoever wants all. In JSON a field named `time`, `level` or `msg` gets an underscore at its end.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { format, write, clock, color = false } = options;
   const least = logLevels.indexOf(options.level);
   const line = format === "json" ? jsonLine : textLine;
-  const flood = new LogFlood<LogLevel>(clock);
+  const flood = new LogRateLimit<LogLevel>(clock);
   const writeLine = (level: LogLevel, message: string, fields: LogFields) =>
     write(line(new Date(clock.wall()).toISOString(), level, cutMessage(message), cutFields(fields), color));
   const writer =

@@ -25,7 +25,7 @@ export type LabelsOf<R extends MetricRow> = {
 };
 
 /** The labels of a row whose values only a run knows. */
-export type OfRun<R extends MetricRow> = {
+export type RuntimeLabelValues<R extends MetricRow> = {
   readonly [Label in keyof R["labels"] as R["labels"][Label] extends string ? Label : never]?: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-import { knownValues, type LabelsOf, type MetricRow, type OfRun } from "./metric-row.ts";
+import { knownValues, type LabelsOf, type MetricRow, type RuntimeLabelValues } from "./metric-row.ts";
 import { BucketSeries, escapeHelp, type Labels, NumberSeries, type Series } from "./series.ts";
 
 export type { Labels } from "./series.ts";
@@ -44,7 +44,10 @@ export class MetricsRegistry {
   readonly #metrics = new Map<string, Registered<unknown>>();
 
   /** A metric that only grows: `inc` throws a RangeError for less than nothing. */
-  counter<R extends MetricRow & { readonly type: "counter" }>(row: R, ofRun: OfRun<R> = {}): Counter<LabelsOf<R>> {
+  counter<R extends MetricRow & { readonly type: "counter" }>(
+    row: R,
+    ofRun: RuntimeLabelValues<R> = {},
+  ): Counter<LabelsOf<R>> {
     return this.#once(row, ofRun, (refresh) => {
       const series = new NumberSeries(row);
       const inc = (labels: Labels = {}, by = 1) => {
@@ -56,7 +59,10 @@ export class MetricsRegistry {
   }
 
   /** A metric that is set. */
-  gauge<R extends MetricRow & { readonly type: "gauge" }>(row: R, ofRun: OfRun<R> = {}): Gauge<LabelsOf<R>> {
+  gauge<R extends MetricRow & { readonly type: "gauge" }>(
+    row: R,
+    ofRun: RuntimeLabelValues<R> = {},
+  ): Gauge<LabelsOf<R>> {
     return this.#once(row, ofRun, (refresh) => {
       const series = new NumberSeries(row);
       const set = (value: number, labels: Labels = {}) => series.set(labels, value);
@@ -67,7 +73,7 @@ export class MetricsRegistry {
   /** A metric of observed values, counted in the buckets of its row. */
   histogram<R extends MetricRow & { readonly type: "histogram" }>(
     row: R,
-    ofRun: OfRun<R> = {},
+    ofRun: RuntimeLabelValues<R> = {},
   ): Histogram<LabelsOf<R>> {
     return this.#once(row, ofRun, () => {
       const series = new BucketSeries(row);

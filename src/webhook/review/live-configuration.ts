@@ -1,87 +1,95 @@
-import { lookupLive, readConfig } from "../../cache/live/live-configs.ts";
-import { sharedReads } from "../../cache/live/shared-reads.ts";
-import { objectsGranted } from "../../domain/config/cross-namespace.ts";
-import type { Config } from "../../domain/config/digest.ts";
+import { liveLookup } from "../../cache/live/live-configs.ts";
+import { createLiveReader } from "../../cache/live/live-reader.ts";
+import { grantedObjects } from "../../domain/config/cross-namespace.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
-import { type ConfigName, configKey, parseStoredKey } from "../../domain/references/references.ts";
-import { ApiError, ConnectionError, isForbidden } from "../../kube/api/errors.ts";
+import { type ConfigName, configKey } from "../../domain/references/references.ts";
+import { apiFailureOf } from "../../kube/api/api-failure.ts";
+import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { maxObjects, readingMs, readsAtOnce } from "../server/admission-limits.ts";
-import { FairTurns } from "./fair-turns.ts";
+import { maxConcurrentReads, maxObjectsPerReview, readsTimeoutMs } from "../server/admission-limits.ts";
+import { FairSemaphore } from "./fair-semaphore.ts";
 
-/** Why the configuration of a workload is not known: one line for the person at the keyboard, `cause` for the log. */
+/** The configuration of a workload cannot be read: one line for the sender of the request, `cause` for the log. */
 export class UnreadError extends Error {
   override readonly name = "UnreadError";
 }
 
-/** Finds what a workload references as it is stored at this moment. Throws {@link UnreadError}. */
+/** Reads the objects that a workload references as they are stored now. Throws {@link UnreadError}. */
 export type LiveConfiguration = (workload: Workload) => Promise<Lookup>;
 
-/** What reading takes. */
+/** Options of {@link liveConfiguration}. */
 export interface LiveConfigurationOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
-  /** What is granted to whom, as the caches have it. */
+  /** Looks up cross-namespace grants in the caches. */
   readonly cached: Lookup;
   readonly clock: Clock;
 }
 
 /**
- * Reads from the API server and not from the caches, which can be a moment behind a client that creates a ConfigMap and
- * then its Deployment. Nothing of another namespace is read that was not granted, as the caches know it: else whoever may
- * create a workload, or only try to, could make Wave read whatever they name, and see by the time that it takes what exists.
+ * Reads from the API server instead of the caches, because these can be stale when a client creates a ConfigMap and then its
+ * Deployment. Reads no object of another namespace without a grant in the caches. Otherwise anyone who may create a workload, or
+ * only tries to, could make Wave read any object, and learn from the response time whether it exists.
  */
 export function liveConfiguration({ client, policy, cached, clock }: LiveConfigurationOptions): LiveConfiguration {
-  const permits = new FairTurns(readsAtOnce);
-  // By who asks, too: nobody waits in the turns of another namespace.
-  const read = sharedReads<Config | undefined>((asked) => {
-    const [by = "", key = ""] = asked.split(" ");
-    const until = clock.monotonic() + readingMs;
-    return permits.run(by, async () => {
-      // Who asked has been answered: else what nobody waits for any more would pile up before a slow API server.
-      if (clock.monotonic() >= until) throw tookTooLong();
-      return readConfig(client, parseStoredKey(key), readTimeoutMs, undefined, policy.compatibility);
-    });
+  const permits = new FairSemaphore(maxConcurrentReads);
+  const reader = createLiveReader({
+    client,
+    compatibility: policy.compatibility,
+    bounds: { timeoutMs: readTimeoutMs },
+    concurrency: maxObjectsPerReview,
+    schedule: (flow, read) => {
+      const until = clock.monotonic() + readsTimeoutMs;
+      return permits.run(flow, async () => {
+        // The review has ended. Without this check obsolete reads would queue up for a slow API server.
+        if (clock.monotonic() >= until) throw readsTimedOut();
+        return read();
+      });
+    },
   });
 
   return async (workload) => {
-    const by = workload.namespace;
-    const objects = objectsGranted(workload, cached, policy);
-    if (objects.length > maxObjects) {
-      throw new UnreadError(`it references ${objects.length} objects, and admission reads ${maxObjects} at most`);
+    const objects = grantedObjects(workload, cached, policy);
+    if (objects.length > maxObjectsPerReview) {
+      throw new UnreadError(
+        `the workload references ${objects.length} objects, and the webhook reads at most ${maxObjectsPerReview}`,
+      );
     }
     const reads = objects.map((object) =>
-      read(`${by} ${configKey(object)}`).catch((cause: unknown) => {
-        throw new UnreadError(inOwnWords(cause, object), { cause });
+      // The flow is the namespace of the workload, so that no read waits in the queue of another namespace.
+      reader.read(object, workload.namespace).catch((cause: unknown) => {
+        throw new UnreadError(unreadReason(cause, object), { cause });
       }),
     );
-    const configs = await inTime(Promise.all(reads), clock);
+    const configs = await withReadsTimeout(Promise.all(reads), clock);
     const found = new Map(objects.map((object, index) => [configKey(object), configs[index]]));
-    return lookupLive(found, cached);
+    return liveLookup(found, cached);
   };
 }
 
-function tookTooLong(): UnreadError {
-  return new UnreadError("reading took too long");
+function readsTimedOut(): UnreadError {
+  return new UnreadError("the ConfigMaps and Secrets could not be read in time");
 }
 
-/** Of one read, from when it begins. */
+/** Timeout of one read, from its start, in milliseconds. */
 const readTimeoutMs = 1000;
 
-/** The API server's words may tell of what the person may not know, such as Wave's account and where it runs. */
-function inOwnWords(error: unknown, { kind, namespace }: ConfigName): string {
-  if (isForbidden(error)) return `Wave may not read ${kind}s in namespace "${namespace}"`;
-  if (error instanceof ConnectionError) return "the API server did not answer Wave in time";
-  if (error instanceof ApiError) return `the API server could not tell Wave of a ${kind}`;
-  return `a ${kind} could not be understood; see Wave's log`;
+/** Returns the reason without the API server's text, which can contain facts that the sender must not see, such as Wave's account. */
+function unreadReason(error: unknown, { kind, namespace }: ConfigName): string {
+  const failure = apiFailureOf(error);
+  if (failure?.type === "forbidden")
+    return `Wave does not have permission to read ${kind}s in namespace "${namespace}"`;
+  if (failure?.error instanceof ConnectionError) return "the API server did not answer Wave in time";
+  if (failure?.error instanceof ApiError) return `the API server could not return a ${kind} to Wave`;
+  return `a ${kind} could not be read; see Wave's log`;
 }
 
-function inTime<T>(reading: Promise<T>, clock: Clock): Promise<T> {
+function withReadsTimeout<T>(reading: Promise<T>, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.timer(readingMs, () => reject(tookTooLong()));
+    const cancel = clock.timer(readsTimeoutMs, () => reject(readsTimedOut()));
     reading.then(resolve, reject).finally(cancel);
   });
 }

@@ -70,7 +70,7 @@ const hurriedClock: Clock = { ...systemClock, timer: (ms, callback) => systemClo
 export const follow = (...answers: Answer[]) => followWith({}, ...answers);
 
 /** As {@link follow}, with options of the list-watch. */
-export async function followWith(options: Pick<ListWatchOptions, "listAgain" | "mayBeAbsent">, ...answers: Answer[]) {
+export async function followWith(options: Pick<ListWatchOptions, "shouldRelist" | "mayBeAbsent">, ...answers: Answer[]) {
   const asked: Record<string, string>[] = [];
   const server = await serveHttp((request, response) => {
     asked.push(Object.fromEntries(new URL(request.url ?? "", "http://server").searchParams));

@@ -1,6 +1,7 @@
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import { ApiError, ClusterConfigError, ConnectionError } from "../../../kube/api/errors.ts";
+import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../../kube/api/api-failure.ts";
+import type { ApiError } from "../../../kube/api/errors.ts";
 
 /** Why a PATCH of a workload did not succeed, by what is to be done about it. */
 export type WriteFailure =
@@ -28,61 +29,36 @@ export type WriteFailure =
       readonly uncertain: boolean;
     };
 
-/**
- * A Retry-After is heeded no longer than this. The API server asks for seconds; what asks for a day is something in
- * between, and would stop Wave for a day.
- */
-const longestRetryAfterMs = 60_000;
+/** A longer Retry-After is ignored, in milliseconds: it comes from a proxy, and would stop Wave for hours. */
+const maxRetryAfterMs = 60_000;
 
 /** Tells what a failed request to write `workload` means. Throws `error` itself where it comes from no server: a bug. */
 export function writeFailure(error: unknown, workload: Workload): WriteFailure {
-  if (error instanceof ConnectionError) return unavailable(error.message, true);
-  // A credential plugin or token file that fails: nothing was sent.
-  if (error instanceof ClusterConfigError) return unavailable(error.message, false);
-  if (!(error instanceof ApiError)) throw error;
-  if (deniedByWebhook(error)) return { type: "refused", message: refusal(error, workload) };
-  const { message, retryAfterMs, status } = error;
-  if (!isApiServers(error)) return unavailable(message, true, retryAfterMs);
-  switch (status) {
-    case 404:
+  const failure = apiFailureOf(error);
+  switch (failure?.type) {
+    case undefined:
+      throw error;
+    case "notFound":
       return { type: "gone" };
-    case 409:
+    case "conflict":
+    case "alreadyExists":
       return { type: "stale" };
-    case 422:
-      return { type: "staleOrRefused", message: refusal(error, workload) };
-    case 400:
-    case 403:
-    case 413:
-      return { type: "refused", message: refusal(error, workload) };
-    default:
-      // What etcd fails with comes as 500 ("etcdserver: request timed out", "leader changed"), a deadline as 504: in the
-      // middle of a write. 503 and 429 the API server answers before it begins.
-      return unavailable(message, status >= 500 && status !== 503, retryAfterMs);
+    case "invalid":
+      return { type: "staleOrRefused", message: refusal(failure.error, workload) };
+    case "badRequest":
+    case "forbidden":
+    case "deniedByWebhook":
+      return { type: "refused", message: refusal(failure.error, workload) };
+    case "unauthorized":
+    case "expired":
+    case "misconfigured":
+    case "tooManyRequests":
+    case "unavailable": {
+      const retryAfterMs = Math.min(retryAfterMsOf(error), maxRetryAfterMs);
+      const uncertain = failure.type === "unavailable" && failure.mayBeDone;
+      return { type: "unavailable", message: failure.error.message, retryAfterMs, uncertain };
+    }
   }
-}
-
-function unavailable(message: string, uncertain: boolean, retryAfterMs = 0): WriteFailure {
-  return { type: "unavailable", message, retryAfterMs: Math.min(retryAfterMs, longestRetryAfterMs), uncertain };
-}
-
-/**
- * An admission webhook denies with any status that it likes, and one that must be asked and cannot be is a 500: both are
- * told by the API server's own words.
- * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go,
- * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
- */
-function deniedByWebhook({ serverMessage }: ApiError): boolean {
-  return /^admission webhook ".*" denied the request|^Internal error occurred: failed calling webhook /.test(
-    serverMessage,
-  );
-}
-
-/**
- * Whether the API server itself answered, and not a proxy with a page of its own: it gives a reason with each of its
- * refusals (https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors), though not with what it does not know, a 500.
- */
-function isApiServers({ reason, status }: ApiError): boolean {
-  return reason !== "" || status === 500 || status === 429;
 }
 
 function refusal(error: ApiError, { row, namespace }: Workload): string {

@@ -1,9 +1,8 @@
 import { type LegacyRead, readLegacy } from "../../../cache/live/legacy-reads.ts";
-import { lookupLive, readConfig } from "../../../cache/live/live-configs.ts";
-import { sharedReads } from "../../../cache/live/shared-reads.ts";
+import { liveLookup } from "../../../cache/live/live-configs.ts";
+import { createLiveReader } from "../../../cache/live/live-reader.ts";
 import { readWithBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
-import { objectsGranted } from "../../../domain/config/cross-namespace.ts";
-import type { Config } from "../../../domain/config/digest.ts";
+import { grantedObjects } from "../../../domain/config/cross-namespace.ts";
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import type { Lookup } from "../../../domain/plan/plan.ts";
@@ -27,8 +26,8 @@ export interface LiveReads {
 
 /** Of one object, in milliseconds. */
 const timeoutMs = 10_000;
-/** How many objects are read at once for one workload. */
-const atOnce = 4;
+/** Maximum number of concurrent reads for one workload. */
+const concurrency = 4;
 
 /** Each object is read once for all who ask for it at the same time. `signal` ends all reads. */
 export function createLiveReads(options: {
@@ -38,29 +37,17 @@ export function createLiveReads(options: {
   readonly signal: AbortSignal;
 }): LiveReads {
   const { client, policy, cached, signal } = options;
-  const read = sharedReads((key) => readConfig(client, parseStoredKey(key), timeoutMs, signal, policy.compatibility));
+  const bounds = { timeoutMs, signal };
+  const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
 
   return {
-    lookup: async (workload) => {
-      const found = new Map<string, Config | undefined>();
-      const left = objectsGranted(workload, cached, policy).map(configKey);
-      const readOn = async () => {
-        try {
-          for (let key = left.pop(); key !== undefined; key = left.pop()) found.set(key, await read(key));
-        } catch (error) {
-          left.length = 0; // nobody waits for the others any more
-          throw error;
-        }
-      };
-      await Promise.all(Array.from({ length: atOnce }, readOn));
-      return lookupLive(found, cached);
-    },
+    lookup: async (workload) => liveLookup(await reader.readAll(grantedObjects(workload, cached, policy)), cached),
     exist: async (objects) => {
-      const configs = await Promise.all(objects.map((object) => read(configKey(object))));
+      const configs = await Promise.all(objects.map((object) => reader.read(parseStoredKey(configKey(object)))));
       return configs.every((config) => config !== undefined);
     },
     workload: async (before) => {
-      const object = await readWithBorrowedTemplate(client, before.row, before, { timeoutMs, signal });
+      const object = await readWithBorrowedTemplate(client, before.row, before, bounds);
       return object && toWorkload(before.row, object, policy);
     },
     legacy: (before) => readLegacy(before, options),

@@ -3,7 +3,7 @@ import type { ApiRequest } from "../http/api-request.ts";
 import type { ApiClient } from "../http/client.ts";
 
 /** What a GET answers; undefined where there is nothing of that path. Throws what {@link ApiClient.request} throws, besides 404. */
-export async function readIfThere<T>(
+export async function getIfExists<T>(
   client: Pick<ApiClient, "request">,
   request: Omit<ApiRequest, "method" | "body">,
 ): Promise<T | undefined> {

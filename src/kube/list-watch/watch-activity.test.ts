@@ -2,16 +2,16 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { seriesOf } from "../../../test/support/kube/client.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { createLastHeard } from "./last-heard.ts";
+import { createWatchActivity } from "./watch-activity.ts";
 
 describe("what was last heard of watches", () => {
   it("is told of each resource's most silent one, and by name where it is silent for longer than bookmarks are apart", async () => {
     const clock = new FakeClock();
     const metrics = new MetricsRegistry();
-    const { watching, late } = createLastHeard(clock, metrics);
-    const one = watching("secrets", "one");
-    const two = watching("secrets", "two");
-    const pods = watching("pods", undefined);
+    const { start, silentWatches } = createWatchActivity(clock, metrics);
+    const one = start("secrets", "one");
+    const two = start("secrets", "two");
+    const pods = start("pods", undefined);
     await clock.advance(60_000);
     one();
     pods();
@@ -20,9 +20,9 @@ describe("what was last heard of watches", () => {
       '{resource="secrets"} 91',
       '{resource="pods"} 31',
     ]);
-    expect(late()).toEqual(["nothing was heard of secrets in two for 91 s"]);
+    expect(silentWatches()).toEqual(["nothing was heard of secrets in two for 91 s"]);
     two();
-    expect(late()).toEqual([]);
+    expect(silentWatches()).toEqual([]);
     expect(seriesOf(metrics, "wave_watch_last_heard_seconds")[0]).toBe('{resource="secrets"} 31');
   });
 });

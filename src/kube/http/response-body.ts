@@ -20,18 +20,18 @@ export function readBody({ body, isComplete }: TransportResponse, limit: number)
     });
     body.once("end", () => {
       ended = true;
-      if (!isComplete()) reject(brokenOff());
+      if (!isComplete()) reject(truncatedError());
       else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
     body.once("error", reject);
     body.once("close", () => {
-      if (!ended) reject(brokenOff());
+      if (!ended) reject(truncatedError());
     });
   });
 }
 
 /** A body as it comes; throws where it breaks off. */
-export async function* partsOf({ body, isComplete }: TransportResponse): AsyncGenerator<Buffer> {
+export async function* chunksOf({ body, isComplete }: TransportResponse): AsyncGenerator<Buffer> {
   try {
     yield* body as AsyncIterable<Buffer>;
   } catch (error) {
@@ -40,16 +40,16 @@ export async function* partsOf({ body, isComplete }: TransportResponse): AsyncGe
     const isPremature = error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
     if (!isPremature || !isComplete() || body.readableLength > 0) throw error;
   }
-  if (!isComplete()) throw brokenOff();
+  if (!isComplete()) throw truncatedError();
 }
 
 /** What is wrong with a body that ends before its end. */
-export function brokenOff(): Error {
+export function truncatedError(): Error {
   return new Error("the connection ended in the middle of an answer");
 }
 
 /** Makes the error of a failed request out of its answer; what is not a Status of an API server is named as such. */
-export function apiErrorOf(request: string, response: TransportResponse, body: Buffer, clock: Clock): ApiError {
+export function toApiError(request: string, response: TransportResponse, body: Buffer, clock: Clock): ApiError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers["retry-after"], clock);
   const answer = parseStatus(body);

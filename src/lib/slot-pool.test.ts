@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Lane } from "./lane.ts";
+import { SlotPool } from "./slot-pool.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -11,7 +11,7 @@ describe("a lane", () => {
         fc.integer({ min: 1, max: 3 }),
         fc.array(fc.constantFrom("come", "leave", "give up"), { maxLength: 60 }),
         async (room, steps) => {
-          const lane = new Lane(room);
+          const lane = new SlotPool(room);
           const inside: Disposable[] = [];
           const entered: number[] = [];
           const waiting: { readonly number: number; readonly giveUp: AbortController }[] = [];
@@ -26,7 +26,7 @@ describe("a lane", () => {
                 entered.push(number);
                 inside.push(place);
               };
-              lane.enter(giveUp.signal).then(enters, () => gaveUp.add(number));
+              lane.acquire(giveUp.signal).then(enters, () => gaveUp.add(number));
             } else if (step === "leave") inside.shift()?.[Symbol.dispose]();
             else waiting.findLast(({ number }) => !entered.includes(number))?.giveUp.abort();
             await tick();
@@ -45,16 +45,16 @@ describe("a lane", () => {
 
   it("has memory at each place, which the next one there has again, as much as anybody asked for", async () => {
     const { signal } = new AbortController();
-    const lane = new Lane(1);
-    const first = await lane.enter(signal);
+    const lane = new SlotPool(1);
+    const first = await lane.acquire(signal);
     const memory = first.memory(100);
-    const waiting = lane.enter(signal);
+    const waiting = lane.acquire(signal);
     first[Symbol.dispose]();
     const second = await waiting;
     expect(second.memory(60).buffer).toBe(memory.buffer);
     expect(second.memory(60).length).toBe(60);
     const more = second.memory(200);
     second[Symbol.dispose]();
-    expect((await lane.enter(signal)).memory(100).buffer).toBe(more.buffer);
+    expect((await lane.acquire(signal)).memory(100).buffer).toBe(more.buffer);
   });
 });

@@ -9,7 +9,7 @@ const most = 2;
  * RFC 9112, 9.3.2) has their connection ended: neither the API server nor Prometheus nor the kubelet do, and in each 64 KiB
  * that arrive there is room for a thousand requests, the answers to which would all be in memory at once.
  */
-export function fewAtATime(listener: RequestListener): RequestListener {
+export function limitPipelining(listener: RequestListener): RequestListener {
   const underWay = new WeakMap<Socket, number>();
   return (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;

@@ -2,7 +2,7 @@
  * Has V8 collect what was read before whenever that is many bytes. By itself it looks for it after many times as much, and on a busy machine
  * later still, because it does most of that beside this thread: docs/adr/0007-memory.md.
  */
-export class Garbage {
+export class GarbageCollection {
   readonly #afterBytes: number;
   readonly #collect: () => void;
   /** Bytes since the last collection. */
@@ -15,7 +15,7 @@ export class Garbage {
   }
 
   /** To be called before `bytes` more are read or parsed. */
-  before(bytes: number): void {
+  beforeReading(bytes: number): void {
     if (this.#read + bytes > this.#afterBytes) {
       this.#collect();
       this.#read = 0;

@@ -2,12 +2,17 @@ import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import { ApiError, ClusterConfigError, ConnectionError } from "../api/errors.ts";
-import type { Guard } from "./guard.ts";
+import type { RequestGuard } from "./request-guard.ts";
 import type { RequestInfo } from "./request-info.ts";
 
 /** What the caller is told: its own reason to give up, the server's failure, or that the connection failed and why. */
-export function failureOf(error: unknown, info: RequestInfo, guard: Guard, signal: AbortSignal | undefined): unknown {
-  if (guard.byCaller()) return signal?.reason;
+export function toRequestError(
+  error: unknown,
+  info: RequestInfo,
+  guard: RequestGuard,
+  signal: AbortSignal | undefined,
+): unknown {
+  if (guard.isAbortedByCaller()) return signal?.reason;
   const cause = guard.reason() ?? error;
   if (!isConnectionFailure(cause)) return cause;
   return new ConnectionError(`${info.text}: ${errorText(cause)}`, { cause });
@@ -19,12 +24,12 @@ function isConnectionFailure(error: unknown): boolean {
 }
 
 /** The labels of `wave_api_requests_total`. */
-export type CountedRequest = LabelsOf<typeof clusterMetrics.requests>;
+export type RequestLabels = LabelsOf<typeof clusterMetrics.requests>;
 
 const { verb: verbs, code: codes } = clusterMetrics.requests.labels;
 
 /** How a request is counted, whatever the server answered to it: by labels that are known beforehand. */
-export function countedAs({ verb }: Pick<RequestInfo, "verb">, code: string): CountedRequest {
+export function requestLabels({ verb }: Pick<RequestInfo, "verb">, code: string): RequestLabels {
   return {
     verb: verbs.find((known) => known === verb) ?? "other",
     code: codes.find((known) => known === code) ?? "other",
@@ -32,6 +37,6 @@ export function countedAs({ verb }: Pick<RequestInfo, "verb">, code: string): Co
 }
 
 /** What the metrics call a failure: the status that the server answered with, or "error" where it did not. */
-export function codeOf(failure: unknown): string {
+export function statusLabel(failure: unknown): string {
   return failure instanceof ApiError ? String(failure.status) : "error";
 }

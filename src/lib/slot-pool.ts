@@ -2,34 +2,34 @@
  * Lets so many through at once; the others wait in the order in which they came. Each place has memory of its own, which
  * whoever takes it next has again: a buffer for each would be garbage that nobody collects in time.
  */
-export class Lane {
+export class SlotPool {
   readonly #room: number;
   #made = 0;
-  readonly #free: Place[] = [];
-  readonly #waiting = new Set<(place: Place) => void>();
+  readonly #free: Slot[] = [];
+  readonly #waiting = new Set<(place: Slot) => void>();
 
   constructor(room: number) {
     this.#room = room;
   }
 
   /** Resolves with a place when it is its turn; that must be disposed of once. Rejects when given up. */
-  async enter(signal: AbortSignal): Promise<Place> {
+  async acquire(signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     const free = this.#free.pop();
     if (free !== undefined) return free;
     if (this.#made >= this.#room) return this.#wait(signal);
     this.#made++;
-    const place: Place = new Place(() => this.#leave(place));
+    const place: Slot = new Slot(() => this.#leave(place));
     return place;
   }
 
-  #wait(signal: AbortSignal): Promise<Place> {
-    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+  #wait(signal: AbortSignal): Promise<Slot> {
+    const { promise, resolve, reject } = Promise.withResolvers<Slot>();
     const giveUp = () => {
       this.#waiting.delete(begin);
       reject(signal.reason);
     };
-    const begin = (place: Place) => {
+    const begin = (place: Slot) => {
       signal.removeEventListener("abort", giveUp);
       resolve(place);
     };
@@ -38,7 +38,7 @@ export class Lane {
     return promise;
   }
 
-  #leave(place: Place): void {
+  #leave(place: Slot): void {
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#free.push(place);
@@ -51,7 +51,7 @@ export class Lane {
 }
 
 /** A place in a lane. */
-class Place implements Disposable {
+class Slot implements Disposable {
   readonly #leave: () => void;
   #memory = Buffer.alloc(0);
 

@@ -1,21 +1,21 @@
 import type { Clock } from "../../lib/clock.ts";
 
 /** Watches over one request: cancels it when its time is up or its signal is aborted. */
-export interface Guard {
+export interface RequestGuard {
   /** Why the request is to end; undefined while it may go on. */
   readonly reason: () => Error | undefined;
   /** Whether it was the caller who gave up, rather than the time that was up. */
-  readonly byCaller: () => boolean;
+  readonly isAbortedByCaller: () => boolean;
   /** `cancel` is called once there is a reason, at once where there is one already. */
   readonly onCancel: (cancel: (reason: Error) => void) => void;
   /** The deadline is met; only the signal counts from here. */
-  readonly meetDeadline: () => void;
+  readonly clearDeadline: () => void;
   /** Nothing is watched any more. */
   readonly release: () => void;
 }
 
 /** Begins to watch; `timeoutMs` counts from now. */
-export function createGuard(clock: Clock, timeoutMs: number, signal: AbortSignal | undefined): Guard {
+export function createRequestGuard(clock: Clock, timeoutMs: number, signal: AbortSignal | undefined): RequestGuard {
   let reason: Error | undefined;
   let byCaller = false;
   const cancels: ((reason: Error) => void)[] = [];
@@ -24,7 +24,7 @@ export function createGuard(clock: Clock, timeoutMs: number, signal: AbortSignal
     reason = error;
     for (const cancel of cancels.splice(0)) cancel(error);
   };
-  const meetDeadline = clock.timer(timeoutMs, () =>
+  const clearDeadline = clock.timer(timeoutMs, () =>
     end(new Error(`no answer within ${Math.round(timeoutMs) / 1000} s`)),
   );
   const onAbort = () => {
@@ -36,14 +36,14 @@ export function createGuard(clock: Clock, timeoutMs: number, signal: AbortSignal
 
   return {
     reason: () => reason,
-    byCaller: () => byCaller,
+    isAbortedByCaller: () => byCaller,
     onCancel: (cancel) => {
       if (reason === undefined) cancels.push(cancel);
       else cancel(reason);
     },
-    meetDeadline,
+    clearDeadline,
     release: () => {
-      meetDeadline();
+      clearDeadline();
       signal?.removeEventListener("abort", onAbort);
       cancels.length = 0;
     },

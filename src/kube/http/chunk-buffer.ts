@@ -2,7 +2,7 @@
  * The largest object that an API server can send: it stores at most 1.5 MiB, and as JSON a control character takes six
  * bytes.
  */
-export const longestObjectBytes = 12 * 1024 * 1024;
+export const maxObjectBytes = 12 * 1024 * 1024;
 
 const smallest = 64 * 1024;
 /** After so many small pieces the room for a large one is given back. */
@@ -10,9 +10,9 @@ const smallOnesUntilShrunk = 100;
 
 /**
  * Puts together what comes in pieces, in the same memory again and again: a buffer for each large object would be
- * garbage that nobody collects in time. Holds at most {@link longestObjectBytes}.
+ * garbage that nobody collects in time. Holds at most {@link maxObjectBytes}.
  */
-export class Assembly {
+export class ChunkBuffer {
   #buffer = Buffer.alloc(0);
   #length = 0;
   #small = 0;
@@ -25,10 +25,10 @@ export class Assembly {
   /** Adds bytes, which are copied. @throws RangeError where it would be longer than any object. */
   append(bytes: Buffer): void {
     const length = this.#length + bytes.length;
-    if (length > longestObjectBytes)
-      throw new RangeError(`what came is longer than any object: more than ${longestObjectBytes / 1024 / 1024} MiB`);
+    if (length > maxObjectBytes)
+      throw new RangeError(`what came is longer than any object: more than ${maxObjectBytes / 1024 / 1024} MiB`);
     if (length > this.#buffer.length) {
-      const size = Math.min(longestObjectBytes, Math.max(smallest, 2 * this.#buffer.length, length));
+      const size = Math.min(maxObjectBytes, Math.max(smallest, 2 * this.#buffer.length, length));
       const larger = Buffer.allocUnsafeSlow(size);
       this.#buffer.copy(larger, 0, 0, this.#length);
       this.#buffer = larger;

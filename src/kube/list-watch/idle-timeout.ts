@@ -5,7 +5,7 @@ import { ConnectionError } from "../api/errors.ts";
  * Passes chunks on and aborts `silent` when none comes for `limitMs`. One timer for the whole stream. On HTTP/2 pings tell
  * much sooner that nobody is there; this is for HTTP/1.1 and for servers that lost track of a request.
  */
-export async function* unlessSilent(
+export async function* withIdleTimeout(
   stream: AsyncIterable<Buffer>,
   options: {
     readonly clock: Clock;

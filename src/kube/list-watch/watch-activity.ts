@@ -13,15 +13,15 @@ interface Watch {
 }
 
 /** When something was last heard of what is watched: it tells whether what is known of the cluster is current. */
-export interface LastHeard {
+export interface WatchActivity {
   /** Counts for one watch until the signal. The returned function is to be called whenever anything comes from it. */
-  readonly watching: (plural: string, namespace: string | undefined, signal?: AbortSignal) => () => void;
+  readonly start: (plural: string, namespace: string | undefined, signal?: AbortSignal) => () => void;
   /** One line for each watch of which nothing was heard for 90 s, at most 10. */
-  readonly late: () => readonly string[];
+  readonly silentWatches: () => readonly string[];
 }
 
 /** Also the metric `wave_watch_last_heard_seconds`: of each resource the watch that has been silent for longest. */
-export function createLastHeard(clock: Clock, metrics: MetricsRegistry): LastHeard {
+export function createWatchActivity(clock: Clock, metrics: MetricsRegistry): WatchActivity {
   const watches = new Set<Watch>();
   const silence = ({ heardAt }: Watch) => clock.monotonic() - heardAt;
   const gauge = metrics.gauge(clusterMetrics.lastHeard);
@@ -31,7 +31,7 @@ export function createLastHeard(clock: Clock, metrics: MetricsRegistry): LastHea
     for (const [resource, ms] of longest) gauge.set(ms / 1000, { resource });
   });
   return {
-    watching: (plural, namespace, signal) => {
+    start: (plural, namespace, signal) => {
       const what = namespace === undefined ? plural : `${plural} in ${namespace}`;
       const watch = { plural, what, heardAt: clock.monotonic() };
       watches.add(watch);
@@ -40,7 +40,7 @@ export function createLastHeard(clock: Clock, metrics: MetricsRegistry): LastHea
         watch.heardAt = clock.monotonic();
       };
     },
-    late: () =>
+    silentWatches: () =>
       [...watches]
         .filter((watch) => silence(watch) > lateAfterMs)
         .slice(0, 10)

@@ -12,7 +12,7 @@ const longest = { field: 500, message: 1_000, stack: 4_000 };
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Lines that were left out. */
-export interface LeftOut<Level extends string> {
+export interface SuppressedLines<Level extends string> {
   readonly level: Level;
   readonly message: string;
   readonly namespace: string | undefined;
@@ -31,7 +31,7 @@ interface Kind<Level extends string> {
  * Keeps those who can make Wave say the same again and again (by malformed objects, say, or by broken connections) from
  * filling the log: of one message about one namespace 100 lines a minute are written, and then how many more there were.
  */
-export class LogFlood<Level extends string> {
+export class LogRateLimit<Level extends string> {
   readonly #clock: Pick<Clock, "wall">;
   /** In the order in which their minutes began. */
   readonly #kinds = new Map<string, Kind<Level>>();
@@ -50,7 +50,7 @@ export class LogFlood<Level extends string> {
   }
 
   /** What was left out in the minutes that are over. Each is told once. */
-  *over(): Iterable<LeftOut<Level>> {
+  *over(): Iterable<SuppressedLines<Level>> {
     const now = this.#clock.wall();
     for (const [key, { since, lines, ...kind }] of this.#kinds) {
       // A clock that was set back ends the minute, too.

@@ -1,0 +1,117 @@
+import { ApiError, ClusterConfigError, ConnectionError } from "./errors.ts";
+
+/** Why a request to the API server failed, by what a client does about it. This is the only classification of such errors. */
+export type ApiFailure =
+  | {
+      readonly type: /** 404: the object, or its kind, does not exist. */
+        | "notFound"
+        /** 409 on create: an object with this name exists. */
+        | "alreadyExists"
+        /** 409 on write: the object kept changing, or is newer than the one that the write was made from. */
+        | "conflict"
+        /** 422: the object is not valid, or a `test` of a JSON Patch failed. */
+        | "invalid"
+        /** 410: the server no longer keeps the requested resourceVersion or page. */
+        | "expired"
+        /** 401: the server does not accept the credentials. */
+        | "unauthorized"
+        /** 403: RBAC, a quota or an admission plugin forbids the request. */
+        | "forbidden"
+        /** 400 or 413: the server does not accept the request itself. */
+        | "badRequest"
+        /** An admission webhook denied the request, with any status, or the server could not call a required webhook. */
+        | "deniedByWebhook";
+      readonly error: ApiError;
+    }
+  /** 429: the server limits the request rate. It did nothing. */
+  | { readonly type: "tooManyRequests"; readonly error: ApiError; readonly retryAfterMs: number }
+  /** There is no usable response now, which says nothing about the object. */
+  | {
+      readonly type: "unavailable";
+      readonly error: ApiError | ConnectionError;
+      readonly retryAfterMs: number;
+      /** Reports whether the server may have executed the request. */
+      readonly mayBeDone: boolean;
+    }
+  /** The kubeconfig, token file or credential plugin failed. Nothing was sent. */
+  | { readonly type: "misconfigured"; readonly error: ClusterConfigError };
+
+/**
+ * A longer Retry-After is ignored. The API server sends seconds. A value of hours comes from a proxy, and would stop Wave
+ * for hours.
+ */
+const maxRetryAfterMs = 300_000;
+
+/** Classifies the error of a request. Returns undefined for an error that no request throws: that is a bug. */
+export function apiFailureOf(error: unknown): ApiFailure | undefined {
+  if (error instanceof ConnectionError) return { type: "unavailable", error, retryAfterMs: 0, mayBeDone: true };
+  if (error instanceof ClusterConfigError) return { type: "misconfigured", error };
+  return error instanceof ApiError ? failureOf(error) : undefined;
+}
+
+/** Reports whether an error comes from the API server, from the connection to it or from its configuration. */
+export function isApiFailure(error: unknown): boolean {
+  return apiFailureOf(error) !== undefined;
+}
+
+/** Reports whether an error comes from the API server or from the connection to it. */
+export function isClusterFailure(error: unknown): error is ApiError | ConnectionError {
+  return error instanceof ApiError || error instanceof ConnectionError;
+}
+
+/** Returns how long the server requests to wait before the next try, in milliseconds: 0 to 300,000. */
+export function retryAfterMs(error: unknown): number {
+  return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, maxRetryAfterMs) : 0;
+}
+
+function failureOf(error: ApiError): ApiFailure {
+  const { status, reason } = error;
+  if (isWebhookDenial(error)) return { type: "deniedByWebhook", error };
+  if (!isFromApiServer(error)) return unavailable(error, true);
+  switch (status) {
+    case 400:
+    case 413:
+      return { type: "badRequest", error };
+    case 401:
+      return { type: "unauthorized", error };
+    case 403:
+      return { type: "forbidden", error };
+    case 404:
+      return { type: "notFound", error };
+    case 409:
+      return { type: reason === "AlreadyExists" ? "alreadyExists" : "conflict", error };
+    case 410:
+      return { type: "expired", error };
+    case 422:
+      return { type: "invalid", error };
+    case 429:
+      return { type: "tooManyRequests", error, retryAfterMs: retryAfterMs(error) };
+    default:
+      // Failures of etcd are 500 ("etcdserver: request timed out", "leader changed") and a deadline is 504, both possibly in
+      // the middle of a write. The API server sends 503 before it begins.
+      return unavailable(error, status >= 500 && status !== 503);
+  }
+}
+
+function unavailable(error: ApiError, mayBeDone: boolean): ApiFailure {
+  return { type: "unavailable", error, retryAfterMs: retryAfterMs(error), mayBeDone };
+}
+
+/**
+ * A webhook may deny with any status, and a required webhook that cannot be called is a 500. Only the message shows both.
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go,
+ * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go
+ */
+function isWebhookDenial({ serverMessage }: ApiError): boolean {
+  return /^admission webhook ".*" denied the request|^Internal error occurred: failed calling webhook /.test(
+    serverMessage,
+  );
+}
+
+/**
+ * Reports whether the API server itself responded, and not a proxy with its own page. The API server sends a reason with
+ * each refusal (https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors), but not with every 500 and 429.
+ */
+function isFromApiServer({ reason, status }: ApiError): boolean {
+  return reason !== "" || status === 500 || status === 429;
+}
