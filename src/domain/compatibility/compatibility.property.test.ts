@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
-import { everybody, objectOf, settingsWith } from "../../../test/support/domain/compatibility.ts";
+import { allCompatibilities, peerObject, settingsWith } from "../../../test/support/domain/compatibility.ts";
 import { configMap, lookupOf, secret } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
 import { kinds as rows } from "../model/built-in-kinds.ts";
@@ -15,7 +15,7 @@ import type { Compatibility } from "./settings.ts";
 const kinds = ["Deployment", "StatefulSet", "DaemonSet"] as const;
 const names = ["a", "b", "c"] as const;
 const policy: Policy = {
-  ...everybody,
+  ...allCompatibilities,
   compatibility: settingsWith({ reloadOnCreate: true, reloadOnDelete: true }),
   firstSight: "roll",
 };
@@ -46,7 +46,7 @@ class Rolled {
 
   constructor(kind: (typeof kinds)[number], annotations: Readonly<Record<string, string>>) {
     this.kind = kind;
-    this.#object = objectOf({ kind, annotations });
+    this.#object = peerObject({ kind, annotations });
   }
 
   /** The decision, carried out where something is to be written. */

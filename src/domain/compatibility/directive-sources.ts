@@ -1,34 +1,33 @@
 import { updateOnConfigChange } from "../references/annotations.ts";
 import type { Reference } from "../references/references.ts";
-import type { Asked, Compatibility, CompatibilitySettings, CompatibilitySource } from "./directive.ts";
-import { stakaterSays } from "./stakater-directives.ts";
+import type { Compatibility, CompatibilitySettings, CompatibilitySource, WorkloadDirective } from "./directive.ts";
+import { stakaterSourceOf } from "./stakater-directives.ts";
 
-/** Who asks that a workload is rolled for what it refers to. */
-export interface Asker {
+/** The annotation or flag that requests rollouts of a workload for a reference. */
+export interface DirectiveSource {
   readonly compatibility: Compatibility;
-  /** The annotation that says so, or with two dashes the flag. */
+  /** The name of the annotation, or the flag with two dashes. */
   readonly by: string;
 }
 
-/** Which dialects lead to a reference, and by what; `asked` is what those that are understood ask for. */
-export function askersFor(
+/** Returns which annotations or flags request rollouts for a reference. `directives` are those of the workload. */
+export function directiveSourcesOf(
   reference: Reference,
   source: CompatibilitySource,
-  asked: readonly Asked[],
+  directives: readonly WorkloadDirective[],
   settings: CompatibilitySettings | undefined,
-): readonly Asker[] {
-  const optedIn = asked.filter(({ optIn }) => optIn.state === "in");
-  const annotation = /annotations\[(.*)\]$/.exec(reference.path)?.[1];
+): readonly DirectiveSource[] {
+  const optedIn = directives.filter(({ optIn }) => optIn.state === "in");
+  const { kind, name, path, annotation } = reference;
   if (annotation !== undefined) {
-    const names = ({ named, patterns }: Asked) => [...named, ...patterns].some(({ path }) => path === reference.path);
-    return optedIn.filter(names).map(({ compatibility }) => ({ compatibility, by: annotation }));
+    const isNamedBy = ({ named, patterns }: WorkloadDirective) =>
+      [...named, ...patterns].some((one) => one.path === path);
+    return optedIn.filter(isNamedBy).map(({ compatibility }) => ({ compatibility, by: annotation }));
   }
-  const { kind, name } = reference;
   return optedIn
     .filter(({ fromPodSpec, excluded }) => fromPodSpec[kind] !== "none" && !excluded[kind].includes(name))
     .map(({ compatibility }) => {
-      const said =
-        compatibility === "stakater" && settings ? stakaterSays(source, kind, settings) : updateOnConfigChange;
-      return { compatibility, by: said };
+      const isStakater = compatibility === "stakater" && settings !== undefined;
+      return { compatibility, by: isStakater ? stakaterSourceOf(source, kind, settings) : updateOnConfigChange };
     });
 }

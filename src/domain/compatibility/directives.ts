@@ -3,47 +3,53 @@ import { extraReferences } from "../references/extra-references.ts";
 import type { Warning } from "../references/warning.ts";
 import { quoted } from "../syntax/wording.ts";
 import {
-  type Asked,
   type Compatibility,
   type CompatibilitySettings,
   type CompatibilitySource,
-  compatibility,
-  excludesNothing,
+  compatibilities,
+  noExclusions,
+  type WorkloadDirective,
 } from "./directive.ts";
-import { type OfNamespace, type OptIn, readOptIn } from "./opt-in.ts";
-import { askedBySap } from "./sap.ts";
+import { type NamespaceOptIn, type OptIn, readOptIn } from "./opt-in.ts";
+import { sapDirective } from "./sap.ts";
 import { stakaterAuto } from "./stakater.ts";
-import { askedByStakater } from "./stakater-directives.ts";
+import { stakaterDirective } from "./stakater-directives.ts";
 
-/** What decides, besides the workload's own annotations, what is asked for. */
-export interface Asking {
-  /** What a Namespace decides, by its name. */
-  readonly ofNamespace?: OfNamespace;
-  /** Undefined: Wave's own annotations alone are understood. */
+/** What decides, in addition to the annotations of the workload, what is requested. */
+export interface DirectiveContext {
+  /** Returns the policy of a Namespace by name. */
+  readonly namespacePolicyOf?: NamespaceOptIn;
+  /** Undefined: Wave reads only its own annotations. */
   readonly compatibility?: CompatibilitySettings | undefined;
-  /** Whether volumes of SecretProviderClasses are references, in every dialect. Default: no. */
+  /** Whether volumes of SecretProviderClasses are references, in every compatibility. Default: no. */
   readonly providerClasses?: boolean | undefined;
 }
 
-/** What the annotations of a workload ask for, in each dialect that is understood. */
-export function askedOf(source: CompatibilitySource, asking: Asking): readonly Asked[] {
-  const settings = asking.compatibility;
-  if (settings === undefined) return [askedByWave(source, asking)];
-  const understood = compatibility.filter((compatibility) => settings.understood.includes(compatibility));
-  return understood.map((compatibility) => askedBy[compatibility](source, asking, settings));
+/** Returns what the annotations of a workload request, one directive for each enabled compatibility. */
+export function readDirectives(source: CompatibilitySource, context: DirectiveContext): readonly WorkloadDirective[] {
+  const settings = context.compatibility;
+  if (settings === undefined) return [waveDirective(source, context)];
+  const understood = compatibilities.filter((compatibility) => settings.understood.includes(compatibility));
+  return understood.map((compatibility) => directiveReaders[compatibility](source, context, settings));
 }
 
-const askedBy: Readonly<
-  Record<Compatibility, (source: CompatibilitySource, asking: Asking, settings: CompatibilitySettings) => Asked>
+const directiveReaders: Readonly<
+  Record<
+    Compatibility,
+    (source: CompatibilitySource, context: DirectiveContext, settings: CompatibilitySettings) => WorkloadDirective
+  >
 > = {
-  wave: askedByWave,
-  sap: askedBySap,
-  stakater: askedByStakater,
+  wave: waveDirective,
+  sap: sapDirective,
+  stakater: stakaterDirective,
 };
 
-/** Everything that its Pods read, and what it names besides, is required. */
-function askedByWave({ namespace, annotations }: CompatibilitySource, { ofNamespace }: Asking): Asked {
-  const optIn = readOptIn(annotations, namespace, ofNamespace);
+/** Returns the directive of Wave annotations: everything that Pods read is required, and the extra objects too. */
+function waveDirective(
+  { namespace, annotations }: CompatibilitySource,
+  { namespacePolicyOf }: DirectiveContext,
+): WorkloadDirective {
+  const optIn = readOptIn(annotations, namespace, namespacePolicyOf);
   const { references, mistakes } = extraReferences(optIn.state === "in" ? annotations : {}, namespace);
   return {
     compatibility: "wave",
@@ -51,57 +57,60 @@ function askedByWave({ namespace, annotations }: CompatibilitySource, { ofNamesp
     fromPodSpec: { ConfigMap: "all", Secret: "all", SecretProviderClass: "all" },
     named: references,
     patterns: [],
-    excluded: excludesNothing,
+    excluded: noExclusions,
     minIntervalMs: undefined,
     mistakes,
   };
 }
 
 /**
- * What the dialects ask for that opt it in; undefined where none does, and where Wave's own annotations alone are
- * understood.
+ * Returns the directives that opt a workload in. Returns undefined if no directive does, or if Wave reads only its own
+ * annotations.
  */
-export function askersOf(source: CompatibilitySource, asking: Asking): readonly Asked[] | undefined {
-  if (asking.compatibility === undefined) return undefined;
-  const asked = askedOf(source, asking).filter(({ optIn }) => optIn.state === "in");
-  return asked.length > 0 ? asked : undefined;
+export function optedInDirectives(
+  source: CompatibilitySource,
+  context: DirectiveContext,
+): readonly WorkloadDirective[] | undefined {
+  if (context.compatibility === undefined) return undefined;
+  const directives = readDirectives(source, context).filter(({ optIn }) => optIn.state === "in");
+  return directives.length > 0 ? directives : undefined;
 }
 
-/** Whether a workload has opted in by any dialect: one who asks for it in one of them has it, whatever others say. */
-export function optInOf(asked: readonly Asked[]): OptIn {
-  const optIns = asked.map(({ optIn }) => optIn);
+/** Returns the opt-in of a workload. One directive that opts in is enough, whatever the others request. */
+export function optInOf(directives: readonly WorkloadDirective[]): OptIn {
+  const optIns = directives.map(({ optIn }) => optIn);
   return (
     optIns.find(({ state }) => state === "in") ?? optIns.find(({ state }) => state === "unclear") ?? { state: "out" }
   );
 }
 
-/** A warning for whoever opts a workload in by one dialect and out by another. */
-export function contradictions({ annotations }: CompatibilitySource, asked: readonly Asked[]): readonly Warning[] {
-  const [those, others] = [
-    asked.filter(({ optIn }) => optIn.state === "in"),
-    asked.filter(({ optIn }) => optIn.state !== "in"),
-  ];
-  if (those.length === 0) return [];
-  const names = those.map(({ compatibility }) => compatibilityTitles[compatibility]).join(" and ");
-  return others.flatMap(({ compatibility }) => {
-    const annotation = optingIn[compatibility];
-    const says = annotation && annotations[annotation];
-    if (!annotation || !says) return [];
-    const message = `annotation ${annotation}: ${quoted(says)} does not opt it in, and the annotations of ${names} do: it is rolled for what those ask for; remove one of them`;
+/** Returns a warning if one compatibility opts a workload in and an annotation of another one opts it out. */
+export function contradictionWarnings(
+  { annotations }: CompatibilitySource,
+  directives: readonly WorkloadDirective[],
+): readonly Warning[] {
+  const optingIn = directives.filter(({ optIn }) => optIn.state === "in");
+  if (optingIn.length === 0) return [];
+  const names = optingIn.map(({ compatibility }) => compatibilityTitles[compatibility]).join(" and ");
+  return directives.flatMap(({ compatibility, optIn }) => {
+    const annotation = optInAnnotations[compatibility];
+    const value = annotation && annotations[annotation];
+    if (optIn.state === "in" || !annotation || !value) return [];
+    const message = `Annotation ${annotation}: ${quoted(value)} does not opt the workload in, but the annotations of ${names} do. Wave rolls the workload for the objects that those request. Remove one of the annotations.`;
     return [{ reason: "InvalidAnnotation", message }];
   });
 }
 
-/** By which a dialect opts in or out by saying so, where it has such a one. */
-const optingIn: Readonly<Record<Compatibility, string | undefined>> = {
+/** The annotation that opts in or out explicitly, by compatibility; undefined if there is no such annotation. */
+const optInAnnotations: Readonly<Record<Compatibility, string | undefined>> = {
   wave: updateOnConfigChange,
   sap: undefined,
   stakater: stakaterAuto,
 };
 
-/** What a dialect is called in messages. */
+/** The name of each compatibility in messages. */
 export const compatibilityTitles: Readonly<Record<Compatibility, string>> = {
   wave: "Wave",
-  sap: "SAP's pod-reloader",
-  stakater: "Stakater's Reloader",
+  sap: "SAP pod-reloader",
+  stakater: "Stakater Reloader",
 };

@@ -41,7 +41,7 @@ it("matches the same names as RE2, for every expression that it reads", () => {
   fc.assert(
     fc.property(expression, fc.array(name, { minLength: 1, maxLength: 8 }), (source, names) => {
       const pattern = readNamePattern(source);
-      if (pattern.state === "refused") return;
+      if (pattern.state === "invalid") return;
       compared += 1;
       const oracle = RE2JS.compile(source);
       for (const each of names) {

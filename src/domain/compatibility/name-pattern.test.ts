@@ -4,7 +4,7 @@ import { readNamePattern } from "./name-pattern.ts";
 
 const matches = (source: string, name: string) => {
   const pattern = readNamePattern(source);
-  if (pattern.state === "refused") throw new Error(pattern.why);
+  if (pattern.state === "invalid") throw new Error(pattern.reason);
   return pattern.matches(name);
 };
 

@@ -1,29 +1,29 @@
-import { remembering } from "../syntax/bounded-memo.ts";
+import { boundedMemo } from "../syntax/bounded-memo.ts";
 import { type Expression, parseExpression } from "./regular-expression.ts";
 
-/** Whether a regular expression matches all of a name; or why it is none that is understood. */
+/** A regular expression that must match a whole name, or the reason why it is not supported. */
 export type NamePattern =
   | {
       readonly state: "read";
       readonly matches: (name: string, effort?: Effort) => boolean;
-      /** How many steps it has. */
+      /** The number of steps of the compiled expression. */
       readonly size: number;
     }
-  | { readonly state: "refused"; readonly why: string };
+  | { readonly state: "invalid"; readonly reason: string };
 
-/** Counts what matching takes: a few nanoseconds each. */
+/** A counter of matching work. One unit takes a few nanoseconds. */
 export interface Effort {
   spent: number;
 }
 
-/** How many steps an expression may have: a name of so many signs costs so many times as much. */
-const mostSteps = 256;
+/** Limit of the steps of one expression. Matching takes time in proportion to steps times characters of the name. */
+const maxSteps = 256;
 
 /**
- * Reads a regular expression over names of objects, in the syntax of RE2 as far as it can match any. To match costs the
- * length of the name times the size of the expression and no more, whatever a tenant writes: nothing is tried again.
+ * Parses a regular expression over names of objects, in the part of the RE2 syntax that can match names. Matching takes time in
+ * proportion to the length of the name times the size of the expression, whatever a tenant writes: it never backtracks.
  */
-export const readNamePattern = remembering(256, (source: string): NamePattern => {
+export const readNamePattern = boundedMemo(256, (source: string): NamePattern => {
   try {
     const steps: Step[] = [];
     emit(parseExpression(source), steps);
@@ -35,20 +35,20 @@ export const readNamePattern = remembering(256, (source: string): NamePattern =>
     };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return { state: "refused", why: error.message };
+    return { state: "invalid", reason: error.message };
   }
 });
 
 type Step =
-  | { readonly do: "sign"; readonly signs: ReadonlySet<string> }
+  | { readonly do: "character"; readonly characters: ReadonlySet<string> }
   | { do: "either"; next: number; other: number }
   | { readonly do: "begin" | "end" | "match" };
 
 function emit(expression: Expression, steps: Step[]): void {
-  if (steps.length >= mostSteps) throw new SyntaxError("it is too large");
+  if (steps.length >= maxSteps) throw new SyntaxError("too large");
   switch (expression.is) {
-    case "signs":
-      steps.push({ do: "sign", signs: expression.signs });
+    case "characters":
+      steps.push({ do: "character", characters: expression.characters });
       return;
     case "begin":
     case "end":
@@ -84,7 +84,7 @@ function emitRepeat({ of, least, most }: Extract<Expression, { is: "repeat" }>, 
   for (let count = 0; count < least; count++) {
     const before = steps.length;
     emit(of, steps);
-    if (steps.length === before) break; // nothing, however often: repetitions in repetitions would take for ever
+    if (steps.length === before) break; // An empty expression stays empty. Nested repetitions would otherwise take too long.
   }
   if (most === undefined) {
     const from = steps.length;
@@ -97,36 +97,36 @@ function emitRepeat({ of, least, most }: Extract<Expression, { is: "repeat" }>, 
   }
   const splits: { other: number }[] = [];
   for (let count = least; count < most; count++) {
-    if (steps.length >= mostSteps) throw new SyntaxError("it is too large");
+    if (steps.length >= maxSteps) throw new SyntaxError("too large");
     splits.push(branch(steps));
     emit(of, steps);
   }
   for (const split of splits) split.other = steps.length;
 }
 
-/** A step that goes on with the one after it, and with another that is still to be said. */
+/** Adds a step that continues with the next step and with a second one, which the caller sets later. */
 function branch(steps: Step[]): { next: number; other: number } {
   const step = { do: "either" as const, next: steps.length + 1, other: steps.length + 1 };
   steps.push(step);
   return step;
 }
 
-/** Ken Thompson's: all ways through the steps at once, each step at most once for each sign. */
+/** Matches by the algorithm of Ken Thompson: follows all paths at once, and visits each step at most once for each character. */
 function matches(steps: readonly Step[], name: string, effort: Effort): boolean {
   let current = reached(steps, [0], 0, name.length, effort);
   for (let at = 0; at < name.length && current.length > 0; at++) {
-    const sign = name.charAt(at);
+    const character = name.charAt(at);
     const next: number[] = [];
     for (const index of current) {
       const step = steps[index];
-      if (step?.do === "sign" && step.signs.has(sign)) next.push(index + 1);
+      if (step?.do === "character" && step.characters.has(character)) next.push(index + 1);
     }
     current = reached(steps, next, at + 1, name.length, effort);
   }
   return current.some((index) => steps[index]?.do === "match");
 }
 
-/** The steps that ask for a sign, or have matched, to which others lead without one. */
+/** Returns the steps that need a character or have matched, and that are reachable without reading a character. */
 function reached(
   steps: readonly Step[],
   from: readonly number[],
@@ -136,15 +136,15 @@ function reached(
 ): readonly number[] {
   const seen = new Uint8Array(steps.length);
   const left = [...from];
-  const asking: number[] = [];
+  const waiting: number[] = [];
   for (let index = left.pop(); index !== undefined; index = left.pop()) {
     const step = steps[index];
     if (step === undefined || seen[index] === 1) continue;
     seen[index] = 1;
     effort.spent++;
-    if (step.do === "sign" || step.do === "match") asking.push(index);
+    if (step.do === "character" || step.do === "match") waiting.push(index);
     else if (step.do === "either") left.push(step.next, step.other);
     else if ((step.do === "begin" && at === 0) || (step.do === "end" && at === length)) left.push(index + 1);
   }
-  return asking;
+  return waiting;
 }

@@ -1,42 +1,42 @@
 import { updateOnConfigChange } from "../references/annotations.ts";
 import type { Annotations } from "../references/wave-annotations.ts";
 
-/** Whether a workload asks to be rolled. */
+/** Whether a workload has opted in, and by which means. */
 export type OptIn =
-  /** By Wave's annotation on it or its Namespace; or by annotations of another dialect alone. */
+  /** By the Wave annotation on the workload or its Namespace, or only by annotations of other controllers. */
   | { readonly state: "in"; readonly by: "workload" | "namespace" | "compatibility" }
-  /** Or another object makes it, whatever it asks for itself. */
-  | { readonly state: "out"; readonly madeBy?: string }
+  /** `controlledBy` names the object that creates the workload. Wave then ignores the annotations of the workload. */
+  | { readonly state: "out"; readonly controlledBy?: string }
   | { readonly state: "unclear"; readonly value: string };
 
-/** What a Namespace decides, by its name. */
-export type OfNamespace = ((namespace: string) => { readonly optsIn: boolean } | undefined) | undefined;
+/** Returns whether a Namespace opts its workloads in, by name; undefined if the Namespace is not known. */
+export type NamespaceOptIn = ((namespace: string) => { readonly optsIn: boolean } | undefined) | undefined;
 
-/** One object for each of the few answers that thousands of workloads share. */
-const answers = {
+/** The few values that thousands of workloads share. */
+const optIns = {
   workload: { state: "in", by: "workload" },
   namespace: { state: "in", by: "namespace" },
   out: { state: "out" },
 } as const satisfies Readonly<Record<string, OptIn>>;
 
-/** How much of an unclear value is kept. */
-const mostKept = 300;
+/** Limit of the characters of an unclear value that are kept. */
+const maxKept = 300;
 
 /**
- * Whether a workload with these annotations has opted in: what it says itself counts, and where it says nothing its
- * Namespace does. Only "true" opts in: a person who writes anything else, but not what says no, is told.
+ * Returns whether the Wave annotations opt a workload in. The annotation of the workload takes precedence over its Namespace. Only
+ * "true" opts in. Any value other than "true", "false" and "" is unclear, so that Wave can write a warning.
  */
-export function readOptIn(annotations: Annotations, namespace: string, ofNamespace: OfNamespace): OptIn {
+export function readOptIn(annotations: Annotations, namespace: string, namespacePolicyOf: NamespaceOptIn): OptIn {
   const value = annotations[updateOnConfigChange];
   switch (value) {
     case "true":
-      return answers.workload;
+      return optIns.workload;
     case undefined:
-      return ofNamespace?.(namespace)?.optsIn ? answers.namespace : answers.out;
+      return namespacePolicyOf?.(namespace)?.optsIn ? optIns.namespace : optIns.out;
     case "false":
     case "":
-      return answers.out;
+      return optIns.out;
     default:
-      return { state: "unclear", value: value.slice(0, mostKept) };
+      return { state: "unclear", value: value.slice(0, maxKept) };
   }
 }

@@ -1,50 +1,44 @@
-import { configHash, updateOnConfigChange } from "../references/annotations.ts";
+import { configHash } from "../references/annotations.ts";
 import type { Annotations } from "../references/wave-annotations.ts";
-import { type Asked, type CompatibilityRow, excludesNothing, type NamesOfKind } from "./directive.ts";
+import { type CompatibilityRow, type NamesByKind, noExclusions, type WorkloadDirective } from "./directive.ts";
 import { sapConfigHash, sapRows } from "./sap.ts";
-import type { Compatibility, CompatibilitySettings, Pattern } from "./settings.ts";
+import type { Compatibility, CompatibilitySettings, PatternReference } from "./settings.ts";
 import { stakaterRows } from "./stakater.ts";
 
-/** What is kept of a workload where other dialects than Wave's are understood. */
-export interface Foreign {
-  /** Every dialect that is understood. */
+/** What a workload keeps of its directives if compatibility with other controllers is enabled. */
+export interface PeerDirectives {
+  /** Every enabled compatibility. */
   readonly understood: readonly Compatibility[];
-  /** The dialects that opt it in, Wave's among them where that does. */
+  /** Each compatibility that opts the workload in, including Wave. */
   readonly compatibility: readonly Compatibility[];
-  /** The annotations of its metadata that other dialects read, as they are written, and Wave's opt-in beside them. */
-  readonly annotations: Annotations;
-  /** At least so long between two rolls, milliseconds; 0 where none of them asks for that. */
+  /** The value of the SAP hash annotation on the metadata, a precondition of a request; undefined if absent. */
+  readonly precondition: string | undefined;
+  /** Minimum time between two rollouts, in milliseconds; 0 if no directive sets one. */
   readonly minIntervalMs: number;
-  /** Regular expressions over names of objects in its namespace. */
-  readonly patterns: readonly Pattern[];
-  /** What does not count though an expression matches it. */
-  readonly excluded: NamesOfKind;
+  /** Regular expressions over names of objects in the namespace of the workload. */
+  readonly patterns: readonly PatternReference[];
+  /** Objects that are not tracked even if an expression matches them. */
+  readonly excluded: NamesByKind;
 }
 
-/** Of the many that say nothing: shared. */
-const saysNothing: Annotations = {};
-
-/** What is kept of a workload with these annotations. */
-export function foreignOf(
+/** Returns what a workload keeps of its directives. */
+export function peerDirectivesOf(
   annotations: Annotations,
-  asked: readonly Asked[],
+  directives: readonly WorkloadDirective[],
   { understood }: CompatibilitySettings,
-): Foreign {
-  const optedIn = asked.filter(({ optIn }) => optIn.state === "in");
-  const said = foreignNames(understood).filter((name) => annotations[name] !== undefined);
-  const kept = said.length === 0 ? [] : [updateOnConfigChange, ...said];
-  const entries = kept.flatMap((name) => (annotations[name] === undefined ? [] : [[name, annotations[name]]]));
+): PeerDirectives {
+  const optedIn = directives.filter(({ optIn }) => optIn.state === "in");
   return {
     understood,
     compatibility: optedIn.map(({ compatibility }) => compatibility),
-    annotations: entries.length === 0 ? saysNothing : Object.fromEntries(entries),
+    precondition: understood.includes("sap") ? annotations[sapConfigHash] : undefined,
     patterns: optedIn.flatMap(({ patterns }) => patterns),
-    excluded: optedIn.find(({ patterns }) => patterns.length > 0)?.excluded ?? excludesNothing,
+    excluded: optedIn.find(({ patterns }) => patterns.length > 0)?.excluded ?? noExclusions,
     minIntervalMs: Math.max(0, ...optedIn.map(({ minIntervalMs = 0 }) => minIntervalMs)),
   };
 }
 
-/** The annotations that each dialect reads on a workload's own metadata. */
+/** The annotations of a workload that each compatibility reads. */
 const namesOf: Readonly<Record<Compatibility, readonly string[]>> = {
   wave: [],
   sap: onWorkload(sapRows),
@@ -55,27 +49,27 @@ function onWorkload(rows: readonly CompatibilityRow[]): readonly string[] {
   return rows.filter(({ on }) => on.includes("workload")).map(({ name }) => name);
 }
 
-/** The annotations of a workload's metadata that dialects read besides Wave's own. */
-export function foreignNames(understood: readonly Compatibility[] = []): readonly string[] {
+/** Returns the annotations of a workload that the enabled compatibilities read, without those of Wave. */
+export function peerAnnotationNames(understood: readonly Compatibility[] = []): readonly string[] {
   return understood.flatMap((compatibility) => namesOf[compatibility]);
 }
 
-/** Where hashes may stand in a pod template, besides Wave's own annotation. */
-export function foreignHash(understood: readonly Compatibility[] = []): string | undefined {
+/** Returns the second annotation of a pod template that may have the hash; undefined if there is only that of Wave. */
+export function peerHashAnnotation(understood: readonly Compatibility[] = []): string | undefined {
   return understood.includes("sap") ? sapConfigHash : undefined;
 }
 
 /**
- * The annotation of a pod template that has the hash, or is to have it. Where one stands already it stays: to move it would make
- * new Pods. Else another dialect's annotation has it where that alone asks for rolls.
+ * Returns the annotation of a pod template that has the hash, or that will have it. An existing hash keeps its annotation, because
+ * moving it would replace Pods. A first hash uses the annotation of SAP if SAP annotations alone request rollouts.
  */
 export function hashAnnotationOf(
   template: Annotations,
-  foreign: Foreign | undefined,
+  peer: PeerDirectives | undefined,
   other: string | undefined,
 ): string {
-  if (foreign === undefined || other === undefined) return configHash;
-  const alone = foreign.compatibility.length === 1 && foreign.compatibility[0] === "sap";
+  if (peer === undefined || other === undefined) return configHash;
+  const alone = peer.compatibility.length === 1 && peer.compatibility[0] === "sap";
   const [wanted, second] = alone ? [other, configHash] : [configHash, other];
   return template[wanted] === undefined && template[second] !== undefined ? second : wanted;
 }

@@ -1,28 +1,31 @@
-/** A regular expression over the signs of names. */
+/** A parsed regular expression over the characters of names. */
 export type Expression =
-  | { readonly is: "signs"; readonly signs: ReadonlySet<string> }
+  | { readonly is: "characters"; readonly characters: ReadonlySet<string> }
   | { readonly is: "begin" | "end" }
   | { readonly is: "sequence" | "choice"; readonly of: readonly Expression[] }
   | { readonly is: "repeat"; readonly of: Expression; readonly least: number; readonly most: number | undefined };
 
-/** Every sign that a name of an object may have. Others can be written in an expression, and match nothing. */
+/** Every character that the name of an object may have. Other characters are valid in an expression, but match nothing. */
 const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789-.";
 
-/** What an expression may repeat at most, as in RE2. */
-const mostRepeats = 1000;
+/** Limit of a repeat count, as in RE2. */
+const maxRepeats = 1000;
 
-/** Parses the syntax of RE2 (https://github.com/google/re2/wiki/Syntax); throws a SyntaxError for what is not understood. */
+/**
+ * Parses the syntax of RE2 (https://github.com/google/re2/wiki/Syntax). Throws a SyntaxError, whose message is the reason, if the
+ * expression is invalid or not supported.
+ */
 export function parseExpression(source: string): Expression {
   const parser = new Parser(source);
   const expression = parser.choice();
-  if (!parser.isOver) throw new SyntaxError("it has a ) without a (");
+  if (!parser.isOver) throw new SyntaxError("missing ( before )");
   return expression;
 }
 
 class Parser {
   readonly #source: string;
   #at = 0;
-  /** Whether capital letters stand for small ones, too. */
+  /** Whether capital letters also match small letters. */
   #anyCase = false;
 
   constructor(source: string) {
@@ -51,8 +54,8 @@ class Parser {
     const of = this.#one();
     const times = this.#times();
     if (times === undefined) return of;
-    this.#take("?"); // as few as possible: all the same where the whole name must match
-    if (this.#times() !== undefined) throw new SyntaxError("it repeats a repetition");
+    this.#take("?"); // non-greedy: no difference if the whole name must match
+    if (this.#times() !== undefined) throw new SyntaxError("a repetition is repeated");
     return { is: "repeat", of, ...times };
   }
 
@@ -64,21 +67,21 @@ class Parser {
     if (text === undefined) return undefined;
     const least = Number(from);
     const most = comma === undefined ? least : to === "" ? undefined : Number(to);
-    if (Math.max(least, most ?? 0) > mostRepeats || (most ?? least) < least) {
-      throw new SyntaxError(`it repeats ${text} times`);
+    if (Math.max(least, most ?? 0) > maxRepeats || (most ?? least) < least) {
+      throw new SyntaxError(`repeat count ${text} is out of range`);
     }
     return { least, most };
   }
 
   #one(): Expression {
-    const sign = this.#taken();
-    switch (sign) {
+    const character = this.#taken();
+    switch (character) {
       case "(":
         return this.#group();
       case "[":
-        return signs(this.#class());
+        return characters(this.#class());
       case ".":
-        return signs([...alphabet]);
+        return characters([...alphabet]);
       case "^":
         return { is: "begin" };
       case "$":
@@ -88,9 +91,9 @@ class Parser {
       case "*":
       case "+":
       case "?":
-        throw new SyntaxError(`it repeats nothing by ${sign}`);
+        throw new SyntaxError(`nothing to repeat before ${character}`);
       default:
-        return signs(this.#cased(sign));
+        return characters(this.#cased(character));
     }
   }
 
@@ -109,65 +112,65 @@ class Parser {
       return inside;
     }
     if (this.#next === "?" && this.#match(/\?P?<\w+>/y) === undefined) {
-      throw new SyntaxError("it has a (? that is not understood");
+      throw new SyntaxError("(? group is not supported");
     }
     return this.#closed();
   }
 
   #closed(): Expression {
     const inside = this.choice();
-    if (!this.#take(")")) throw new SyntaxError("it has a ( without a )");
+    if (!this.#take(")")) throw new SyntaxError("missing ) after (");
     return inside;
   }
 
   #escaped(): Expression {
     if (this.#take("A")) return { is: "begin" };
     if (this.#take("z")) return { is: "end" };
-    return signs(this.#escapedSigns());
+    return characters(this.#escapedCharacters());
   }
 
-  /** What comes after a backslash, outside of a class and in it. */
-  #escapedSigns(): readonly string[] {
+  /** Reads the characters that an escape matches, inside or outside a class. */
+  #escapedCharacters(): readonly string[] {
     const [, code] = this.#match(/x([0-9A-Fa-f]{2})/y) ?? [];
     if (code !== undefined) return this.#cased(String.fromCharCode(Number.parseInt(code, 16)));
-    const sign = this.#taken();
-    const named = escapes[sign];
+    const character = this.#taken();
+    const named = escapes[character];
     if (named !== undefined) return named;
-    if (/[A-Za-z0-9]/.test(sign)) throw new SyntaxError(`\\${sign} is not understood`);
-    return this.#cased(sign);
+    if (/[A-Za-z0-9]/.test(character)) throw new SyntaxError(`\\${character} is not supported`);
+    return this.#cased(character);
   }
 
   #class(): readonly string[] {
     const isNegated = this.#take("^");
     const found = new Set<string>();
     for (let isFirst = true; isFirst || this.#next !== "]"; isFirst = false) {
-      for (const sign of this.#classPart()) found.add(sign);
+      for (const character of this.#classPart()) found.add(character);
     }
     this.#take("]");
-    return [...alphabet].filter((sign) => found.has(sign) !== isNegated);
+    return [...alphabet].filter((character) => found.has(character) !== isNegated);
   }
 
   #classPart(): readonly string[] {
     const [, not, name = ""] = this.#match(/\[:(\^?)(\w+):\]/y) ?? [];
     if (not !== undefined) {
       const of = classes[name];
-      if (of === undefined) throw new SyntaxError(`[:${name}:] is not understood`);
+      if (of === undefined) throw new SyntaxError(`[:${name}:] is not supported`);
       return not === "" ? of : without(of);
     }
     const first = this.#taken();
-    const from = first === "\\" ? this.#escapedSigns() : [first];
+    const from = first === "\\" ? this.#escapedCharacters() : [first];
     const [, last] = this.#match(/-([^\]\\])/y) ?? [];
     if (last === undefined) return first === "\\" ? from : this.#cased(first);
     const [low = ""] = from;
-    if (from.length !== 1 || low > last) throw new SyntaxError("it has a range from a higher to a lower sign");
-    return [...alphabet].flatMap((sign) => {
-      const capital = this.#anyCase ? sign.toUpperCase() : sign;
-      return (low <= sign && sign <= last) || (low <= capital && capital <= last) ? [sign] : [];
+    if (from.length !== 1 || low > last) throw new SyntaxError("a range goes from a higher to a lower character");
+    return [...alphabet].flatMap((character) => {
+      const capital = this.#anyCase ? character.toUpperCase() : character;
+      return (low <= character && character <= last) || (low <= capital && capital <= last) ? [character] : [];
     });
   }
 
-  #cased(sign: string): readonly string[] {
-    return [this.#anyCase ? sign.toLowerCase() : sign];
+  #cased(character: string): readonly string[] {
+    return [this.#anyCase ? character.toLowerCase() : character];
   }
 
   get #next(): string {
@@ -175,17 +178,17 @@ class Parser {
   }
 
   #taken(): string {
-    if (this.isOver) throw new SyntaxError("it ends too early");
+    if (this.isOver) throw new SyntaxError("unexpected end");
     return this.#source.charAt(this.#at++);
   }
 
-  #take(sign: string): boolean {
-    if (this.#next !== sign) return false;
+  #take(character: string): boolean {
+    if (this.#next !== character) return false;
     this.#at++;
     return true;
   }
 
-  /** What a sticky expression matches here, which it then has taken. */
+  /** Returns the match of a sticky expression at the current position, and moves behind it. */
   #match(expression: RegExp): RegExpExecArray | undefined {
     expression.lastIndex = this.#at;
     const found = expression.exec(this.#source);
@@ -195,12 +198,12 @@ class Parser {
   }
 }
 
-function signs(of: readonly string[]): Expression {
-  return { is: "signs", signs: new Set(of) };
+function characters(of: readonly string[]): Expression {
+  return { is: "characters", characters: new Set(of) };
 }
 
 function without(of: readonly string[]): readonly string[] {
-  return [...alphabet].filter((sign) => !of.includes(sign));
+  return [...alphabet].filter((character) => !of.includes(character));
 }
 
 const letters = [...alphabet.slice(0, 26)];

@@ -1,18 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
-import { everybody, objectOf, understanding, workloadOf } from "../../../test/support/domain/compatibility.ts";
+import {
+  allCompatibilities,
+  compatibleWith,
+  peerObject,
+  peerWorkload,
+} from "../../../test/support/domain/compatibility.ts";
 import {
   configMap,
   defaultPolicy,
   lookupOf,
   readsAll,
   secret,
-  type Wanted,
+  type WorkloadFixture,
 } from "../../../test/support/domain/objects.ts";
-import { admitted, planAdmission } from "../admission.ts";
+import { planAdmission, toAdmissionObject } from "../admission.ts";
 import type { Config } from "../config/digest.ts";
 import { kinds } from "../model/built-in-kinds.ts";
-import { isMadeOf } from "../model/cached-workload.ts";
+import { matchesObject } from "../model/cached-workload.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
@@ -22,11 +27,11 @@ const configmaps = "pod-reloader.cs.sap.com/configmaps";
 const secrets = "pod-reloader.cs.sap.com/secrets";
 const hash = "pod-reloader.cs.sap.com/config-hash";
 
-const sap = understanding("wave", "sap");
+const sap = compatibleWith("wave", "sap");
 const web = configMap("web", { a: "1" });
 const db = secret("db", { b: "2" });
 const both = { [configmaps]: "web, other", [secrets]: "db" };
-const asks: Wanted = { annotations: both };
+const asks: WorkloadFixture = { annotations: both };
 
 const planOf = (object: WorkloadObject, configs: readonly Config[], policy = sap) =>
   planRollout(toWorkload(kinds.Deployment, object, policy), lookupOf(...configs), policy);
@@ -44,11 +49,11 @@ const templateAnnotations = (object: WorkloadObject) => object.spec?.template?.m
 
 describe("SAP's annotations", () => {
   it("say nothing where they are not understood", () => {
-    expect(planOf(objectOf(asks), [web, db], defaultPolicy).outcome).toBe("ignore");
+    expect(planOf(peerObject(asks), [web, db], defaultPolicy).outcome).toBe("ignore");
   });
 
   it("ask for whole objects, whatever the pod spec reads, of which those that are missing are not waited for", () => {
-    const hashed = carriedOut(objectOf({ ...asks, pod: readsAll("ConfigMap", "unrelated") }), [web, db]);
+    const hashed = carriedOut(peerObject({ ...asks, pod: readsAll("ConfigMap", "unrelated") }), [web, db]);
     expect(Object.keys(templateAnnotations(hashed))).toEqual([hash]);
     expect(planOf(hashed, [web, db]).outcome).toBe("current");
     for (const changed of [
@@ -63,7 +68,7 @@ describe("SAP's annotations", () => {
   });
 
   it("name what can be called so, and else tell a person", () => {
-    const { mistakes, references } = workloadOf({ annotations: { [secrets]: "a,../b" } }, sap);
+    const { mistakes, references } = peerWorkload({ annotations: { [secrets]: "a,../b" } }, sap);
     expect(references.map(({ name }) => name)).toEqual(["a"]);
     expect(mistakes.map(({ message }) => message)).toEqual([
       'annotation pod-reloader.cs.sap.com/secrets names what no Secret can be called: "../b"',
@@ -72,15 +77,15 @@ describe("SAP's annotations", () => {
 
   it("and Wave's ask for the union, under the hash that is there, so that nothing moves", () => {
     const pod = readsAll("Secret", "db");
-    const byWave = carriedOut(objectOf({ pod, annotations: { [updateOnConfigChange]: "true" } }), [web, db]);
+    const byWave = carriedOut(peerObject({ pod, annotations: { [updateOnConfigChange]: "true" } }), [web, db]);
     expect(Object.keys(templateAnnotations(byWave))).toEqual([configHash]);
-    const both = { ...objectOf({ pod, annotations: { [updateOnConfigChange]: "true", [configmaps]: "web" } }) };
+    const both = { ...peerObject({ pod, annotations: { [updateOnConfigChange]: "true", [configmaps]: "web" } }) };
     const ofBoth = carriedOut(both, [web, db]);
     expect(Object.keys(templateAnnotations(ofBoth))).toEqual([configHash]);
     expect(planOf(ofBoth, [configMap("web", {}), db]).outcome).toBe("roll");
     expect(planOf(ofBoth, [web, secret("db", {})]).outcome).toBe("roll");
 
-    const alone = carriedOut(objectOf({ annotations: { [configmaps]: "web" } }), [web]);
+    const alone = carriedOut(peerObject({ annotations: { [configmaps]: "web" } }), [web]);
     const optedIn = {
       ...alone,
       metadata: { ...alone.metadata, annotations: { [configmaps]: "web", [updateOnConfigChange]: "true" } },
@@ -89,7 +94,7 @@ describe("SAP's annotations", () => {
   });
 
   it("opt in where Wave's own says no, which is told", () => {
-    const { optIn, mistakes } = workloadOf(
+    const { optIn, mistakes } = peerWorkload(
       { annotations: { [configmaps]: "web", [updateOnConfigChange]: "false" } },
       sap,
     );
@@ -99,19 +104,23 @@ describe("SAP's annotations", () => {
 
   it("are looked at when the caches ask whether a workload is the same", () => {
     const kind = "StatefulSet";
-    const before = workloadOf({ ...asks, kind }, sap);
-    expect(isMadeOf(before, objectOf({ ...asks, kind }), sap)).toBe(true);
-    expect(isMadeOf(before, objectOf({ kind, annotations: { [configmaps]: "web" } }), sap)).toBe(false);
+    const before = peerWorkload({ ...asks, kind }, sap);
+    expect(matchesObject(before, peerObject({ ...asks, kind }), sap)).toBe(true);
+    expect(matchesObject(before, peerObject({ kind, annotations: { [configmaps]: "web" } }), sap)).toBe(false);
     expect(
-      isMadeOf(before, objectOf({ kind, annotations: { ...asks.annotations, [updateOnConfigChange]: "true" } }), sap),
+      matchesObject(
+        before,
+        peerObject({ kind, annotations: { ...asks.annotations, [updateOnConfigChange]: "true" } }),
+        sap,
+      ),
     ).toBe(false);
   });
 
   it("are so, too, where Wave's own are not understood", () => {
-    const alone = understanding("sap");
+    const alone = compatibleWith("sap");
     const wanted = { annotations: { ...both, [updateOnConfigChange]: "true" } };
-    expect(workloadOf(wanted, alone).optIn).toEqual({ state: "in", by: "compatibility" });
-    expect(isMadeOf(workloadOf(wanted, alone), objectOf(wanted), alone)).toBe(true);
+    expect(peerWorkload(wanted, alone).optIn).toEqual({ state: "in", by: "compatibility" });
+    expect(matchesObject(peerWorkload(wanted, alone), peerObject(wanted), alone)).toBe(true);
   });
 
   it.each<[string, Readonly<Record<string, string>>]>([
@@ -120,40 +129,45 @@ describe("SAP's annotations", () => {
     ["says what it did not say", { ...both, [hash]: "x" }],
   ])("fail a write to a StatefulSet that %s by then", (_, annotations) => {
     const kind = "StatefulSet";
-    const workload = workloadOf({ ...asks, kind }, sap);
+    const workload = peerWorkload({ ...asks, kind }, sap);
     const patch = patchFor(workload, planRollout(workload, lookupOf(web, db), sap));
-    expect(() => applyJsonPatch(asJson(objectOf({ ...asks, kind })), asJson(patch))).not.toThrow();
-    expect(() => applyJsonPatch(asJson(objectOf({ kind, annotations })), asJson(patch))).toThrow(
+    expect(() => applyJsonPatch(asJson(peerObject({ ...asks, kind })), asJson(patch))).not.toThrow();
+    expect(() => applyJsonPatch(asJson(peerObject({ kind, annotations })), asJson(patch))).toThrow(
       "the server rejected our request",
     );
   });
 
   it("get back the hash that an update drops", () => {
-    const hashed = carriedOut(objectOf(asks), [web, db]);
+    const hashed = carriedOut(peerObject(asks), [web, db]);
     const update = planAdmission(
       "UPDATE",
-      admitted(kinds.Deployment, objectOf(asks), sap),
-      admitted(kinds.Deployment, hashed, sap),
+      toAdmissionObject(kinds.Deployment, peerObject(asks), sap),
+      toAdmissionObject(kinds.Deployment, hashed, sap),
       lookupOf(web),
       sap,
     );
     expect(update.outcome).toBe("kept");
-    expect(asJson(applyJsonPatch(asJson(objectOf(asks)), asJson(update.patch)))).toEqual(hashed);
+    expect(asJson(applyJsonPatch(asJson(peerObject(asks)), asJson(update.patch)))).toEqual(hashed);
   });
 
   it("count toward the budget of annotations", () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `c${index}`).join();
-    expect(workloadOf({ annotations: { [configmaps]: many } }, everybody).limitExceeded?.budget).toBe("annotations");
+    expect(peerWorkload({ annotations: { [configmaps]: many } }, allCompatibilities).limitExceeded?.limit).toBe(
+      "annotations",
+    );
   });
 });
 
 describe("a hash on the metadata, as a precondition", () => {
   const lookup = lookupOf(web, db);
   const admit = (value: string, given = lookup) => {
-    const object = objectOf({ annotations: { ...both, [hash]: value } });
-    return { object, plan: planAdmission("CREATE", admitted(kinds.Deployment, object, sap), undefined, given, sap) };
+    const object = peerObject({ annotations: { ...both, [hash]: value } });
+    return {
+      object,
+      plan: planAdmission("CREATE", toAdmissionObject(kinds.Deployment, object, sap), undefined, given, sap),
+    };
   };
-  const current = templateAnnotations(carriedOut(objectOf(asks), [web, db]))[hash] ?? "";
+  const current = templateAnnotations(carriedOut(peerObject(asks), [web, db]))[hash] ?? "";
 
   it("is taken off where it is the hash of this moment", () => {
     const { object, plan } = admit(current);
@@ -178,7 +192,7 @@ describe("a hash on the metadata, as a precondition", () => {
     const annotations = { ...both, [updateOnConfigChange]: "true", [hash]: current };
     const { denied } = planAdmission(
       "CREATE",
-      admitted(kinds.Deployment, objectOf({ pod, annotations }), sap),
+      toAdmissionObject(kinds.Deployment, peerObject({ pod, annotations }), sap),
       undefined,
       lookup,
       sap,
@@ -187,9 +201,9 @@ describe("a hash on the metadata, as a precondition", () => {
   });
 
   it("means nothing where SAP's annotations do not ask for anything", () => {
-    const object = objectOf({ annotations: { [updateOnConfigChange]: "true", [hash]: "x" } });
+    const object = peerObject({ annotations: { [updateOnConfigChange]: "true", [hash]: "x" } });
     expect(
-      planAdmission("CREATE", admitted(kinds.Deployment, object, sap), undefined, lookup, sap).denied,
+      planAdmission("CREATE", toAdmissionObject(kinds.Deployment, object, sap), undefined, lookup, sap).denied,
     ).toBeUndefined();
   });
 });

@@ -1,75 +1,75 @@
-import type { Reference, StoredKind } from "../references/references.ts";
+import { annotationOrigin, type Reference, type StoredKind, wholeObject } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
+import { splitList } from "../syntax/comma-list.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { enumerated, quoted } from "../syntax/wording.ts";
+import { formatList, quoted } from "../syntax/wording.ts";
 import {
-  type Asked,
   type CompatibilityRow,
   type CompatibilitySource,
-  entriesOf,
-  excludesNothing,
+  noExclusions,
   optIns,
-  wholeObject,
+  type WorkloadDirective,
 } from "./directive.ts";
 
-/** What every annotation of SAP's pod-reloader begins with. */
+/** The prefix of all SAP pod-reloader annotations. */
 const prefix = "pod-reloader.cs.sap.com/";
 
 /**
- * On a pod template: the hash of what the two lists name. On a workload's metadata: what a client takes that hash to be at
- * this moment, as a precondition of its request.
+ * Annotation of a pod template: the hash of the objects that the two lists name. On the metadata of a workload: the hash that a client
+ * expects now, as a precondition of its request.
  */
 export const sapConfigHash = `${prefix}config-hash`;
 
-/** Its annotations that name objects, in the order in which its hash has them. */
+/** The annotations that name objects, in the order that the hash uses. */
 export const sapLists: readonly { readonly kind: StoredKind; readonly annotation: string }[] = [
   { kind: "ConfigMap", annotation: `${prefix}configmaps` },
   { kind: "Secret", annotation: `${prefix}secrets` },
 ];
 
-/** The annotations of SAP's pod-reloader. */
+/** The SAP pod-reloader annotations that Wave reads. */
 export const sapRows: readonly CompatibilityRow[] = [
   ...sapLists.map(({ kind, annotation }) => ({
     name: annotation,
     on: ["workload"] as const,
     values: "names, separated by commas",
-    means: `it is rolled when one of these ${kind}s of its namespace changes, whatever its pod spec reads; one that does not exist is not waited for`,
+    means: `Rolls the workload when one of these ${kind}s in its namespace changes, even if the pod spec does not read it. Wave does not wait for a missing ${kind}.`,
     unlike:
-      "an edit of labels or annotations of the object alone is no change, since no Pod sees it; space around a name is taken off",
+      "An edit that changes only labels or annotations of the object is not a change, because no Pod reads them. Spaces around a name are removed.",
   })),
   {
     name: sapConfigHash,
     on: ["template"],
     values: "written by Wave",
-    means: "the hash of what its Pods see, where only SAP's annotations ask for rolls, or where it is already",
-    unlike: "the hash is Wave's, over data, and not over UID and resourceVersion",
+    means:
+      "The hash of what the Pods read. Used if only SAP annotations request rollouts, or if the annotation is already present.",
+    unlike: "The hash is computed by Wave from the data, not from UID and resourceVersion.",
   },
   {
     name: sapConfigHash,
     on: ["workload"],
     values: "a hash",
     means:
-      "with the webhooks on, a precondition of a request: it is the hash of this moment, and is taken off, or the request is denied",
-    unlike: "it is compared with Wave's hash, which clients that compute SAP's own do not have",
+      "With webhooks: a precondition of a request. If the value is the current hash, the webhook removes the annotation. Otherwise it denies the request.",
+    unlike: "The value is compared with the hash of Wave. Clients that compute the hash of SAP do not have it.",
   },
 ];
 
 /**
- * What the annotations of SAP's pod-reloader ask for: whole objects of the workload's own namespace, whatever its pod spec
- * says of them. One that does not exist is not waited for: as there, its absence is a state of its own.
+ * Returns what the annotations of SAP pod-reloader request: whole objects in the namespace of the workload, independent of its pod spec.
+ * Wave does not wait for a missing object. As in SAP pod-reloader, a missing object is a state of its own.
  */
-export function askedBySap({ namespace, annotations }: CompatibilitySource): Asked {
+export function sapDirective({ namespace, annotations }: CompatibilitySource): WorkloadDirective {
   const named: Reference[] = [];
   const mistakes: Warning[] = [];
   for (const { kind, annotation } of sapLists) {
-    const path = `metadata.annotations[${annotation}]`;
-    const noNames: string[] = [];
-    for (const name of entriesOf(annotations[annotation])) {
-      if (!isDnsSubdomain(name)) noNames.push(name);
-      else named.push(wholeObject(kind, namespace, name, path));
+    const origin = annotationOrigin(annotation);
+    const invalid: string[] = [];
+    for (const name of splitList(annotations[annotation])) {
+      if (!isDnsSubdomain(name)) invalid.push(name);
+      else named.push(wholeObject(kind, namespace, name, origin));
     }
-    if (noNames.length > 0) {
-      const message = `annotation ${annotation} names what no ${kind} can be called: ${enumerated(noNames, 2, quoted)}`;
+    if (invalid.length > 0) {
+      const message = `Annotation ${annotation} has entries that are not valid names of a ${kind}: ${formatList(invalid, 2, quoted)}. Correct or remove these entries.`;
       mistakes.push({ reason: "InvalidAnnotation", message });
     }
   }
@@ -79,7 +79,7 @@ export function askedBySap({ namespace, annotations }: CompatibilitySource): Ask
     fromPodSpec: { ConfigMap: "none", Secret: "none", SecretProviderClass: "none" },
     named,
     patterns: [],
-    excluded: excludesNothing,
+    excluded: noExclusions,
     minIntervalMs: undefined,
     mistakes,
   };

@@ -1,51 +1,49 @@
-import type { ConfigKind } from "../references/references.ts";
+import type { ConfigKind, ReferenceOrigin } from "../references/references.ts";
 import type { LabelSelector } from "../syntax/label-selector.ts";
 
-/** A set of annotations by which people ask for rolls: Wave's own, SAP pod-reloader's, Stakater Reloader's. */
+/** A set of annotations that request rollouts: those of Wave, of SAP pod-reloader, or of Stakater Reloader. */
 export type Compatibility = "wave" | "sap" | "stakater";
 
-/** Every {@link Dialect}. */
-export const compatibility: readonly Compatibility[] = ["wave", "sap", "stakater"];
+/** Every {@link Compatibility}. */
+export const compatibilities: readonly Compatibility[] = ["wave", "sap", "stakater"];
 
-/** Which dialects are understood, and what their own flags say. */
+/** The enabled compatibilities, with the values of the flags of the other controllers. */
 export interface CompatibilitySettings {
   readonly understood: readonly Compatibility[];
-  /** Whether a workload that says nothing in Stakater's dialect is taken to have said `auto`. */
+  /** Whether a workload without Stakater annotations is treated as if it had `auto`. */
   readonly autoReloadAll: boolean;
-  /** Whether the mere appearance of an object that only Stakater's annotations ask for is a change. */
+  /** Whether the creation of an object that only Stakater annotations request is a change. */
   readonly reloadOnCreate: boolean;
-  /** The same of its disappearance. */
+  /** Whether the deletion of such an object is a change. */
   readonly reloadOnDelete: boolean;
-  /** What is left out whoever asks for it; undefined: nothing. */
+  /** What is filtered out for every compatibility; undefined: nothing. */
   readonly filters?: Filters | undefined;
 }
 
-/** What Reloader's flags leave out of everything, whoever asks for it and in whichever dialect. */
+/** What the flags of Stakater Reloader filter out, for every compatibility. */
 export interface Filters {
-  /** No workload in these is rolled. */
+  /** Namespaces whose workloads Wave does not roll. */
   readonly ignoredNamespaces: readonly string[];
-  /** Of other Namespaces no workload is rolled; undefined: of none that. */
+  /** Labels of the Namespaces whose workloads Wave rolls; undefined: all Namespaces. */
   readonly namespaces: LabelSelector | undefined;
-  /** Other ConfigMaps and Secrets do not count; undefined: all do. */
+  /** Labels of the ConfigMaps and Secrets that Wave tracks; undefined: all of them. */
   readonly configs: LabelSelector | undefined;
-  /** No objects of these kinds count. */
+  /** Kinds whose objects Wave does not track. */
   readonly ignoredKinds: readonly ConfigKind[];
 }
 
-/** Names of objects of one kind in the workload's own namespace, by a regular expression that must match all of a name. */
-export interface Pattern {
+/** A regular expression that must match the whole name of an object, of one kind in the namespace of the workload. */
+export interface PatternReference extends ReferenceOrigin {
   readonly kind: ConfigKind;
-  /** As it is written, in the syntax of RE2. */
+  /** The expression, in the syntax of RE2. */
   readonly source: string;
-  /** Where it is written. */
-  readonly path: string;
 }
 
 /**
- * The names in a namespace that match each of some patterns, in the order of the patterns, as far as names are known.
- * Undefined where finding out would cost too much.
+ * A function that returns the known names in a namespace that match each pattern, in the order of the patterns. It returns undefined
+ * if matching would take too much work.
  */
 export type NamesMatching = (
   namespace: string,
-  patterns: readonly Pattern[],
+  patterns: readonly PatternReference[],
 ) => readonly Iterable<string>[] | undefined;

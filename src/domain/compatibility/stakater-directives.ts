@@ -1,144 +1,171 @@
-import type { ConfigKind, Reference } from "../references/references.ts";
+import { annotationOrigin, type ConfigKind, type Reference, wholeObject } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
+import { splitList } from "../syntax/comma-list.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { parseDuration } from "../syntax/duration.ts";
-import { enumerated, quoted } from "../syntax/wording.ts";
+import { formatList, quoted } from "../syntax/wording.ts";
 import {
-  type Asked,
   type CompatibilitySettings,
   type CompatibilitySource,
-  entriesOf,
   optIns,
-  type Pattern,
-  wholeObject,
+  type PatternReference,
+  type WorkloadDirective,
 } from "./directive.ts";
 import { readNamePattern } from "./name-pattern.ts";
-import { type KindRow, mostPatterns as most, stakaterAuto, stakaterNames } from "./stakater.ts";
+import { patternLimits as limits, type StakaterKind, stakaterAuto, stakaterNames } from "./stakater.ts";
 
 const { kinds, excludeOf, search, pausePeriod } = stakaterNames;
 
+/** What the annotations for one kind of object request. */
+interface KindRequest {
+  readonly fromPodSpec: "all" | "marked" | "none";
+  readonly named: readonly Reference[];
+  readonly patterns: readonly PatternReference[];
+  readonly mistakes: readonly Warning[];
+}
+
 /**
- * What the annotations of Stakater's Reloader ask for. Those of the workload count; of a kind of object of which they say
- * nothing, those of its pod template
+ * Returns what the annotations of Stakater Reloader request. The annotations of the workload take precedence for each kind of object. If they do not
+ * mention a kind, those of the pod template apply
  * (https://github.com/stakater/Reloader/blob/master/pkg/common/common.go, ShouldReload).
  */
-export function askedByStakater(
+export function stakaterDirective(
   source: CompatibilitySource,
   { providerClasses = false }: { readonly providerClasses?: boolean | undefined },
   settings: CompatibilitySettings,
-): Asked {
-  const mistakes: Warning[] = [];
-  const named: Reference[] = [];
-  const patterns: Pattern[] = [];
-  const fromPodSpec: Record<ConfigKind, "all" | "marked" | "none"> = {
+): WorkloadDirective {
+  const excluded = {
+    ConfigMap: splitList(source.annotations[excludeOf.ConfigMap]),
+    Secret: splitList(source.annotations[excludeOf.Secret]),
+    SecretProviderClass: splitList(source.annotations[excludeOf.SecretProviderClass]),
+  };
+  const fromPodSpec: Record<ConfigKind, KindRequest["fromPodSpec"]> = {
     ConfigMap: "none",
     Secret: "none",
     SecretProviderClass: "none",
   };
-  const excluded = {
-    ConfigMap: entriesOf(source.annotations[excludeOf.ConfigMap]),
-    Secret: entriesOf(source.annotations[excludeOf.Secret]),
-    SecretProviderClass: entriesOf(source.annotations[excludeOf.SecretProviderClass]),
-  };
+  const requests: KindRequest[] = [];
+  let patternCount = 0;
   for (const row of kinds) {
     if (row.kind === "SecretProviderClass" && !providerClasses) continue;
-    const { annotations, place } = spokenFor(source, row);
-    fromPodSpec[row.kind] = countedOf(annotations, row, settings);
-    const path = `${place}.annotations[${row.reload}]`;
-    const left = new Set(excluded[row.kind]);
-    const refused: string[] = [];
-    let tooMany = false;
-    for (const entry of entriesOf(annotations[row.reload])) {
-      if (isPlain(entry)) {
-        if (!left.has(entry)) named.push(wholeObject(row.kind, source.namespace, entry, path));
-      } else if (entry.length > most.characters || patterns.length >= most.patterns) {
-        tooMany = true;
-      } else if (readNamePattern(entry).state === "refused") {
-        refused.push(entry);
-      } else {
-        patterns.push({ kind: row.kind, source: entry, path });
-      }
-    }
-    if (tooMany) mistakes.push(tooMuch(row.reload));
-    if (refused.length > 0) mistakes.push(notRead(row.reload, refused));
+    const request = requestForKind(source, row, new Set(excluded[row.kind]), patternCount, settings);
+    fromPodSpec[row.kind] = request.fromPodSpec;
+    patternCount += request.patterns.length;
+    requests.push(request);
   }
-  const asks =
-    named.length > 0 || patterns.length > 0 || Object.values(fromPodSpec).some((counted) => counted !== "none");
+  const [named, patterns] = [requests.flatMap((each) => each.named), requests.flatMap((each) => each.patterns)];
+  const pause = readPause(source.annotations[pausePeriod]);
+  const optsIn =
+    named.length > 0 || patterns.length > 0 || Object.values(fromPodSpec).some((tracked) => tracked !== "none");
   return {
     compatibility: "stakater",
-    optIn: asks ? optIns.in : optIns.out,
+    optIn: optsIn ? optIns.in : optIns.out,
     fromPodSpec,
     named,
     patterns,
     excluded,
-    minIntervalMs: readPause(source.annotations[pausePeriod], mistakes),
-    mistakes,
+    minIntervalMs: pause.ms,
+    mistakes: [...requests.flatMap((each) => each.mistakes), ...pause.mistakes],
   };
 }
 
-/** The annotations that count for one kind of object, and where they stand. */
-function spokenFor({ annotations, templateAnnotations }: CompatibilitySource, row: KindRow) {
-  const speaks = [row.reload, search, stakaterAuto, row.auto].some((name) => annotations[name] !== undefined);
-  if (speaks) return { annotations, place: "metadata" };
-  return { annotations: templateAnnotations, place: "spec.template.metadata" };
+/** Reads the annotations for one kind of object. `patternCount` is the number of patterns for the kinds before it. */
+function requestForKind(
+  source: CompatibilitySource,
+  row: StakaterKind,
+  excluded: ReadonlySet<string>,
+  patternCount: number,
+  settings: CompatibilitySettings,
+): KindRequest {
+  const { annotations, metadata } = annotationsFor(source, row);
+  const origin = annotationOrigin(row.reload, metadata);
+  const named: Reference[] = [];
+  const patterns: PatternReference[] = [];
+  const invalid: string[] = [];
+  let isOverLimit = false;
+  for (const entry of splitList(annotations[row.reload])) {
+    // A name with dots is a plain name: nobody means another character by the dot.
+    if (isDnsSubdomain(entry)) {
+      if (!excluded.has(entry)) named.push(wholeObject(row.kind, source.namespace, entry, origin));
+    } else if (entry.length > limits.characters || patternCount + patterns.length >= limits.patterns) {
+      isOverLimit = true;
+    } else if (readNamePattern(entry).state === "invalid") {
+      invalid.push(entry);
+    } else {
+      patterns.push({ kind: row.kind, source: entry, ...origin });
+    }
+  }
+  const mistakes = [
+    ...(isOverLimit ? [overLimitWarning(row.reload)] : []),
+    ...(invalid.length > 0 ? [invalidPatternsWarning(row.reload, invalid)] : []),
+  ];
+  return { fromPodSpec: trackedFromPodSpec(annotations, row, settings), named, patterns, mistakes };
 }
 
-function countedOf(
+/** Returns the annotations that apply to one kind of object, and the path of the metadata that have them. */
+function annotationsFor({ annotations, templateAnnotations }: CompatibilitySource, row: StakaterKind) {
+  const mentionsKind = [row.reload, search, stakaterAuto, row.auto].some((name) => annotations[name] !== undefined);
+  if (mentionsKind) return { annotations, metadata: "metadata" };
+  return { annotations: templateAnnotations, metadata: "spec.template.metadata" };
+}
+
+function trackedFromPodSpec(
   annotations: Readonly<Record<string, string>>,
-  row: KindRow,
+  row: StakaterKind,
   { autoReloadAll }: CompatibilitySettings,
 ): "all" | "marked" | "none" {
   const all = annotations[stakaterAuto] ?? "";
   const typed = annotations[row.auto] ?? "";
   if (isTrue(all) || isTrue(typed) || (all === "" && typed === "" && autoReloadAll)) return "all";
-  // Of a SecretProviderClass nobody knows how its owner marked it: Wave does not read it.
+  // Wave does not read SecretProviderClasses, so it cannot know how their owner marked them.
   return annotations[search] === "true" && row.kind !== "SecretProviderClass" ? "marked" : "none";
 }
 
-/** By which annotation, or which flag, the objects of a kind count that the pod spec refers to. */
-export function stakaterSays(source: CompatibilitySource, kind: ConfigKind, settings: CompatibilitySettings): string {
+/** Returns the annotation or flag that makes Wave track the objects of a kind that the pod spec references. */
+export function stakaterSourceOf(
+  source: CompatibilitySource,
+  kind: ConfigKind,
+  settings: CompatibilitySettings,
+): string {
   for (const row of kinds.filter((each) => each.kind === kind)) {
-    const { annotations } = spokenFor(source, row);
-    const said = [stakaterAuto, row.auto].find((name) => isTrue(annotations[name] ?? ""));
-    if (said !== undefined) return said;
-    if (countedOf(annotations, row, settings) === "marked") return search;
+    const { annotations } = annotationsFor(source, row);
+    const auto = [stakaterAuto, row.auto].find((name) => isTrue(annotations[name] ?? ""));
+    if (auto !== undefined) return auto;
+    if (trackedFromPodSpec(annotations, row, settings) === "marked") return search;
   }
   return "--auto-reload-all";
 }
 
-/** As Go reads it (https://pkg.go.dev/strconv#ParseBool). */
+/** Reports whether a text is true in the syntax of Go (https://pkg.go.dev/strconv#ParseBool). */
 function isTrue(text: string): boolean {
   return ["1", "t", "T", "TRUE", "true", "True"].includes(text);
 }
 
-/** Whether an entry is a plain name: a dot in it matches itself, and nobody who writes a name means anything else by it. */
-function isPlain(entry: string): boolean {
-  return isDnsSubdomain(entry);
-}
-
-/** The first few, each with the reason. */
-function notRead(annotation: string, refused: readonly string[]): Warning {
-  const which = enumerated(refused, 2, (entry) => {
+/** Returns a warning with the first few invalid expressions, each with the reason. */
+function invalidPatternsWarning(annotation: string, invalid: readonly string[]): Warning {
+  const which = formatList(invalid, 2, (entry) => {
     const pattern = readNamePattern(entry);
-    return pattern.state === "refused" ? `${quoted(entry)} (${pattern.why})` : quoted(entry);
+    return pattern.state === "invalid" ? `${quoted(entry)} (${pattern.reason})` : quoted(entry);
   });
   return {
     reason: "InvalidAnnotation",
-    message: `annotation ${annotation} has what is no regular expression: ${which}`,
+    message: `Annotation ${annotation} has an invalid regular expression: ${which}. Correct the annotation.`,
   };
 }
 
-function tooMuch(annotation: string): Warning {
-  const message = `annotation ${annotation} has more than ${most.patterns} patterns, or one of more than ${most.characters} characters: those do not count`;
+function overLimitWarning(annotation: string): Warning {
+  const message = `Annotation ${annotation} has more than ${limits.patterns} patterns, or a pattern with more than ${limits.characters} characters. Wave ignores these. Use fewer or shorter patterns.`;
   return { reason: "InvalidAnnotation", message };
 }
 
-/** Only positive ones are taken, as there. */
-function readPause(text: string | undefined, mistakes: Warning[]): number | undefined {
-  if (text === undefined || text === "") return undefined;
+/** Parses the pause period, in milliseconds. Accepts only positive durations, as Stakater Reloader does. */
+function readPause(text: string | undefined): {
+  readonly ms: number | undefined;
+  readonly mistakes: readonly Warning[];
+} {
+  if (text === undefined || text === "") return { ms: undefined, mistakes: [] };
   const ms = parseDuration(text.trim());
-  if (ms !== undefined && ms > 0) return ms;
-  const message = `annotation ${pausePeriod}: ${quoted(text)} is no duration; write one such as "5m"`;
-  mistakes.push({ reason: "InvalidAnnotation", message });
-  return undefined;
+  if (ms !== undefined && ms > 0) return { ms, mistakes: [] };
+  const message = `Annotation ${pausePeriod} has the invalid value ${quoted(text)}. Use a duration such as "5m".`;
+  return { ms: undefined, mistakes: [{ reason: "InvalidAnnotation", message }] };
 }

@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
-import { everybody, objectOf, settingsWith, workloadOf } from "../../../test/support/domain/compatibility.ts";
+import {
+  allCompatibilities,
+  peerObject,
+  peerWorkload,
+  settingsWith,
+} from "../../../test/support/domain/compatibility.ts";
 import {
   configMap,
   defaultPolicy,
   lookupOf,
   readsAll,
   secret,
-  type Wanted,
+  type WorkloadFixture,
 } from "../../../test/support/domain/objects.ts";
 import type { Config, ConfigObject } from "../config/digest.ts";
 import { toConfig } from "../config/digest.ts";
@@ -21,19 +26,19 @@ import { configHash, updateOnConfigChange } from "../references/annotations.ts";
 
 const web = configMap("web", { a: "1" });
 const db = secret("db", { b: "2" });
-const readsBoth: Wanted["pod"] = {
+const readsBoth: WorkloadFixture["pod"] = {
   containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }, { secretRef: { name: "db" } }] }],
 };
 
 /** Those that count for a workload, as `name` or `name if marked`. */
-function counted(wanted: Wanted, policy: Policy = everybody): readonly string[] {
-  const { references } = workloadOf(wanted, policy);
-  return references.map(({ name, ifMarked }) => (ifMarked ? `${name} if marked` : name));
+function counted(wanted: WorkloadFixture, policy: Policy = allCompatibilities): readonly string[] {
+  const { references } = peerWorkload(wanted, policy);
+  return references.map(({ name, requiresMark }) => (requiresMark ? `${name} if marked` : name));
 }
 
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-function carriedOut(object: WorkloadObject, configs: readonly Config[], policy = everybody): WorkloadObject {
+function carriedOut(object: WorkloadObject, configs: readonly Config[], policy = allCompatibilities): WorkloadObject {
   const workload = toWorkload(kinds.Deployment, object, policy);
   const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), policy));
   return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
@@ -44,7 +49,7 @@ const on = (annotations: Readonly<Record<string, string>>) => ({ annotations, po
 describe("Stakater's annotations of SecretProviderClasses", () => {
   const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
   const mounting = { ...readsBoth, volumes: [{ name: "vault", csi }] };
-  const classesOn: Policy = { ...everybody, providerClasses: true };
+  const classesOn: Policy = { ...allCompatibilities, providerClasses: true };
   const asked = (annotations: Readonly<Record<string, string>>, policy = classesOn) =>
     counted({ annotations, pod: mounting }, policy);
 
@@ -75,7 +80,7 @@ describe("Stakater's annotations of SecretProviderClasses", () => {
 
   it("name them by expressions, too", () => {
     const annotations = { "secretproviderclass.reloader.stakater.com/reload": "va.+" };
-    expect(workloadOf({ annotations }, classesOn).foreign?.patterns).toMatchObject([
+    expect(peerWorkload({ annotations }, classesOn).peer?.patterns).toMatchObject([
       { kind: "SecretProviderClass", source: "va.+" },
     ]);
   });
@@ -83,15 +88,15 @@ describe("Stakater's annotations of SecretProviderClasses", () => {
   it("opt nobody in where that is off", () => {
     for (const name of ["auto", "reload"]) {
       const annotations = { [`secretproviderclass.reloader.stakater.com/${name}`]: "true" };
-      expect(workloadOf({ annotations, pod: mounting }).optIn).toEqual({ state: "out" });
-      expect(workloadOf({ annotations, pod: mounting }, classesOn).optIn.state).toBe("in");
+      expect(peerWorkload({ annotations, pod: mounting }).optIn).toEqual({ state: "out" });
+      expect(peerWorkload({ annotations, pod: mounting }, classesOn).optIn.state).toBe("in");
     }
-    expect(asked({ "reloader.stakater.com/auto": "true" }, everybody)).toEqual(["web", "db"]);
+    expect(asked({ "reloader.stakater.com/auto": "true" }, allCompatibilities)).toEqual(["web", "db"]);
   });
 });
 
 describe("Stakater's annotations", () => {
-  it.each<[string, Wanted, readonly string[]]>([
+  it.each<[string, WorkloadFixture, readonly string[]]>([
     ["nothing", on({}), []],
     ["auto", on({ "reloader.stakater.com/auto": "true" }), ["web", "db"]],
     ["auto as Go reads it", on({ "reloader.stakater.com/auto": "T" }), ["web", "db"]],
@@ -142,36 +147,36 @@ describe("Stakater's annotations", () => {
   });
 
   it("are taken to say auto where the flag says so and they do not", () => {
-    const all: Policy = { ...everybody, compatibility: settingsWith({ autoReloadAll: true }) };
+    const all: Policy = { ...allCompatibilities, compatibility: settingsWith({ autoReloadAll: true }) };
     expect(counted(on({}), all)).toEqual(["web", "db"]);
     expect(counted(on({ "reloader.stakater.com/auto": "false" }), all)).toEqual([]);
   });
 
   it("mark and ignore objects", () => {
-    const marked = (name: string, value: string, policy = everybody) => {
+    const marked = (name: string, value: string, policy = allCompatibilities) => {
       const metadata = { namespace: "default", name: "web", annotations: { [`reloader.stakater.com/${name}`]: value } };
       return toConfig("ConfigMap", { metadata, data: { a: value } } as ConfigObject, policy.compatibility);
     };
-    const object = objectOf({
+    const object = peerObject({
       pod: readsAll("ConfigMap", "web"),
       annotations: { "reloader.stakater.com/search": "true" },
     });
     const outcome = (config?: Config) => {
       const lookup = config ? lookupOf(config) : lookupOf();
-      return planRollout(toWorkload(kinds.Deployment, object, everybody), lookup, everybody).outcome;
+      return planRollout(toWorkload(kinds.Deployment, object, allCompatibilities), lookup, allCompatibilities).outcome;
     };
     expect(outcome(marked("match", "true"))).toBe("recorded");
     expect([outcome(marked("match", "yes")), outcome(marked("ignore", "true")), outcome()]).toEqual(
       Array(3).fill("current"),
     );
-    expect(marked("ignore", "true").asks).toBe("ignore");
+    expect(marked("ignore", "true").directive).toBe("ignore");
     expect(marked("ignore", "true", defaultPolicy)).not.toHaveProperty("asks", "ignore");
     expect(marked("match", "true", defaultPolicy)).not.toHaveProperty("matches");
   });
 
   it("ask for an interval, of which the longer one counts", () => {
     const interval = (annotations: Readonly<Record<string, string>>) =>
-      rolloutPolicyOf(workloadOf(on({ "reloader.stakater.com/auto": "true", ...annotations })), everybody)
+      rolloutPolicyOf(peerWorkload(on({ "reloader.stakater.com/auto": "true", ...annotations })), allCompatibilities)
         .minIntervalMs;
     const pause = "deployment.reloader.stakater.com/pause-period";
     expect(interval({ [pause]: "5m" })).toEqual({ value: 300_000, by: "workload" });
@@ -180,14 +185,14 @@ describe("Stakater's annotations", () => {
       by: "workload",
     });
     expect(
-      workloadOf(on({ [pause]: "soon" }))
+      peerWorkload(on({ [pause]: "soon" }))
         .mistakes.map(({ message }) => message)
         .join(),
     ).toContain('"soon"');
   });
 
   it("that decline where Wave's opt in are told of", () => {
-    const { mistakes, references } = workloadOf(
+    const { mistakes, references } = peerWorkload(
       on({ [updateOnConfigChange]: "true", "reloader.stakater.com/auto": "false" }),
     );
     expect(references).toHaveLength(2);
@@ -197,8 +202,8 @@ describe("Stakater's annotations", () => {
   });
 
   it("tell a person which expressions cannot be read", () => {
-    const { mistakes, foreign } = workloadOf(on({ "secret.reloader.stakater.com/reload": "a.*,b(" }));
-    expect(foreign?.patterns.map(({ source }) => source)).toEqual(["a.*"]);
+    const { mistakes, peer } = peerWorkload(on({ "secret.reloader.stakater.com/reload": "a.*,b(" }));
+    expect(peer?.patterns.map(({ source }) => source)).toEqual(["a.*"]);
     expect(mistakes.map(({ message }) => message)).toEqual([
       'annotation secret.reloader.stakater.com/reload has what is no regular expression: "b(" (it has a ( without a ))',
     ]);
@@ -208,7 +213,7 @@ describe("Stakater's annotations", () => {
 describe("regular expressions", () => {
   const names = ["app-a", "app-b", "other"];
   const policy: Policy = {
-    ...everybody,
+    ...allCompatibilities,
     namesMatching: (_, patterns) => patterns.map(({ kind }) => (kind === "Secret" ? names.slice(0, 2) : [])),
   };
   const wanted = {
@@ -220,7 +225,7 @@ describe("regular expressions", () => {
 
   it("name what matches them and is not excluded", () => {
     const all = names.map((name) => secret(name, { a: "1" }));
-    const hashed = carriedOut(objectOf(wanted), all, policy);
+    const hashed = carriedOut(peerObject(wanted), all, policy);
     const outcome = (changed: string) => {
       const configs = names.map((name) => secret(name, { a: name === changed ? "2" : "1" }));
       return planRollout(toWorkload(kinds.Deployment, hashed, policy), lookupOf(...configs), policy).outcome;
@@ -232,7 +237,7 @@ describe("regular expressions", () => {
   it("are too much where they match too many, or nobody can tell", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `app-${index}`);
     for (const found of [many, undefined]) {
-      const plan = planRollout(workloadOf(wanted), lookupOf(), { ...policy, namesMatching: () => found && [found] });
+      const plan = planRollout(peerWorkload(wanted), lookupOf(), { ...policy, namesMatching: () => found && [found] });
       expect(plan.outcome).toBe("overLimit");
     }
   });
@@ -241,8 +246,13 @@ describe("regular expressions", () => {
 describe("an object that merely comes or goes", () => {
   const both = { "configmap.reloader.stakater.com/reload": "web", "secret.reloader.stakater.com/reload": "db" };
   /** What is planned after `before` was seen and recorded. */
-  function outcomeAfter(before: readonly Config[], now: readonly Config[], policy = everybody, annotations = {}) {
-    const object = carriedOut(objectOf({ annotations: { ...both, ...annotations } }), before, policy);
+  function outcomeAfter(
+    before: readonly Config[],
+    now: readonly Config[],
+    policy = allCompatibilities,
+    annotations = {},
+  ) {
+    const object = carriedOut(peerObject({ annotations: { ...both, ...annotations } }), before, policy);
     const workload = toWorkload(kinds.Deployment, object, policy);
     const seen = planRollout(workload, lookupOf(...before), policy);
     const view = "view" in seen ? seen.view : undefined;
@@ -257,21 +267,26 @@ describe("an object that merely comes or goes", () => {
   it("rolls together with a change, for other compatibility, and where the flags say so", () => {
     expect(outcomeAfter([web], [configMap("web", {}), db])).toBe("recorded");
     expect(outcomeAfter([web], [configMap("web", { a: "2" }), db])).toBe("roll");
-    expect(outcomeAfter([web], [web, db], everybody, { [updateOnConfigChange]: "true" })).toBe("roll");
-    const withFlags: Policy = { ...everybody, compatibility: settingsWith({ reloadOnCreate: true }) };
+    expect(outcomeAfter([web], [web, db], allCompatibilities, { [updateOnConfigChange]: "true" })).toBe("roll");
+    const withFlags: Policy = { ...allCompatibilities, compatibility: settingsWith({ reloadOnCreate: true }) };
     expect(outcomeAfter([web], [web, db], withFlags)).toBe("roll");
     expect(outcomeAfter([web, db], [web], withFlags)).toBe("recorded");
   });
 
   it("counts from then on", () => {
-    const hashing: Policy = { ...everybody, firstSight: "roll" };
-    const object = carriedOut(objectOf({ annotations: both }), [web], hashing);
-    const seen = planRollout(toWorkload(kinds.Deployment, object, everybody), lookupOf(web), everybody);
-    const adopting = toWorkload(kinds.Deployment, object, everybody);
-    const adopt = planRollout(adopting, lookupOf(web, db), everybody, "view" in seen ? seen.view : undefined);
+    const hashing: Policy = { ...allCompatibilities, firstSight: "roll" };
+    const object = carriedOut(peerObject({ annotations: both }), [web], hashing);
+    const seen = planRollout(
+      toWorkload(kinds.Deployment, object, allCompatibilities),
+      lookupOf(web),
+      allCompatibilities,
+    );
+    const adopting = toWorkload(kinds.Deployment, object, allCompatibilities);
+    const adopt = planRollout(adopting, lookupOf(web, db), allCompatibilities, "view" in seen ? seen.view : undefined);
     const adopted = asJson(applyJsonPatch(asJson(object), asJson(patchFor(adopting, adopt))));
     const plan = (...configs: readonly Config[]) =>
-      planRollout(toWorkload(kinds.Deployment, adopted, everybody), lookupOf(...configs), everybody).outcome;
+      planRollout(toWorkload(kinds.Deployment, adopted, allCompatibilities), lookupOf(...configs), allCompatibilities)
+        .outcome;
     expect(adopted.spec.template.metadata.annotations[configHash]).toBe(
       object.spec?.template?.metadata?.annotations?.[configHash],
     );

@@ -1,32 +1,32 @@
 import type { ConfigKind } from "../references/references.ts";
 import type { CompatibilityRow, CompatibilitySettings } from "./directive.ts";
 
-/** What every annotation of Stakater's Reloader ends with, before its slash. */
+/** The end of the prefix of all Stakater Reloader annotations. */
 const domain = "reloader.stakater.com";
 
-/** On a ConfigMap or Secret: "true" makes it count for workloads that search for such. */
+/** Annotation of a ConfigMap or Secret: "true" marks it for workloads with the `search` annotation. */
 export const stakaterMatch = "reloader.stakater.com/match";
 
-/** On a ConfigMap or Secret: "true" makes it count for nobody. */
+/** Annotation of a ConfigMap or Secret: "true" excludes it for all workloads. */
 export const stakaterIgnore = "reloader.stakater.com/ignore";
 
-/** On a workload or its pod template: whether it opts in. */
+/** Annotation of a workload or its pod template: "true" opts in, "false" opts out. */
 export const stakaterAuto = "reloader.stakater.com/auto";
 
-/** On a Rollout of Argo Rollouts: "restart" has its Pods restarted, with no change of its pod template. */
+/** Annotation of an Argo Rollout: "restart" restarts Pods without a change of the pod template. */
 export const rolloutStrategy = "reloader.stakater.com/rollout-strategy";
 
 const search = `${domain}/search`;
 const pausePeriod = `deployment.${domain}/pause-period`;
 
-/** The annotations of one kind of object. */
-export interface KindRow {
+/** The annotations for one kind of object. */
+export interface StakaterKind {
   readonly kind: ConfigKind;
   readonly auto: string;
   readonly reload: string;
 }
 
-const kinds: readonly KindRow[] = [
+const kinds: readonly StakaterKind[] = [
   {
     kind: "ConfigMap",
     auto: `configmap.${domain}/auto`,
@@ -50,85 +50,86 @@ const excludeOf: Readonly<Record<ConfigKind, string>> = {
   SecretProviderClass: `secretproviderclasses.exclude.${domain}/reload`,
 };
 
-/** Those that {@link stakaterRows} describes. */
+/** The names of annotations that {@link stakaterRows} describes. */
 export const stakaterNames = { kinds, excludeOf, search, pausePeriod } as const;
 
-/** How many patterns one workload may have, and how many characters each. */
-export const mostPatterns = { patterns: 100, characters: 256 };
+/** Limits of one workload: number of patterns, and characters of each pattern. */
+export const patternLimits = { patterns: 100, characters: 256 };
 
 const pluralOf = (kind: ConfigKind) => (kind.endsWith("s") ? `${kind}es` : `${kind}s`);
 const whereOn = (kind: ConfigKind) => (kind === "SecretProviderClass" ? ", with `--enable-csi-integration`" : "");
-const onlyRotations = "what many Pods report of a rotation is one change, and what happened while Wave was away counts";
+const onlyRotations =
+  "A rotation that many Pods report is one change. Wave also rolls for a rotation that happened while Wave was not running.";
 
-/** The annotations of Stakater's Reloader that Wave reads. */
+/** The Stakater Reloader annotations that Wave reads. */
 export const stakaterRows: readonly CompatibilityRow[] = [
   {
     name: stakaterAuto,
     on: ["workload", "template"],
     values: '"true" or "false"',
     means:
-      "it is rolled when a ConfigMap or Secret changes that its pod spec reads, or with `--enable-csi-integration` a SecretProviderClass",
-    unlike: "keys that no container sees do not count; nor do Secrets that only pull images",
+      "Rolls the workload when a ConfigMap or Secret that its pod spec reads changes. With `--enable-csi-integration`, also for SecretProviderClasses.",
+    unlike: "Keys that no container reads are not tracked. Secrets that only pull images are not tracked.",
   },
   ...kinds.map((row) => ({
     name: row.auto,
     on: ["workload", "template"] as const,
     values: '"true" or "false"',
-    means: `the same of ${pluralOf(row.kind)} alone${whereOn(row.kind)}`,
+    means: `The same for ${pluralOf(row.kind)} only${whereOn(row.kind)}.`,
     ...(row.kind === "SecretProviderClass" && { unlike: onlyRotations }),
   })),
   {
     name: search,
     on: ["workload", "template"],
     values: '"true"',
-    means: `of what its pod spec reads those count that carry ${stakaterMatch}`,
-    unlike: "no SecretProviderClass does: Wave does not read them",
+    means: `Tracks only the objects in the pod spec that have ${stakaterMatch}.`,
+    unlike: "Does not apply to SecretProviderClasses, because Wave does not read those objects.",
   },
   ...kinds.map((row) => ({
     name: row.reload,
     on: ["workload", "template"] as const,
     values: "names or regular expressions, separated by commas",
-    means: `it is rolled when one of these ${pluralOf(row.kind)} of its namespace changes${whereOn(row.kind)}, whatever its pod spec reads; one that does not exist is not waited for`,
-    unlike: `${row.kind === "SecretProviderClass" ? `${onlyRotations}; ` : ""}an expression must match all of a name (there "a|b" also matches "ab"); at most ${mostPatterns.patterns} of them, of ${mostPatterns.characters} characters each`,
+    means: `Rolls the workload when one of these ${pluralOf(row.kind)} in its namespace changes${whereOn(row.kind)}, even if the pod spec does not read it. Wave does not wait for a missing object.`,
+    unlike: `${row.kind === "SecretProviderClass" ? `${onlyRotations} ` : ""}An expression must match the whole name (in Reloader, "a|b" also matches "ab"). At most ${patternLimits.patterns} expressions, each with at most ${patternLimits.characters} characters.`,
   })),
   ...kinds.map((row) => ({
     name: excludeOf[row.kind],
     on: ["workload"] as const,
     values: "names, separated by commas",
-    means: `these ${pluralOf(row.kind)} do not count for what Stakater's annotations ask for`,
+    means: `Stakater annotations do not track these ${pluralOf(row.kind)}.`,
   })),
   {
     name: pausePeriod,
     on: ["workload"],
     values: 'a duration such as "5m"',
-    means: "so much time lies between two rolls at least",
+    means: "Minimum time between two rollouts of the workload.",
     unlike:
-      "no Deployment is paused for it, and one that Reloader left paused is resumed; it counts for every kind of workload",
+      "Wave does not pause Deployments. Wave unpauses a Deployment that Reloader left paused. Applies to every kind of workload.",
   },
   {
     name: rolloutStrategy,
     on: ["workload"],
     values: '"rollout" or "restart"',
     means:
-      "on a Rollout of Argo Rollouts, where --workload-kinds names them: restart sets spec.restartAt, in place of an edit of the pod template",
-    unlike: "the hash is then in an annotation of the Rollout itself; its first one restarts nothing",
+      "For Argo Rollouts, if --workload-kinds includes them: `restart` sets spec.restartAt instead of changing the pod template.",
+    unlike: "With `restart`, the hash is an annotation of the Rollout itself. The first hash restarts no Pod.",
   },
   {
     name: stakaterMatch,
     on: ["config"],
     values: '"true"',
-    means: `it counts for workloads with ${search}`,
+    means: `Workloads with ${search} track this object.`,
   },
   {
     name: stakaterIgnore,
     on: ["config"],
     values: '"true"',
-    means: "it never counts, for nobody",
-    unlike: "so also for what Wave's own annotations ask for",
+    means: "No workload tracks this object.",
+    unlike: "Also applies to workloads that opt in with Wave annotations.",
   },
 ];
 
-/** Whether the owner of a ConfigMap or Secret marked it by one of these annotations, where they are understood. */
+/** Reports whether a ConfigMap or Secret has one of these marks. Always false if compatibility with Stakater Reloader is off. */
 export function isMarked(
   annotations: Readonly<Record<string, string>> | null | undefined,
   mark: typeof stakaterMatch | typeof stakaterIgnore,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Wanted, workload } from "../../../test/support/domain/objects.ts";
+import { type WorkloadFixture, workload } from "../../../test/support/domain/objects.ts";
 
-const progress = (wanted: Wanted) => workload(wanted).progress;
+const progress = (wanted: WorkloadFixture) => workload(wanted).progress;
 const complete = { state: "complete", since: undefined };
 const idle = { state: "idle" };
 const observedGeneration = 3;

@@ -1,21 +1,21 @@
-import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
-import { secondsOf } from "../references/field-managers.ts";
+import type { DaemonSet, Deployment, StatefulSet } from "#kubernetes";
+import { epochSeconds } from "../references/field-managers.ts";
 import type { WorkloadRow } from "./kind-row.ts";
 import type { Progress } from "./progress.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
-/** The one object of the many that are so. */
+/** Shared values, because most workloads are complete or idle. */
 const complete: Progress = { state: "complete", since: undefined };
 const idle: Progress = { state: "idle" };
 
-/** The objects of each kind of `apps/v1` that Wave rolls. */
+/** The object types of the kinds of `apps/v1` that Wave rolls. */
 interface Apps {
   readonly Deployment: Deployment;
   readonly StatefulSet: StatefulSet;
   readonly DaemonSet: DaemonSet;
 }
 
-/** A row but for what follows from its name. Its progress is by the rules of `kubectl rollout status`. */
+/** A row without the fields that follow from its name. The rules of its progress are those of `kubectl rollout status`. */
 interface AppsRow<O>
   extends Omit<WorkloadRow, "id" | "apiVersion" | "kind" | "namespaced" | "isValidated" | "template" | "progress"> {
   readonly progress: (object: O) => Progress;
@@ -27,9 +27,9 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
     plural: "deployments",
     shortNames: ["deploy"],
     annotationsRaiseGeneration: true,
-    leavesHeldPods: false,
+    keepsPendingPods: false,
     // https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#pod-template-hash-label
-    podsBy: "pod-template-hash",
+    replicaSetLabel: "pod-template-hash",
     progress: ({ metadata, spec, status }) => {
       if (spec?.paused) return idle;
       const { replicas = 0, updatedReplicas: updated = 0, availableReplicas: available = 0 } = status ?? {};
@@ -39,7 +39,7 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
       if (rollout?.reason === "ProgressDeadlineExceeded") return { state: "failed" };
       if (updated < (spec?.replicas ?? 1) || replicas > updated || available < updated) return progressing;
       if (spec?.replicas === 0) return idle;
-      const since = rollout?.reason === "NewReplicaSetAvailable" ? secondsOf(rollout.lastUpdateTime) : 0;
+      const since = rollout?.reason === "NewReplicaSetAvailable" ? epochSeconds(rollout.lastUpdateTime) : 0;
       return since === 0 ? complete : { state: "complete", since };
     },
   },
@@ -47,8 +47,8 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
     plural: "statefulsets",
     shortNames: ["sts"],
     annotationsRaiseGeneration: false,
-    leavesHeldPods: true,
-    podsBy: "",
+    keepsPendingPods: true,
+    replicaSetLabel: "",
     progress: ({ metadata, spec, status }) => {
       if (spec?.updateStrategy?.type === "OnDelete") return idle;
       const { replicas = 1 } = spec ?? {};
@@ -65,8 +65,8 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
     plural: "daemonsets",
     shortNames: ["ds"],
     annotationsRaiseGeneration: false,
-    leavesHeldPods: true,
-    podsBy: "",
+    keepsPendingPods: true,
+    replicaSetLabel: "",
     progress: ({ metadata, spec, status }) => {
       if (spec?.updateStrategy?.type === "OnDelete") return idle;
       const { desiredNumberScheduled: desired = 0 } = status ?? {};
@@ -78,7 +78,7 @@ const appsRows: { readonly [K in keyof Apps]: AppsRow<Apps[K]> } = {
   },
 };
 
-/** The kinds of workload that Wave always rolls, all of `apps/v1`, by their names. */
+/** The kinds of workload that Wave always rolls, by name. All of them are in `apps/v1`. */
 export const kinds: Readonly<Record<keyof Apps, WorkloadRow>> = {
   Deployment: rowOf("Deployment"),
   StatefulSet: rowOf("StatefulSet"),
@@ -101,12 +101,12 @@ function rowOf<K extends keyof Apps>(kind: K): WorkloadRow {
     isValidated: true,
     template: "/spec/template",
     ...row,
-    // The API server has each kind under a path of its own.
+    // The API server serves each kind under its own path.
     progress: (object: WorkloadObject) => progress(object as Apps[K]),
   };
 }
 
-/** Whether the status is of the spec as it is now, and not of one before. */
+/** Reports whether the status reflects the current spec. */
 function isObserved(generation = 0, observed = 0): boolean {
   return observed > 0 && observed >= generation;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readsAll, type Wanted, workload, workloadObject } from "../../../test/support/domain/objects.ts";
+import { readsAll, type WorkloadFixture, workload, workloadObject } from "../../../test/support/domain/objects.ts";
 import { noPolicy } from "../policy/policy-annotations.ts";
-import { isMadeOf, sameWorkload, withoutReferences, withProgressOf } from "./cached-workload.ts";
+import { matchesObject, sameWorkload, withoutReferences, withProgressOf } from "./cached-workload.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 
@@ -29,7 +29,7 @@ describe("sameWorkload", () => {
 describe("isMadeOf", () => {
   const pod = readsAll("Secret", "db");
   const held = workload({ kind: "StatefulSet", pod });
-  const changed = (wanted: Wanted) => workloadObject({ kind: "StatefulSet", pod, ...wanted });
+  const changed = (wanted: WorkloadFixture) => workloadObject({ kind: "StatefulSet", pod, ...wanted });
 
   it("is told without a look at the spec", () => {
     const unreadable = Object.defineProperty(changed({}), "spec", {
@@ -37,16 +37,16 @@ describe("isMadeOf", () => {
         throw new Error("looked at");
       },
     });
-    expect(isMadeOf(held, unreadable)).toBe(true);
+    expect(matchesObject(held, unreadable)).toBe(true);
   });
 
   it("is so whatever happened to labels and the annotations of others", () => {
     const metadata = { resourceVersion: "8", labels: { a: "b" } };
-    expect(isMadeOf(held, changed({ metadata }))).toBe(true);
-    expect(isMadeOf(held, changed({ annotations: { other: "x" } }))).toBe(true);
+    expect(matchesObject(held, changed({ metadata }))).toBe(true);
+    expect(matchesObject(held, changed({ annotations: { other: "x" } }))).toBe(true);
   });
 
-  it.each<[string, Wanted]>([
+  it.each<[string, WorkloadFixture]>([
     ["the generation", { metadata: { generation: 4 } }],
     ["the object of this name", { metadata: { uid: "2" } }],
     ["its being deleted", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }],
@@ -54,13 +54,13 @@ describe("isMadeOf", () => {
     ["what else it names", { annotations: { "wave.pusher.com/extra-secrets": "a" } }],
     ["a mistake", { annotations: { [`wave.pusher.com/${"x".repeat(300)}`]: "a" } }],
   ])("is not so any more after a change of %s", (_, wanted) => {
-    expect(isMadeOf(held, changed(wanted))).toBe(false);
-    expect(isMadeOf(workload({ kind: "StatefulSet", pod, ...wanted }), changed(wanted))).toBe(true);
+    expect(matchesObject(held, changed(wanted))).toBe(false);
+    expect(matchesObject(workload({ kind: "StatefulSet", pod, ...wanted }), changed(wanted))).toBe(true);
   });
 
   it("is never so of an object without a generation", () => {
     const metadata = { generation: undefined };
-    expect(isMadeOf(workload({ metadata }), workloadObject({ metadata }))).toBe(false);
+    expect(matchesObject(workload({ metadata }), workloadObject({ metadata }))).toBe(false);
   });
 });
 

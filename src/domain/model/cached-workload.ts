@@ -1,23 +1,23 @@
-import { excludesNothing } from "../compatibility/directive.ts";
-import type { Asking } from "../compatibility/directives.ts";
+import { noExclusions } from "../compatibility/directive.ts";
+import type { DirectiveContext } from "../compatibility/directives.ts";
 import { type OptIn, readOptIn } from "../compatibility/opt-in.ts";
-import { foreignNames } from "../compatibility/peer-annotations.ts";
-import { noPolicy } from "../policy/policy-annotations.ts";
-import { noExtras } from "../references/extra-references.ts";
+import { peerAnnotationNames } from "../compatibility/peer-annotations.ts";
+import { shortPolicyAnnotations } from "../policy/policy-annotations.ts";
 import { type Annotations, fingerprint } from "../references/wave-annotations.ts";
-import { sameJson } from "../syntax/same-json.ts";
+import { equalJson } from "../syntax/same-json.ts";
+import { withShortValues } from "./annotation-reads.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
-import { isDeleting, mostKept, type Workload, type WorkloadObject } from "./workload.ts";
+import { isDeleting, maxKeptLength, type Workload, type WorkloadObject } from "./workload.ts";
 
 /**
- * Whether an object is still the one that a workload was made of, but for its progress, so that it need not be made again:
- * told without a look at its spec. Every edit of the spec, and so of the pod template and its annotations, raises the generation
+ * Reports whether a workload still matches an object, except for its progress, so that the object need not be parsed again. Does not
+ * read the spec. Every edit of the spec, and so of the pod template and its annotations, raises the generation
  * (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions, and
  * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata);
- * an edit of the status, of labels and, but for Deployments, of annotations does not. What its Namespace says may be
- * another by now.
+ * an edit of the status, of labels and, except for Deployments, of annotations does not. The policy of the Namespace may have changed,
+ * so the function reads it again.
  */
-export function isMadeOf(workload: Workload, object: WorkloadObject, asking: Asking = {}): boolean {
+export function matchesObject(workload: Workload, object: WorkloadObject, context: DirectiveContext = {}): boolean {
   const { metadata } = object;
   if (metadata?.generation === undefined || metadata.generation === 0) return false;
   const annotations = metadata.annotations;
@@ -27,56 +27,61 @@ export function isMadeOf(workload: Workload, object: WorkloadObject, asking: Ask
     isDeleting(metadata) === workload.deleting &&
     hasOldFinalizer(metadata) === workload.oldFinalizer &&
     (annotations !== undefined && annotations !== null) === workload.hasAnnotations &&
-    fingerprint(annotations ?? {}, foreignNames(asking.compatibility?.understood)) === workload.annotations &&
+    fingerprint(annotations ?? {}, peerAnnotationNames(context.compatibility?.understood)) ===
+      workload.annotationsFingerprint &&
     sameTemplateSource(workload, object) &&
-    stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, asking), workload.optIn)
+    stillOptedIn(ownOptIn(annotations ?? {}, workload.namespace, context), workload.optIn)
   );
 }
 
-/** Whether a pod template that is another object's is still the one that was read, as far as the controller knows. */
+/** Reports whether the pod template of the template source is still the one that was read, as far as the controller has observed. */
 function sameTemplateSource({ row, templateSource }: Workload, object: WorkloadObject): boolean {
-  if (templateSource === undefined) return true; // else the generation is another one
+  if (templateSource === undefined) return true; // A new workloadRef would have raised the generation.
   return (
-    templateSource.generation !== undefined && row.borrowing?.templateSourceOf(object)?.known === templateSource.known
+    templateSource.generation !== undefined &&
+    row.workloadRef?.templateSourceOf(object)?.observed === templateSource.observed
   );
 }
 
-/** In Wave's own dialect, where that is understood. */
-function ownOptIn(annotations: Annotations, namespace: string, { compatibility, ofNamespace }: Asking): OptIn {
+/** Returns the opt-in by Wave annotations; "out" if Wave does not read them. */
+function ownOptIn(
+  annotations: Annotations,
+  namespace: string,
+  { compatibility, namespacePolicyOf }: DirectiveContext,
+): OptIn {
   if (compatibility?.understood.includes("wave") === false) return { state: "out" };
-  return readOptIn(annotations, namespace, ofNamespace);
+  return readOptIn(annotations, namespace, namespacePolicyOf);
 }
 
-/** Where another dialect opted it in, that still does: its annotations are the same. */
+/** Reports whether the opt-in is unchanged. Annotations of other controllers are unchanged, so their opt-in is too. */
 function stillOptedIn(own: OptIn, before: OptIn): boolean {
   if (before.state === "in" && before.by === "compatibility") return own.state !== "in";
-  return sameJson(own, before);
+  return equalJson(own, before);
 }
 
-/** A workload with the progress of an object that it is made of; the same workload where that is the same. */
+/** Returns a workload with the progress of a matching object; the same workload if the progress is the same. */
 export function withProgressOf(workload: Workload, object: WorkloadObject): Workload {
   const progress = workload.row.progress(object, workload.templateSource);
-  return sameJson(progress, workload.progress) ? workload : { ...workload, progress };
+  return equalJson(progress, workload.progress) ? workload : { ...workload, progress };
 }
 
-/** What is kept of a workload for which its namespace, of so many MiB, has no room. */
+/** Returns what Wave keeps of a workload if its namespace exceeds the limit. `mebibytes` is the size of the cached data of the namespace. */
 export function withoutReferences(workload: Workload, mebibytes: number): Workload {
-  const short = (text: string | undefined) => (text !== undefined && text.length > mostKept ? undefined : text);
-  const policy = Object.entries(workload.policy).filter(([, text]) => short(text) !== undefined);
+  const short = (text: string | undefined) => (text !== undefined && text.length > maxKeptLength ? undefined : text);
   return {
     ...workload,
     references: [],
-    limitExceeded: { budget: "namespace", count: mebibytes },
-    extras: noExtras,
+    limitExceeded: { limit: "namespace", count: mebibytes },
+    annotationReads: withShortValues(workload.annotationReads, maxKeptLength),
     recordedConfig: short(workload.recordedConfig),
-    notedClasses: short(workload.notedClasses),
-    disabledScheduler: short(workload.disabledScheduler),
-    foreign: workload.foreign && { ...workload.foreign, annotations: {}, patterns: [], excluded: excludesNothing },
-    policy: policy.length === 0 ? noPolicy : Object.fromEntries(policy),
+    recordedClasses: short(workload.recordedClasses),
+    schedulerToRestore: short(workload.schedulerToRestore),
+    peer: workload.peer && { ...workload.peer, patterns: [], excluded: noExclusions },
+    policy: shortPolicyAnnotations(workload.policy, maxKeptLength),
   };
 }
 
-/** Whether nothing that Wave looks at differs between two states of one workload. */
+/** Reports whether two states of one workload are equal in everything that Wave reads. */
 export function sameWorkload(a: Workload, b: Workload): boolean {
-  return sameJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
+  return equalJson({ ...a, resourceVersion: 0 }, { ...b, resourceVersion: 0 });
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { invalidScheduler } from "./scheduling-hold.ts";
 import type { Workload } from "./workload.ts";
 
-/** A CronJob as the API server sends it, as far as a run of it is made from it. */
+/** A CronJob in the form that the API server sends, with the fields that a run needs. */
 export interface CronJobObject {
   readonly spec?: {
     readonly suspend?: boolean;
@@ -19,11 +19,11 @@ interface PodTemplate {
 }
 
 /**
- * A Job that runs a CronJob once, as `kubectl create job --from` makes it, with the hash of the configuration that it reads; undefined
- * where it is not to run, because somebody suspended it or its Pods are held. Of one state of the CronJob and one hash there is one
- * name: whoever makes it a second time, after a crash for example, is told that it exists.
+ * Returns a Job that runs a CronJob once, as `kubectl create job --from` does, with the hash of its configuration. Returns undefined if the
+ * CronJob is suspended or has a scheduling hold. The name depends only on the state of the CronJob and the hash. So a second creation, for
+ * example after a crash, fails with AlreadyExists.
  */
-export function manualRun({ spec }: CronJobObject, workload: Workload, recorded: string): object | undefined {
+export function cronJobRun({ spec }: CronJobObject, workload: Workload, recorded: string): object | undefined {
   const { metadata, spec: jobSpec } = spec?.jobTemplate ?? {};
   const { template } = jobSpec ?? {};
   if (spec?.suspend || template === undefined || template.spec?.schedulerName === invalidScheduler) return undefined;
@@ -38,7 +38,7 @@ export function manualRun({ spec }: CronJobObject, workload: Workload, recorded:
       name: `${name.slice(0, 40).replace(/[.-]+$/, "")}-wave-${hash("sha256", `${uid} ${generation} ${recorded}`).slice(0, 10)}`,
       labels: metadata?.labels ?? {},
       annotations: { ...metadata?.annotations, "cronjob.kubernetes.io/instantiate": "manual" },
-      // With a controller it counts for the limits of the history, else such runs would lie about for ever.
+      // With a controller, the history limits of the CronJob include the run. Otherwise such runs would never be deleted.
       ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
     },
     spec: { ...jobSpec, template: { ...template, metadata: { ...template.metadata, annotations } } },

@@ -1,6 +1,6 @@
-import { type JsonPatch, namesIn } from "../syntax/json-patch.ts";
+import { type JsonPatch, pointerSegments } from "../syntax/json-patch.ts";
 
-/** A Job as the API server sends it, as far as another one is made from it. */
+/** A Job in the form that the API server sends, with the fields that a replacement needs. */
 export interface JobObject {
   readonly metadata: {
     readonly name: string;
@@ -12,7 +12,7 @@ export interface JobObject {
   readonly spec?: object;
 }
 
-/** What the API server fills into the labels of Jobs and of their Pods, for each object anew. */
+/** The labels that the API server generates for each Job and its Pods. */
 const generatedLabels = [
   "controller-uid",
   "job-name",
@@ -21,13 +21,13 @@ const generatedLabels = [
 ];
 
 /**
- * The Job that a patch would make of another one, which it cannot, since pod templates of Jobs do not change: as its owner wrote it,
- * without what the API server and the Job controller filled in.
- * (https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/batch/job/strategy.go, generateSelector)
+ * Returns a Job that replaces `object`, with a patch applied. The patch itself is impossible, because pod templates of Jobs are
+ * immutable. The result does not have the fields that the API server and the Job controller generate
+ * (https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/batch/job/strategy.go, generateSelector).
  */
-export function replacementOf(object: JobObject, patch: JsonPatch): object {
+export function jobReplacement(object: JobObject, patch: JsonPatch): object {
   const changed = structuredClone({ apiVersion: "batch/v1", kind: "Job", ...object }) as Fields;
-  for (const operation of patch) if (operation.op !== "test") change(changed, operation);
+  for (const operation of patch) if (operation.op !== "test") applyOperation(changed, operation);
   const { metadata, spec } = changed as unknown as { readonly metadata: Fields; readonly spec: Fields | undefined };
   const podMetadata = fieldsOf(fieldsOf(spec?.template)?.metadata);
   for (const field of ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"]) {
@@ -55,9 +55,9 @@ interface Fields {
   manualSelector?: unknown;
 }
 
-/** Only of fields, as Wave's own patches are. */
-function change(object: Fields, operation: Exclude<JsonPatch[number], { readonly op: "test" }>): void {
-  const names = namesIn(operation.path);
+/** Applies one operation to a field. The patches of Wave have no paths into lists. */
+function applyOperation(object: Fields, operation: Exclude<JsonPatch[number], { readonly op: "test" }>): void {
+  const names = pointerSegments(operation.path);
   const last = names.at(-1) ?? "";
   const inside = names.slice(0, -1).reduce<Fields | undefined>((fields, name) => fieldsOf(fields?.[name]), object);
   if (inside === undefined) return;

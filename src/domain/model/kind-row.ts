@@ -1,91 +1,88 @@
-import { type JsonPatch, valueAt } from "../syntax/json-patch.ts";
+import { type JsonPatch, valueAtPointer } from "../syntax/json-patch.ts";
 import { readClaimTemplates, readPodTemplate } from "./pod-template-shape.ts";
 import type { Progress } from "./progress.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
 /**
- * What a kind of workload is called in keys, metrics and logs, each once: `Deployment` for one of `apps/v1`, and for any other
- * its resource with its group, as a CustomResourceDefinition is named: `rollouts.argoproj.io`.
+ * The id of a kind of workload in keys, metrics and logs: `Deployment` and the like for `apps/v1`. For any other kind the resource with its
+ * group, which is the name of its CustomResourceDefinition: `rollouts.argoproj.io`.
  */
 export type WorkloadKind = string;
 
-/** All that Wave knows of a kind of workload: whatever differs between kinds is told by their rows, and by nothing else. */
+/** Everything that Wave knows of a kind of workload. All differences between kinds are fields of their rows. */
 export interface WorkloadRow {
   readonly id: WorkloadKind;
-  /** "group/version", as the API server serves it. */
+  /** "group/version" that the API server serves. */
   readonly apiVersion: string;
-  /** Of its objects. */
+  /** The `kind` field of its objects. */
   readonly kind: string;
-  /** Lower case, as in paths and RBAC rules. */
+  /** The resource name in paths and RBAC rules, lower case. */
   readonly plural: string;
-  /** What `kubectl` takes for it besides its kind and its plural. */
+  /** Other names that `kubectl` accepts. */
   readonly shortNames: readonly string[];
   readonly namespaced: true;
-  /** Where its pod template is, as a JSON Pointer. */
+  /** The JSON Pointer of its pod template. */
   readonly template: string;
-  /** Whether the API server sees to it that its pod template is one; a custom resource has what its definition lets through. */
+  /** Whether the API server validates the pod template. A custom resource may have any content that its definition allows. */
   readonly isValidated: boolean;
   /**
-   * Whether an edit of annotations raises the generation, as of Deployments and of no other kind
+   * Whether an edit of annotations raises the generation. True for Deployments only
    * (https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/apps/deployment/strategy.go).
    */
   readonly annotationsRaiseGeneration: boolean;
-  /** Whether it may leave Pods as they are that a scheduling gate holds, after that was opened. */
-  readonly leavesHeldPods: boolean;
+  /** Whether the kind may keep pending Pods after Wave lifts a scheduling hold. */
+  readonly keepsPendingPods: boolean;
   /**
-   * The label by which the name of a ReplicaSet between it and its Pods is told from its own; "" where its Pods are its own,
-   * undefined where no Pods of it can be told.
+   * The label that distinguishes the name of a ReplicaSet from the name of its workload. "" if Pods belong directly to the workload. Undefined
+   * if the Pods of the kind are not known.
    */
-  readonly podsBy: string | undefined;
-  /**
-   * What makes Pods with a new hash: a run beside the schedule, or another object in its place, because pod templates of the kind
-   * cannot be changed. Undefined: that it is in the pod template.
-   */
-  readonly rolledBy?: "run" | "replacement" | undefined;
-  /** Whether an object that another one controls is left alone, as that one makes the next when it is to. */
-  readonly leavesControlled?: boolean | undefined;
-  /** Where the time goes at which its Pods are to be restarted, as a JSON Pointer; undefined where there is no such field. */
+  readonly replicaSetLabel: string | undefined;
+  /** The strategy of the kind if a change of the pod template does not replace Pods. Default: "template". */
+  readonly strategy?: "run" | "replacement" | undefined;
+  /** Whether Wave ignores objects that have a controller, because that controller creates the next one. */
+  readonly skipsControlled?: boolean | undefined;
+  /** The JSON Pointer of the time when Pods are to be restarted; undefined if the kind has no such field. */
   readonly restartAt?: string | undefined;
-  /** Where its objects may have the pod template of another object. */
-  readonly borrowing?: Borrowing | undefined;
-  /** Says in one line why no container would read anew what changes, and what to do; undefined where containers are started again. */
-  readonly keepsContainers?: ((object: WorkloadObject) => string | undefined) | undefined;
-  /** How far the rollout of an object is, as its status says it; `lender` is whose pod template it has. */
+  /** The rules of workloadRef, if objects of the kind may use the pod template of another object. */
+  readonly workloadRef?: WorkloadRefRules | undefined;
+  /** Returns one line that says why an update in place makes no container read new configuration, and what to do. Undefined if it does. */
+  readonly inPlaceUpdateMistake?: ((object: WorkloadObject) => string | undefined) | undefined;
+  /** Returns the progress of the rollout of an object from its status. */
   readonly progress: (object: WorkloadObject, templateSource?: TemplateSource) => Progress;
 }
 
-/** How objects of a kind have the pod template of another object in place of one of their own. */
-export interface Borrowing {
-  /** Whose it is; undefined where it is the object's own. */
+/** How objects of a kind use the pod template of another object. */
+export interface WorkloadRefRules {
+  /** Returns the template source of an object; undefined if the object has its own pod template. */
   readonly templateSourceOf: (object: WorkloadObject) => TemplateSource | undefined;
-  /** The object as if the pod template were its own, with the generation of the lender that it was read of. */
+  /** Returns the object with the pod template of the template source. `generation` is that of the template source when it was read. */
   readonly withTemplate: (object: WorkloadObject, template: unknown, generation: number) => WorkloadObject;
 }
 
-/** An object of the same namespace whose pod template another one uses. */
+/** An object whose pod template another workload in the same namespace uses. */
 export interface TemplateSource {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** Of which it was read; undefined before that, and where there is none of that name: then nothing is decided. */
+  /** The generation that was read; undefined before the read, and if the object does not exist. Wave then decides nothing. */
   readonly generation: number | undefined;
-  /** What the controller of the borrower knows of it: if that is something else, it is to be read again. */
-  readonly known: string;
+  /** What the controller of the workload has observed of the template source. If it changes, Wave reads the source again. */
+  readonly observed: string;
 }
 
-/** Where all code that is of no kind expects the pod template. */
+/** The JSON Pointer of the pod template in the standard form. */
 const standardTemplate = "/spec/template";
 
 /**
- * An object of a kind in the one form in which all kinds are read: with its pod template at `spec.template`. Throws an Error
- * where that is none.
+ * Returns an object in the standard form, with the pod template at `spec.template`. Throws an Error if the pod template is
+ * malformed.
  */
 export function standardForm(
   { template, isValidated }: Pick<WorkloadRow, "template" | "isValidated">,
   object: WorkloadObject,
 ): WorkloadObject {
   if (isValidated && template === standardTemplate) return object;
-  const found = valueAt(object, template);
+  const found = valueAtPointer(object, template);
   if (isValidated) return { ...object, spec: { ...object.spec, template: found } } as WorkloadObject;
   const { volumeClaimTemplates, ...spec } = {
     ...(object.spec as Readonly<Record<string, unknown>> | null | undefined),
@@ -98,7 +95,7 @@ export function standardForm(
   } as WorkloadObject;
 }
 
-/** A patch of an object in its standard form as one of the object as the API server has it. */
+/** Converts a patch of the standard form to a patch of the object in the API server. */
 export function patchOfKind({ template }: Pick<WorkloadRow, "template">, patch: JsonPatch): JsonPatch {
   if (template === standardTemplate) return patch;
   return patch.map((operation) => {
@@ -108,29 +105,29 @@ export function patchOfKind({ template }: Pick<WorkloadRow, "template">, patch: 
   });
 }
 
-/** Whether a patch of an object as the API server has it changes its pod template. */
+/** Reports whether a patch of the object in the API server changes its pod template. */
 export function changesTemplate({ template }: Pick<WorkloadRow, "template">, patch: JsonPatch): boolean {
   return patch.some(({ op, path }) => op !== "test" && (path === template || path.startsWith(`${template}/`)));
 }
 
-/** A field of an object in its standard form, as it is called in those that the API server has. */
+/** Converts the path of a field in the standard form to the path in the API server. */
 export function fieldOfKind({ template }: Pick<WorkloadRow, "template">, field: string): string {
   return template === standardTemplate
     ? field
     : field.replace(/^spec\.template\b/, template.slice(1).replaceAll("/", "."));
 }
 
-/** What RBAC and messages call the objects of a kind: `deployments.apps`. */
+/** Returns the resource with its group for RBAC and messages: `deployments.apps`. */
 export function resourceName({ apiVersion, plural }: Pick<WorkloadRow, "apiVersion" | "plural">): string {
   const slash = apiVersion.indexOf("/");
   return slash === -1 ? plural : `${plural}.${apiVersion.slice(0, slash)}`;
 }
 
-/** Whether something is said to be of a kind, in whatever version of its group. */
+/** Reports whether a reference names a kind, in any version of its group. */
 export function isOfKind(
-  said: { readonly apiVersion: string; readonly kind: string },
+  reference: { readonly apiVersion: string; readonly kind: string },
   { apiVersion, kind }: Pick<WorkloadRow, "apiVersion" | "kind">,
 ): boolean {
   const group = (version: string) => version.slice(0, version.indexOf("/") + 1);
-  return said.kind === kind && group(said.apiVersion) === group(apiVersion);
+  return reference.kind === kind && group(reference.apiVersion) === group(apiVersion);
 }

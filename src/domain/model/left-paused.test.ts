@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
-import { everybody } from "../../../test/support/domain/compatibility.ts";
+import { allCompatibilities } from "../../../test/support/domain/compatibility.ts";
 import {
   configMap,
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import type { Moment } from "../pacing/moment.ts";
@@ -16,14 +16,14 @@ import { kinds } from "./built-in-kinds.ts";
 import { toWorkload } from "./workload.ts";
 
 const pausedAt = "deployment.reloader.stakater.com/paused-at";
-const moment: Moment = { now: 0, changes: undefined, written: undefined, standsSince: 0, batch: undefined };
-const left: Wanted = {
+const moment: Moment = { now: 0, changes: undefined, lastWrite: undefined, progressSince: 0, batch: undefined };
+const left: WorkloadFixture = {
   pod: readsAll("ConfigMap", "web"),
   annotations: { "reloader.stakater.com/auto": "true", [pausedAt]: "2026-01-01T00:00:00Z" },
   spec: { paused: true },
 };
 
-function planned(wanted: Wanted, policy = everybody) {
+function planned(wanted: WorkloadFixture, policy = allCompatibilities) {
   const workload = toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted), policy);
   const plan = planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy, undefined, moment);
   return { workload, plan };
@@ -41,7 +41,7 @@ describe("a Deployment that Reloader left paused", () => {
     expect(planned({ ...left, annotations: after.metadata.annotations, spec: {} }).plan.outcome).toBe("recorded");
   });
 
-  it.each<[string, Wanted]>([
+  it.each<[string, WorkloadFixture]>([
     ["a person paused it", { ...left, annotations: { "reloader.stakater.com/auto": "true" } }],
     ["it is no longer paused", { ...left, spec: {} }],
   ])("is nothing of Wave's where %s", (_, wanted) => {
@@ -54,6 +54,6 @@ describe("a Deployment that Reloader left paused", () => {
 
   it("is not admission's to resume, which plans for no moment", () => {
     const { workload } = planned(left);
-    expect(planRollout(workload, lookupOf(configMap("web", { a: "1" })), everybody).outcome).toBe("recorded");
+    expect(planRollout(workload, lookupOf(configMap("web", { a: "1" })), allCompatibilities).outcome).toBe("recorded");
   });
 });

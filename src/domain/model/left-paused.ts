@@ -1,14 +1,15 @@
 import type { CompatibilitySettings } from "../compatibility/settings.ts";
-import { annotationPath, type JsonPatchOperation } from "../syntax/json-patch.ts";
+import { annotationPointer, type JsonPatchOperation } from "../syntax/json-patch.ts";
 import type { WorkloadObject } from "./workload-references.ts";
 
-/** On a Deployment: since when Stakater's Reloader has it paused. */
+/** Annotation of a Deployment: when Stakater Reloader paused it. */
 const pausedAt = "deployment.reloader.stakater.com/paused-at";
 
 /**
- * Whether Reloader paused a Deployment and ended before it resumed it. Nobody else does: what a person pauses has no such annotation.
+ * Reports whether Stakater Reloader paused a Deployment and stopped before it unpaused it. A Deployment that a person paused does not
+ * have the annotation of Reloader.
  */
-export function isLeftPaused(
+export function isPausedByReloader(
   { metadata, spec }: WorkloadObject,
   compatibility: CompatibilitySettings | undefined,
 ): boolean {
@@ -17,8 +18,8 @@ export function isLeftPaused(
   return spec !== undefined && "paused" in spec && spec.paused === true;
 }
 
-/** Resumes it, as Reloader does. A Deployment's generation stands for both fields. */
-export const resume: readonly JsonPatchOperation[] = [
+/** Operations that unpause a Deployment, as Stakater Reloader does. The test of the generation covers both fields. */
+export const unpausePatch: readonly JsonPatchOperation[] = [
   { op: "remove", path: "/spec/paused" },
-  { op: "remove", path: `/metadata/annotations/${annotationPath(pausedAt)}` },
+  { op: "remove", path: annotationPointer(pausedAt) },
 ];

@@ -4,24 +4,24 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import { planRollout } from "../plan/plan.ts";
 import type { Policy } from "../policy/policy.ts";
 import { kinds } from "./built-in-kinds.ts";
-import { isMadeOf } from "./cached-workload.ts";
+import { matchesObject } from "./cached-workload.ts";
 import { toWorkload } from "./workload.ts";
 
 const finalizers = ["example.com/other", "wave.pusher.com/finalizer"];
 const pod = readsAll("ConfigMap", "web");
 
-function plan(wanted: Wanted, policy: Policy = defaultPolicy) {
+function plan(wanted: WorkloadFixture, policy: Policy = defaultPolicy) {
   const workload = toWorkload(kinds.Deployment, workloadObject({ pod, ...wanted }));
   return planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy);
 }
 
-it.each<[string, Wanted]>([
+it.each<[string, WorkloadFixture]>([
   ["that is rolled", { metadata: { finalizers, annotations: { "wave.pusher.com/update-on-config-change": "true" } } }],
   ["that has not opted in", { metadata: { finalizers, annotations: {} } }],
   ["that is being deleted", { metadata: { finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" } }],
@@ -44,6 +44,6 @@ it("another's finalizer is nobody's business", () => {
 
 it("is heard of when it goes, though that raises no generation", () => {
   const before = toWorkload(kinds.Deployment, workloadObject({ pod, metadata: { finalizers } }));
-  expect(isMadeOf(before, workloadObject({ pod, metadata: { finalizers } }))).toBe(true);
-  expect(isMadeOf(before, workloadObject({ pod }))).toBe(false);
+  expect(matchesObject(before, workloadObject({ pod, metadata: { finalizers } }))).toBe(true);
+  expect(matchesObject(before, workloadObject({ pod }))).toBe(false);
 });

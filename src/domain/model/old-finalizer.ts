@@ -1,22 +1,22 @@
-import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
+import type { ObjectMeta } from "#kubernetes";
 import type { Warning } from "../references/warning.ts";
 
 /**
- * What early versions of Wave in Go put on workloads, as Wave does with `--owner-references`, to do something when these are
- * deleted.
+ * The finalizer that early versions of Wave in Go added to workloads. Wave also adds it with `--owner-references`, to act when
+ * a workload is deleted.
  */
 export const oldFinalizer = "wave.pusher.com/finalizer";
 
-/** Whether Wave's finalizer is on an object. Unless something removes it, the deletion of the object never ends. */
+/** Reports whether an object has the finalizer. Its deletion never ends until something removes the finalizer. */
 export function hasOldFinalizer({ finalizers }: ObjectMeta): boolean {
   return finalizers?.includes(oldFinalizer) === true;
 }
 
 /**
- * What the owner of such a workload is told. The ownerReferences must go first: else objects that others read are
- * deleted with the workload.
+ * The warning for the owner of such a workload. The ownerReferences must be removed first. Otherwise ConfigMaps and Secrets are
+ * deleted with the workload, even if other workloads read them.
  */
 export const oldFinalizerWarning: Warning = {
   reason: "OldFinalizer",
-  message: `finalizer ${oldFinalizer} is of an old Wave, or of one with --owner-references, and its deletion never ends with it: run Wave with --migrate-legacy, which removes it, and before that the ownerReferences to this workload from ConfigMaps and Secrets, which are deleted with it otherwise`,
+  message: `Finalizer ${oldFinalizer} blocks the deletion of this workload. An old Wave, or Wave with --owner-references, added it. Run Wave with --migrate-legacy: it first removes the ownerReferences to this workload from ConfigMaps and Secrets, so that these are not deleted with it, and then the finalizer.`,
 };

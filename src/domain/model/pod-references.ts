@@ -6,12 +6,11 @@ import type {
   Volume,
   VolumeMount,
   VolumeProjection,
-} from "kubernetes-types/core/v1.d.ts";
-import { wholeObject } from "../compatibility/directive.ts";
-import type { ConfigKind, Reading, Reference } from "../references/references.ts";
-import { readVolume, type Shown, shownBy, type VolumeSource } from "../references/volumes.ts";
+} from "#kubernetes";
+import { type ConfigKind, type Reading, type Reference, wholeObject } from "../references/references.ts";
+import { readVolume, type VisiblePaths, type VolumeSource, visiblePathsOf } from "../references/volumes.ts";
 
-/** A field of the pod spec that refers to a ConfigMap or Secret. */
+/** A field of the pod spec that references a ConfigMap or Secret. */
 interface Source<Owner, Value> {
   readonly field: string;
   readonly kind: ConfigKind;
@@ -45,11 +44,11 @@ const envFromSources: readonly Source<EnvFromSource, WholeObject>[] = [
 
 const volumeSources: readonly Source<Volume, NamedVolumeSource>[] = [
   { field: "configMap", kind: "ConfigMap", of: (volume) => volume.configMap },
-  // The one place where the API calls the name otherwise.
+  // The only place where the API has another name for the field.
   { field: "secret", kind: "Secret", of: ({ secret }) => secret && { ...secret, name: secret.secretName ?? "" } },
 ];
 
-/** The driver of the Secrets Store, and what of its volumes names a class (https://secrets-store-csi-driver.sigs.k8s.io/concepts). */
+/** The Secrets Store CSI driver, and the volume attribute that names a class (https://secrets-store-csi-driver.sigs.k8s.io/concepts). */
 const secretsStore = { driver: "secrets-store.csi.k8s.io", attribute: "secretProviderClass" };
 
 const projectedSources: readonly Source<VolumeProjection, NamedVolumeSource>[] = [
@@ -57,15 +56,15 @@ const projectedSources: readonly Source<VolumeProjection, NamedVolumeSource>[] =
   { field: "secret", kind: "Secret", of: (source) => source.secret },
 ];
 
-/** Told of each reference as it is found. */
-export type Found = (reference: Reference) => void;
+/** A function that receives each reference that is found. */
+export type ReferenceVisitor = (reference: Reference) => void;
 
 /**
- * Tells every reference of a pod spec to a ConfigMap or Secret that its Pods see, one for each place, in the order of
- * the spec. Sidecars are initContainers. Not among them: imagePullSecrets and the secrets of storage drivers, which no
- * container sees. Lists of keys are shared between references.
+ * Calls `found` for every reference of a pod spec to configuration that its Pods read, one for each place, in the order of the spec.
+ * Includes sidecars, which are initContainers. Excludes imagePullSecrets and the secrets of storage drivers, which no container
+ * reads. References may share lists of keys.
  */
-export function podReferences(spec: PodSpec, namespace: string, found: Found): void {
+export function podReferences(spec: PodSpec, namespace: string, found: ReferenceVisitor): void {
   const { volumes = [], initContainers = [], containers = [] } = spec;
   const path = "spec.template.spec";
   for (const [i, container] of initContainers.entries()) {
@@ -74,13 +73,18 @@ export function podReferences(spec: PodSpec, namespace: string, found: Found): v
   for (const [i, container] of containers.entries()) {
     environmentOf(container, `${path}.containers[${i}]`, namespace, found);
   }
-  const shown = shownByVolume([...initContainers, ...containers]);
+  const visible = visiblePathsByVolume([...initContainers, ...containers]);
   for (const [i, volume] of volumes.entries()) {
-    volumeReferences(volume, `${path}.volumes[${i}]`, namespace, shown.get(volume.name) ?? "all", found);
+    volumeReferences(volume, `${path}.volumes[${i}]`, namespace, visible.get(volume.name) ?? "all", found);
   }
 }
 
-function environmentOf({ envFrom = [], env = [] }: Container, path: string, namespace: string, found: Found): void {
+function environmentOf(
+  { envFrom = [], env = [] }: Container,
+  path: string,
+  namespace: string,
+  found: ReferenceVisitor,
+): void {
   for (const [i, source] of envFrom.entries()) {
     read(envFromSources, source, `${path}.envFrom[${i}]`, namespace, readAll, found);
   }
@@ -97,26 +101,32 @@ function readKey({ key, optional = false }: KeySelector): readonly Reading[] {
   return [{ reads: "env", keys: [key], optional }];
 }
 
-function volumeReferences(volume: Volume, path: string, namespace: string, shown: Shown, found: Found): void {
-  const reading = (source: VolumeSource) => readVolume(source, shown);
+function volumeReferences(
+  volume: Volume,
+  path: string,
+  namespace: string,
+  visible: VisiblePaths,
+  found: ReferenceVisitor,
+): void {
+  const reading = (source: VolumeSource) => readVolume(source, visible);
   read(volumeSources, volume, path, namespace, reading, found);
   const { driver, volumeAttributes } = volume.csi ?? {};
   const className = driver === secretsStore.driver ? volumeAttributes?.[secretsStore.attribute] : undefined;
   if (typeof className === "string" && className !== "") {
-    // Nobody waits for it: what it fetches is known only once a Pod has mounted it.
-    const place = `${path}.csi.volumeAttributes.${secretsStore.attribute}`;
-    found(wholeObject("SecretProviderClass", namespace, className, place));
+    // Wave does not wait for a class: its objects are known only after a Pod has mounted them.
+    const origin = `${path}.csi.volumeAttributes.${secretsStore.attribute}`;
+    found(wholeObject("SecretProviderClass", namespace, className, { path: origin }));
   }
   for (const [i, source] of (volume.projected?.sources ?? []).entries()) {
     read(projectedSources, source, `${path}.projected.sources[${i}]`, namespace, reading, found);
   }
 }
 
-/** What the mounts of each volume show, by its name: found once, however many sources the volume has. */
-function shownByVolume(containers: readonly Container[]): ReadonlyMap<string, Shown> {
+/** Returns the visible paths of each volume by name. Computed once, for any number of sources of the volume. */
+function visiblePathsByVolume(containers: readonly Container[]): ReadonlyMap<string, VisiblePaths> {
   const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
   const byVolume: ReadonlyMap<string, readonly VolumeMount[]> = Map.groupBy(mounts, ({ name }) => name);
-  return new Map(Array.from(byVolume, ([name, ofVolume]) => [name, shownBy(ofVolume)]));
+  return new Map(Array.from(byVolume, ([name, ofVolume]) => [name, visiblePathsOf(ofVolume)]));
 }
 
 function read<Owner, Value extends { readonly name?: string }>(
@@ -125,11 +135,11 @@ function read<Owner, Value extends { readonly name?: string }>(
   path: string,
   namespace: string,
   reading: (value: Value) => readonly Reading[],
-  found: Found,
+  found: ReferenceVisitor,
 ): void {
   for (const { field, kind, of } of sources) {
     const value = of(owner);
-    // The API server refuses a reference without a name where it matters.
+    // The API server rejects a missing name if it matters.
     if (!value?.name) continue;
     for (const { reads, keys, optional } of reading(value)) {
       found({ kind, namespace, name: value.name, reads, keys, optional, path: `${path}.${field}` });

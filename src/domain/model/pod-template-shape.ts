@@ -1,4 +1,4 @@
-/** Of what type something is, so far as Wave looks into it. */
+/** The type of a value, as far as Wave reads it. */
 type Shape =
   | "string"
   | "boolean"
@@ -39,16 +39,15 @@ const podTemplate = fields({
 const claims = listOf({ metadata: fields({ name: "string" }) });
 
 /**
- * Checks a pod template that no API server has checked, such as that of a custom resource whose definition lets
- * anything through. Returns it with null taken for absent, as decoders take it
- * (https://pkg.go.dev/encoding/json#Unmarshal); undefined where there is none. Throws an Error, which says where and
- * quotes nothing, where a field that Wave reads is of another type.
+ * Validates a pod template that no API server has validated, such as that of a custom resource. Returns the template with null fields
+ * removed, because decoders treat null as absent (https://pkg.go.dev/encoding/json#Unmarshal). Returns undefined if the template is missing.
+ * Throws an Error that names the path, but quotes no value, if a field that Wave reads has another type.
  */
 export function readPodTemplate(value: unknown, path: string): unknown {
   return read(podTemplate, value, path);
 }
 
-/** As {@link readPodTemplate}, for `volumeClaimTemplates`. */
+/** Validates `volumeClaimTemplates` in the same way as {@link readPodTemplate}. */
 export function readClaimTemplates(value: unknown): unknown {
   return read(claims, value, "spec.volumeClaimTemplates");
 }
@@ -65,7 +64,7 @@ function read(shape: Shape, value: unknown, path: string): unknown {
     const inside =
       "values" in shape ? shape.values : Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
     if (inside === undefined) return [[name, each]];
-    // What people call the values of a map is theirs to say, and not to be quoted.
+    // The keys of a map are user data, so the message does not quote them.
     const found = read(inside, each, "values" in shape ? `a value of ${path}` : `${path}.${name}`);
     return found === undefined ? [] : [[name, found]];
   });

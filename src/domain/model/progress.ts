@@ -1,24 +1,24 @@
-/** How far the rollout of a workload's pod template is, as its status says it. */
+/** The progress of the rollout of a workload, from its status. */
 export type Progress =
-  /** A roll replaces no Pod: there are none, or it is not to roll by itself (paused, `OnDelete`, a partition of all). */
+  /** A rollout replaces no Pod: there are no Pods, or it does not start by itself (paused, `OnDelete`, a partition of all Pods). */
   | { readonly state: "idle" }
-  /** Every Pod that is to be replaced is. */
+  /** Every Pod that the rollout replaces is replaced. */
   | {
       readonly state: "complete";
-      /** Since when, seconds since the epoch, where its status says so. */
+      /** When the rollout completed, in seconds since the epoch; undefined if the status does not show it. */
       readonly since: number | undefined;
     }
   | {
       readonly state: "progressing";
-      /** Another number whenever a Pod was replaced or became available. */
+      /** A number that changes when a Pod is replaced or becomes available. */
       readonly step: number;
-      /** How many of its Pods are available, old ones too. */
+      /** The number of available Pods, including old ones. */
       readonly available: number;
-      /** Whether its controller tells by itself when it takes too long, and knows of pauses that are wanted: then nobody else does. */
+      /** Whether the controller of the workload has its own deadline and knows about intended pauses. Wave then has no deadline. */
       readonly selfTimed?: boolean;
     }
   | {
       readonly state: "failed";
-      /** The word by which its status says so; undefined: its own deadline is over, as `ProgressDeadlineExceeded`. */
+      /** The word in the status that reports the failure; undefined: `ProgressDeadlineExceeded`. */
       readonly says?: string;
     };

@@ -1,42 +1,99 @@
-import type { Asking } from "../compatibility/directives.ts";
-import { rolloutStrategy } from "../compatibility/stakater.ts";
-import type { Annotations } from "../references/wave-annotations.ts";
-import type { TemplateSource, WorkloadRow } from "./kind-row.ts";
+/** The ways in which a workload gets Pods with a new configuration. */
+export type RolloutStrategyName = "template" | "templateSource" | "restart" | "run" | "replacement";
 
-/**
- * What brings Pods with a new hash:
- *
- * - "template": the hash in the pod template of the workload itself;
- * - "lender": the hash in the pod template that it borrows;
- * - "restart": its Pods are restarted;
- * - "run": it is run once beside its schedule;
- * - "replacement": another object in its place.
- *
- * With "lender" and "restart" the hash is recorded in an annotation of the workload, else in its pod template.
- */
-export type RolledBy = "template" | "templateSource" | "restart" | "run" | "replacement";
-
-/** What rolls an object of a kind with these annotations, whose pod template may be borrowed. */
-export function rolledByOf(
-  row: WorkloadRow,
-  templateSource: TemplateSource | undefined,
-  annotations: Annotations,
-  { compatibility }: Asking,
-): RolledBy {
-  const mayRestart = row.restartAt !== undefined && compatibility?.understood.includes("stakater") === true;
-  if (mayRestart && annotations[rolloutStrategy] === "restart") return "restart";
-  return row.rolledBy ?? (templateSource === undefined ? "template" : "templateSource");
+/** A permission that a strategy needs in addition to reading and patching workloads. */
+export interface StrategyPermission {
+  /** "resource.group"; undefined: the resource of the workload itself. */
+  readonly resource: string | undefined;
+  readonly verbs: readonly string[];
 }
 
-/**
- * Whether its Pods carry the hash with which they were made for as long as they are there: those that are restarted carry that of
- * before, of a lender's none is known to be its own, and those of a run end.
- */
-export function podsCarryHash({ rolledBy }: { readonly rolledBy: RolledBy }): boolean {
-  return rolledBy === "template";
+/** Everything that differs between strategies. Code reads these fields and does not compare names. */
+export interface RolloutStrategy {
+  readonly name: RolloutStrategyName;
+  /** Where the hash of the workload is recorded: in its pod template, or in its own metadata. */
+  readonly hashOn: "podTemplate" | "workload";
+  /** Whether each Pod has the hash that it was created with, for as long as it exists. */
+  readonly podsCarryHash: boolean;
+  /** Whether the workload has Pods of its own that a new pod template replaces. */
+  readonly hasPods: boolean;
+  /** Whether the pod template cannot be changed. Wave then records a first configuration instead of writing a first hash. */
+  readonly hasImmutableTemplate: boolean;
+  /**
+   * How a rollout is applied. "patch": one patch of the workload. "preApply": an action that creates Pods, and then the patch that
+   * records the hash. "recreate": the workload is deleted and created again if the patch changes its pod template.
+   */
+  readonly apply: "patch" | "preApply" | "recreate";
+  /** Whether a rollout sets the time in `WorkloadRow.restartAt`. */
+  readonly setsRestartAt: boolean;
+  readonly permissions: readonly StrategyPermission[];
+  /** What a rollout and the first hash do to Pods, as sentences for people. */
+  readonly texts: { readonly rollout: string; readonly firstHash: string };
 }
 
-/** Whether the hash of a workload stands in an annotation of its own, and not in its pod template. */
-export function recordsBeside({ rolledBy }: { readonly rolledBy: RolledBy }): boolean {
-  return rolledBy === "restart" || rolledBy === "templateSource";
-}
+/** Every strategy, by name. */
+export const rolloutStrategies: Readonly<Record<RolloutStrategyName, RolloutStrategy>> = {
+  // The hash is in the pod template of the workload itself.
+  template: {
+    name: "template",
+    hashOn: "podTemplate",
+    podsCarryHash: true,
+    hasPods: true,
+    hasImmutableTemplate: false,
+    apply: "patch",
+    setsRestartAt: false,
+    permissions: [],
+    texts: { rollout: "Kubernetes replaces the Pods.", firstHash: "Kubernetes replaces the Pods once." },
+  },
+  // The pod template belongs to another object (workloadRef). Its hash may be that of its own workload.
+  templateSource: {
+    name: "templateSource",
+    hashOn: "workload",
+    podsCarryHash: false,
+    hasPods: true,
+    hasImmutableTemplate: false,
+    apply: "preApply",
+    setsRestartAt: false,
+    permissions: [],
+    texts: {
+      rollout: "The controller of the workload replaces the Pods, through the pod template of its workloadRef.",
+      firstHash: "No Pod is replaced.",
+    },
+  },
+  // Pods are restarted without a change of the pod template, and keep the hash that they were created with.
+  restart: {
+    name: "restart",
+    hashOn: "workload",
+    podsCarryHash: false,
+    hasPods: true,
+    hasImmutableTemplate: false,
+    apply: "patch",
+    setsRestartAt: true,
+    permissions: [],
+    texts: { rollout: "The controller of the workload restarts the Pods.", firstHash: "No Pod is restarted." },
+  },
+  // The workload runs once in addition to its schedule. The Pods of a run end.
+  run: {
+    name: "run",
+    hashOn: "podTemplate",
+    podsCarryHash: false,
+    hasPods: false,
+    hasImmutableTemplate: false,
+    apply: "preApply",
+    setsRestartAt: false,
+    permissions: [{ resource: "jobs.batch", verbs: ["create"] }],
+    texts: { rollout: "The job runs once, in addition to its schedule.", firstHash: "Nothing runs." },
+  },
+  // Another object with the same name replaces the workload.
+  replacement: {
+    name: "replacement",
+    hashOn: "podTemplate",
+    podsCarryHash: false,
+    hasPods: true,
+    hasImmutableTemplate: true,
+    apply: "recreate",
+    setsRestartAt: false,
+    permissions: [{ resource: undefined, verbs: ["create", "delete"] }],
+    texts: { rollout: "Wave recreates the object with the same name.", firstHash: "Nothing is recreated." },
+  },
+};

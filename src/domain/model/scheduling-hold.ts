@@ -1,52 +1,52 @@
 import { schedulingDisabled } from "../references/annotations.ts";
-import { annotationPath, type JsonPatchOperation } from "../syntax/json-patch.ts";
+import { annotationPointer, type JsonPatchOperation } from "../syntax/json-patch.ts";
 import type { Workload } from "./workload.ts";
 
-/** The scheduler of a workload whose Pods must wait for their configuration: none of this name runs. */
+/** The schedulerName of a workload with a scheduling hold. No scheduler has this name. */
 export const invalidScheduler = "wave.pusher.com/invalid";
 
-/** What the API server writes where a pod template names no scheduler. */
+/** The schedulerName that the API server sets by default. */
 const defaultScheduler = "default-scheduler";
 
 const schedulerPath = "/spec/template/spec/schedulerName";
-const schedulingHoldPath = `/metadata/annotations/${annotationPath(schedulingDisabled)}`;
+const schedulingHoldPath = annotationPointer(schedulingDisabled);
 
-/** Whether the scheduling gate keeps the Pods of a workload pending. The scheduler alone decides that. */
+/** Reports whether the scheduling hold keeps the Pods of a workload pending. Only the schedulerName decides that. */
 export function isSchedulingHeld(workload: Workload): boolean {
   return workload.schedulerName === invalidScheduler;
 }
 
 /**
- * Whether anything of the scheduling gate is on a workload: its scheduler, its annotation, or one without the other
- * because somebody restored or removed it.
+ * Reports whether a workload has any part of a scheduling hold: the schedulerName or the annotation. One of them may be missing because a
+ * person restored or removed it.
  */
 export function hasSchedulingHold(workload: Workload): boolean {
-  return isSchedulingHeld(workload) || workload.disabledScheduler !== undefined;
+  return isSchedulingHeld(workload) || workload.schedulerToRestore !== undefined;
 }
 
 /**
- * The scheduler that a workload has once its gate is lifted; "" means the default one. A gate without its annotation no
- * longer says what was there, so then it is what the workload had before the update, where that is known, and else the
- * default: better than Pods that wait for ever.
+ * Returns the scheduler of a workload after its scheduling hold is lifted; "" means the default scheduler. If the annotation is missing, the
+ * function returns the scheduler before the update, if `before` is known. Otherwise it returns the default, so that Pods do
+ * not stay pending forever.
  */
 export function intendedScheduler(workload: Workload, before?: Workload): string {
   if (!isSchedulingHeld(workload)) return workload.schedulerName ?? "";
-  if (workload.disabledScheduler === invalidScheduler) return "";
-  if (workload.disabledScheduler !== undefined) return workload.disabledScheduler;
+  if (workload.schedulerToRestore === invalidScheduler) return "";
+  if (workload.schedulerToRestore !== undefined) return workload.schedulerToRestore;
   return before === undefined ? "" : intendedScheduler(before);
 }
 
-/** Whether two schedulers are the same, as the API server defaults them. */
+/** Reports whether two scheduler names are equal after defaulting. */
 export function sameScheduler(a: string, b: string): boolean {
   return (a || defaultScheduler) === (b || defaultScheduler);
 }
 
 /**
- * Keeps the Pods of a workload from being scheduled and notes the scheduler to restore. Nothing where that is so
- * already.
+ * Returns operations that add a scheduling hold: Pods stay pending, and an annotation records the scheduler to restore. Returns no operation
+ * if the workload already has the hold.
  */
-export function closeSchedulingHold(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
-  if (isSchedulingHeld(workload) && workload.disabledScheduler !== undefined) return [];
+export function addSchedulingHold(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
+  if (isSchedulingHeld(workload) && workload.schedulerToRestore !== undefined) return [];
   // "add" also replaces.
   return [
     { op: "add", path: schedulingHoldPath, value: intendedScheduler(workload, before) },
@@ -55,21 +55,21 @@ export function closeSchedulingHold(workload: Workload, before?: Workload): read
 }
 
 /**
- * Restores the scheduler, unless somebody has done so, and removes the annotation. An empty scheduler is restored by
- * removing the field: the API server then writes its default.
+ * Returns operations that lift a scheduling hold. They restore the scheduler, unless a person has done so, and remove the annotation. They
+ * restore an empty scheduler by removing the field. The API server then sets the default.
  */
-export function openSchedulingHold(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
+export function liftSchedulingHold(workload: Workload, before?: Workload): readonly JsonPatchOperation[] {
   const name = intendedScheduler(workload, before);
   const restored: JsonPatchOperation =
     name === "" ? { op: "remove", path: schedulerPath } : { op: "replace", path: schedulerPath, value: name };
   return [
     ...(isSchedulingHeld(workload) ? [restored] : []),
-    ...(workload.disabledScheduler === undefined ? [] : [{ op: "remove", path: schedulingHoldPath } as const]),
+    ...(workload.schedulerToRestore === undefined ? [] : [{ op: "remove", path: schedulingHoldPath } as const]),
   ];
 }
 
-/** Fails where the gate is no longer as it was read: an annotation raises no generation of some kinds. */
+/** Returns operations that fail if the scheduling hold has changed. For some kinds, an annotation does not raise the generation. */
 export function testSchedulingHold(workload: Workload): readonly JsonPatchOperation[] {
-  if (workload.disabledScheduler === undefined) return [];
-  return [{ op: "test", path: schedulingHoldPath, value: workload.disabledScheduler }];
+  if (workload.schedulerToRestore === undefined) return [];
+  return [{ op: "test", path: schedulingHoldPath, value: workload.schedulerToRestore }];
 }

@@ -1,5 +1,5 @@
-import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
 import { describe, expect, it } from "vitest";
+import type { PodSpec } from "#kubernetes";
 import { workload, workloadObject } from "../../../test/support/domain/objects.ts";
 import { collectReferences } from "./workload-references.ts";
 

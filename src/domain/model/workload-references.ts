@@ -1,65 +1,69 @@
-import type { DaemonSet, Deployment, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
-import type { Asked, CompatibilitySource } from "../compatibility/directive.ts";
-import type { Asking } from "../compatibility/directives.ts";
+import type { DaemonSet, Deployment, StatefulSet } from "#kubernetes";
+import type { CompatibilitySource, WorkloadDirective } from "../compatibility/directive.ts";
+import type { DirectiveContext } from "../compatibility/directives.ts";
 import { extraReferences } from "../references/extra-references.ts";
 import { type LimitExceeded, limits } from "../references/limits.ts";
 import { mergeReferences } from "../references/merge-references.ts";
 import { configKey, type Reference } from "../references/references.ts";
-import { type Found, podReferences } from "./pod-references.ts";
+import { podReferences, type ReferenceVisitor } from "./pod-references.ts";
 
-/** A workload as the API server sends it. */
+/** A workload in the form that the API server sends. */
 export type WorkloadObject = Deployment | StatefulSet | DaemonSet;
 
-/** Which sources of configuration count that have to be switched on. */
-type Sources = Pick<Asking, "providerClasses">;
+/** The sources of configuration that must be enabled by flag. */
+type Sources = Pick<DirectiveContext, "providerClasses">;
 
-/** What a workload refers to, or that it is too much. */
-export type References =
+/** The references of a workload, or the limit that they exceed. */
+export type WorkloadReferences =
   | { readonly merged: readonly Reference[]; readonly limitExceeded?: undefined }
   | { readonly merged?: undefined; readonly limitExceeded: LimitExceeded };
 
 /**
- * What a workload refers to, merged per object and way of reading, sorted: what the dialects ask for that opted it in, or
- * what Wave's own asks for where no other is understood. Beyond the budgets nothing is kept, and only
- * counted: a few thousand sources and mounts of one volume name millions of keys.
+ * Returns the references of a workload, merged per object and way of reading, sorted. `directives` are those that opt it in; without
+ * them, the Wave annotations decide. Above a limit, the function only counts references and does not keep them: a few thousand sources
+ * and mounts of one volume can name millions of keys.
  */
-export function referencesOf(object: WorkloadObject, asked?: readonly Asked[], sources: Sources = {}): References {
+export function referencesOf(
+  object: WorkloadObject,
+  directives?: readonly WorkloadDirective[],
+  sources: Sources = {},
+): WorkloadReferences {
   const kept: Reference[] = [];
   const objects = new Set<string>();
   let places = 0;
-  findReferences(object, asked, sources, (reference) => {
+  findReferences(object, directives, sources, (reference) => {
     places += reference.keys === "all" ? 1 : Math.max(1, reference.keys.length);
     objects.add(configKey(reference));
-    if (places <= limits.places.most && objects.size <= limits.objects.most) kept.push(reference);
+    if (places <= limits.places.max && objects.size <= limits.objects.max) kept.push(reference);
   });
-  if (places > limits.places.most) return { limitExceeded: { budget: "places", count: places } };
-  if (objects.size > limits.objects.most) return { limitExceeded: { budget: "objects", count: objects.size } };
-  return { merged: asked === undefined ? mergeReferences(kept) : withoutMarkedTwice(mergeReferences(kept)) };
+  if (places > limits.places.max) return { limitExceeded: { limit: "places", count: places } };
+  if (objects.size > limits.objects.max) return { limitExceeded: { limit: "objects", count: objects.size } };
+  return { merged: directives === undefined ? mergeReferences(kept) : withoutMarkedTwice(mergeReferences(kept)) };
 }
 
-/** An object that counts anyway does not wait for a mark. */
+/** Removes references that require a mark if another reference to the same object does not. */
 function withoutMarkedTwice(references: readonly Reference[]): readonly Reference[] {
-  if (!references.some(({ ifMarked }) => ifMarked)) return references;
-  const anyway = new Set(references.filter(({ ifMarked }) => !ifMarked).map(configKey));
-  return references.filter((reference) => !reference.ifMarked || !anyway.has(configKey(reference)));
+  if (!references.some(({ requiresMark }) => requiresMark)) return references;
+  const unconditional = new Set(references.filter(({ requiresMark }) => !requiresMark).map(configKey));
+  return references.filter((reference) => !reference.requiresMark || !unconditional.has(configKey(reference)));
 }
 
 /**
- * Every reference of a workload to configuration, one for each place where it is written: its pod template's and those
- * of its `extra-…` annotations, whether it has opted in or not; or where dialects opted it in, what these ask for.
+ * Returns every reference of a workload to configuration, one for each place. Without `directives`, these are the references of the pod
+ * template and of the `extra-…` annotations, whether the workload has opted in or not.
  */
 export function collectReferences(
   object: WorkloadObject,
-  asked?: readonly Asked[],
+  directives?: readonly WorkloadDirective[],
   sources: Sources = {},
 ): readonly Reference[] {
   const references: Reference[] = [];
-  findReferences(object, asked, sources, (reference) => references.push(reference));
+  findReferences(object, directives, sources, (reference) => references.push(reference));
   return references;
 }
 
-/** The annotations of a workload that dialects read. */
-export function sourceOf({ metadata, spec }: WorkloadObject): CompatibilitySource {
+/** Returns the annotations of a workload that directives are read from. */
+export function compatibilitySourceOf({ metadata, spec }: WorkloadObject): CompatibilitySource {
   const { namespace = "", annotations } = metadata ?? {};
   return {
     namespace,
@@ -70,28 +74,28 @@ export function sourceOf({ metadata, spec }: WorkloadObject): CompatibilitySourc
 
 function findReferences(
   object: WorkloadObject,
-  asked: readonly Asked[] | undefined,
+  directives: readonly WorkloadDirective[] | undefined,
   { providerClasses = false }: Sources,
-  all: Found,
+  all: ReferenceVisitor,
 ): void {
-  const found: Found = (reference) => {
+  const found: ReferenceVisitor = (reference) => {
     if (providerClasses || reference.kind !== "SecretProviderClass") all(reference);
   };
   const { namespace = "", annotations = {} } = object.metadata ?? {};
   const podSpec = object.spec?.template?.spec;
-  // A StatefulSet's claim takes the place of a volume of the same name.
+  // A claim of a StatefulSet replaces a volume with the same name.
   const claims = object.spec && "volumeClaimTemplates" in object.spec ? (object.spec.volumeClaimTemplates ?? []) : [];
   const claimed = new Set(claims.map(({ metadata }) => metadata?.name));
   const volumes = podSpec?.volumes?.filter(({ name }) => !claimed.has(name)) ?? [];
-  const ofPodSpec = asked === undefined ? found : onlyWhatCounts(asked, found);
+  const ofPodSpec = directives === undefined ? found : onlyRequested(directives, found);
   if (podSpec) podReferences({ ...podSpec, volumes }, namespace, ofPodSpec);
-  const named = asked?.flatMap((each) => each.named) ?? extraReferences(annotations, namespace).references;
+  const named = directives?.flatMap((each) => each.named) ?? extraReferences(annotations, namespace).references;
   for (const reference of named) found(reference);
 }
 
-/** What somebody asks for; where they ask for it only if its owner marked it, that with the reference. */
-function onlyWhatCounts(asked: readonly Asked[], found: Found): Found {
-  const askers = asked.map(({ fromPodSpec, excluded }) => ({
+/** Returns a visitor that passes on the requested references. It adds `requiresMark` if only marked objects are requested. */
+function onlyRequested(directives: readonly WorkloadDirective[], found: ReferenceVisitor): ReferenceVisitor {
+  const requests = directives.map(({ fromPodSpec, excluded }) => ({
     fromPodSpec,
     excluded: {
       ConfigMap: new Set(excluded.ConfigMap),
@@ -101,8 +105,10 @@ function onlyWhatCounts(asked: readonly Asked[], found: Found): Found {
   }));
   return (reference) => {
     const { kind, name } = reference;
-    const asks = askers.filter(({ excluded }) => !excluded[kind].has(name)).map(({ fromPodSpec }) => fromPodSpec[kind]);
-    if (asks.includes("all")) found(reference);
-    else if (asks.includes("marked")) found({ ...reference, ifMarked: true });
+    const tracked = requests
+      .filter(({ excluded }) => !excluded[kind].has(name))
+      .map(({ fromPodSpec }) => fromPodSpec[kind]);
+    if (tracked.includes("all")) found(reference);
+    else if (tracked.includes("marked")) found({ ...reference, requiresMark: true });
   };
 }

@@ -42,7 +42,7 @@ describe("toWorkload", () => {
       mistakes: [],
     });
     expect(workload()).toMatchObject({ hasTemplateAnnotations: false, generation: 3, deleting: false });
-    expect(workload().disabledScheduler).toBeUndefined();
+    expect(workload().schedulerToRestore).toBeUndefined();
     expect(workload({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }).deleting).toBe(true);
   });
 

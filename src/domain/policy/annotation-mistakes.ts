@@ -1,80 +1,82 @@
 import { annotationPrefix, configHash, workloadRefHash, writtenByWave } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
-import { type Annotations, waveNames } from "../references/wave-annotations.ts";
+import { type Annotations, waveAnnotationNames } from "../references/wave-annotations.ts";
 import { editDistance } from "../syntax/edit-distance.ts";
-import { counted, quoted } from "../syntax/wording.ts";
+import { formatCount, quoted } from "../syntax/wording.ts";
 import { policyAnnotationsOf } from "./policy-annotations.ts";
-import { type Place, policyAnnotations, policyRows, readValue } from "./policy-rows.ts";
-import { writtenByPeople } from "./user-annotations.ts";
+import { type AnnotationPlace, policyAnnotations, policyRows, readPolicyValue } from "./policy-rows.ts";
+import { userAnnotations } from "./user-annotations.ts";
 
-/** How many annotations of each place get a message of their own. */
-const shownNames = 3;
+/** Limit of annotations in each place that get their own message. */
+const maxShown = 3;
 
 /**
- * The annotations of Wave that cannot be read, stand where they do nothing, or whose name Wave does not know: the first
- * few each with what to write instead, the rest counted.
+ * Returns warnings for Wave annotations that are invalid, have no effect in their place, or have an unknown name. The first few get
+ * their own message with a correction. The others are counted.
  */
 export function annotationMistakes(onWorkload: Annotations, onTemplate: Annotations): readonly Warning[] {
-  // The hash on the workload itself does nothing, but it is no mistake that a person made.
-  const unknown = waveNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
-  const misplaced = waveNames(onTemplate).filter((name) => name !== configHash && name !== workloadRefHash);
+  // The hash on the workload itself has no effect, but people do not write it by mistake.
+  const unknown = waveAnnotationNames(onWorkload).filter((name) => !known.includes(name) && name !== configHash);
+  const misplaced = waveAnnotationNames(onTemplate).filter((name) => name !== configHash && name !== workloadRefHash);
   return [
-    ...unreadable(onWorkload),
-    ...firstFew(unknown, mistakeOnWorkload, "annotations of Wave are not known on a workload"),
-    ...firstFew(misplaced, mistakeOnTemplate, "annotations of Wave have no effect on the pod template"),
+    ...invalidValues(onWorkload),
+    ...firstFew(unknown, mistakeOnWorkload, "Wave annotations of the workload are unknown."),
+    ...firstFew(misplaced, mistakeOnTemplate, "Wave annotations are ignored on the pod template."),
   ].map((message) => ({ reason: "InvalidAnnotation", message }));
 }
 
-function firstFew(names: readonly string[], say: (name: string) => string, all: string): readonly string[] {
-  const rest = names.length - shownNames;
-  const shown = names.slice(0, shownNames).map(say);
-  return rest > 0 ? [...shown, `${counted(rest)} more ${all}`] : shown;
+function firstFew(names: readonly string[], describe: (name: string) => string, summary: string): readonly string[] {
+  const rest = names.length - maxShown;
+  const shown = names.slice(0, maxShown).map(describe);
+  return rest > 0 ? [...shown, `${formatCount(rest)} more ${summary}`] : shown;
 }
 
 function mistakeOnTemplate(name: string): string {
-  return `annotation ${quoted(name)} has no effect on the pod template; write it on the workload's own metadata`;
+  return `Annotation ${quoted(name)} is ignored on the pod template. Move it to the metadata of the workload.`;
 }
 
 function mistakeOnWorkload(name: string): string {
   if (onConfigs.includes(name))
-    return `annotation ${name} has no effect on a workload; write it on a ConfigMap or Secret`;
+    return `Annotation ${name} has no effect on a workload. Set it on a ConfigMap or Secret.`;
   const meant = nearest(name);
-  if (meant !== undefined) return `annotation ${quoted(name)} is not known; did you mean ${meant}?`;
-  return `annotation ${quoted(name)} is not known; after ${annotationPrefix} you can write ${written.join(", ")}`;
+  if (meant !== undefined) return `Annotation ${quoted(name)} is unknown. Did you mean ${meant}?`;
+  return `Annotation ${quoted(name)} is unknown. Valid names after ${annotationPrefix} are ${workloadNames.join(", ")}.`;
 }
 
-/** What people write, without prefix: on a workload, and on a ConfigMap or Secret alone. */
-const written = namesOn("workload");
+/** The annotations that people write on a workload, without prefix, and those that apply only to a ConfigMap or Secret. */
+const workloadNames = namesOn("workload");
 const onConfigs = namesOn("config")
-  .filter((name) => !written.includes(name))
+  .filter((name) => !workloadNames.includes(name))
   .map((name) => annotationPrefix + name);
 
-function namesOn(place: Place): readonly string[] {
-  return Object.keys(writtenByPeople).filter((name) => writtenByPeople[name]?.places.includes(place));
+function namesOn(place: AnnotationPlace): readonly string[] {
+  return Object.keys(userAnnotations).filter((name) => userAnnotations[name]?.places.includes(place));
 }
 
-/** Every annotation that does something on a workload. */
-const known: readonly string[] = [...written.map((name) => annotationPrefix + name), ...writtenByWave];
+/** Every annotation that has an effect on a workload. */
+const known: readonly string[] = [...workloadNames.map((name) => annotationPrefix + name), ...writtenByWave];
 
-/** The longest name that could be one of Wave's with a third of it written otherwise. */
-const longestMeant = 80;
+/** Limit of the length of a name for which Wave suggests a known name. */
+const maxSuggestionLength = 80;
 
-/** What was probably meant: no more than a third of the name, without its prefix, is written otherwise. */
+/** Returns the known name that was probably meant: at most a third of it, without its prefix, differs. */
 function nearest(name: string): string | undefined {
-  if (name.length > longestMeant) return undefined;
-  const near = known.map((one) => ({ one, distance: editDistance(name, one) }));
+  if (name.length > maxSuggestionLength) return undefined;
+  const near = known.map((candidate) => ({ candidate, distance: editDistance(name, candidate) }));
   const best = near.reduce((first, other) => (other.distance < first.distance ? other : first));
-  return best.distance <= (best.one.length - annotationPrefix.length) / 3 ? best.one : undefined;
+  return best.distance <= (best.candidate.length - annotationPrefix.length) / 3 ? best.candidate : undefined;
 }
 
-/** What a workload's own annotations say of when it is rolled and nobody can read: each with what to write instead. */
-function unreadable(annotations: Annotations): readonly string[] {
+/** Returns a message for each policy annotation of a workload with an invalid value. */
+function invalidValues(annotations: Annotations): readonly string[] {
   const policy = policyAnnotationsOf(annotations, "workload");
   return policyAnnotations.flatMap((name) => {
     const text = policy[name];
-    if (text === undefined || text.trim() === "" || readValue(name, text) !== undefined) return [];
-    const { allowed, holdsUnread } = policyRows[name];
-    const then = holdsUnread ? "it is not rolled before that is put right" : "it has no effect";
-    return [`annotation ${annotationPrefix}${name}: ${quoted(text)} is not ${allowed}; ${then}`];
+    if (text === undefined || text.trim() === "" || readPolicyValue(name, text) !== undefined) return [];
+    const { allowed, holdsIfInvalid } = policyRows[name];
+    const effect = holdsIfInvalid
+      ? "Wave does not roll the workload until you correct the annotation."
+      : "The annotation has no effect.";
+    return [`Annotation ${annotationPrefix}${name} has the invalid value ${quoted(text)}. Use ${allowed}. ${effect}`];
   });
 }

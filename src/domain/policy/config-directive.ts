@@ -3,29 +3,29 @@ import { isMarked, stakaterIgnore } from "../compatibility/stakater.ts";
 import { annotationPrefix } from "../references/annotations.ts";
 
 /**
- * What a ConfigMap or Secret says of rolls for it: none for now, or none ever, because it does not count; "unclear" where
- * one of the two annotations says neither "true" nor "false", so that nobody is rolled for it until somebody mends that;
- * "unselected" where flags leave it out, whatever it says.
+ * What a ConfigMap or Secret requests for its readers. "hold": no rollout for now. "ignore": no workload tracks the object. "unclear":
+ * one of the two annotations is neither "true" nor "false", so that no workload rolls for the object until someone corrects it.
+ * "unselected": flags filter the object out, whatever its annotations are.
  */
-export type Asks = "hold" | "ignore" | "unclear" | "unselected";
+export type ConfigDirective = "hold" | "ignore" | "unclear" | "unselected";
 
 /**
- * What the annotations `ignore` and `hold` of a ConfigMap or Secret say, and those of other dialects that are understood;
- * undefined where it asks for nothing.
+ * Returns what the annotations `ignore` and `hold` of a ConfigMap or Secret request, including those of the enabled compatibilities.
+ * Returns undefined if they request nothing.
  */
-export function asksOf(
+export function readConfigDirective(
   annotations: Readonly<Record<string, string>> | null | undefined,
   compatibility?: CompatibilitySettings,
-): Asks | undefined {
+): ConfigDirective | undefined {
   if (isMarked(annotations, stakaterIgnore, compatibility)) return "ignore";
-  const ignore = said(annotations?.[`${annotationPrefix}ignore`]);
-  const hold = said(annotations?.[`${annotationPrefix}hold`]);
+  const ignore = readSwitch(annotations?.[`${annotationPrefix}ignore`]);
+  const hold = readSwitch(annotations?.[`${annotationPrefix}hold`]);
   if (ignore === "yes") return "ignore";
   if (ignore === "unclear" || hold === "unclear") return "unclear";
   return hold === "yes" ? "hold" : undefined;
 }
 
-function said(text: string | undefined): "yes" | "no" | "unclear" {
+function readSwitch(text: string | undefined): "yes" | "no" | "unclear" {
   switch (text?.trim()) {
     case "true":
       return "yes";

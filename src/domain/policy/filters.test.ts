@@ -6,7 +6,7 @@ import type { Config, ConfigObject } from "../config/digest.ts";
 import { toConfig } from "../config/digest.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { planRollout } from "../plan/plan.ts";
-import { parseLabelSelector } from "../syntax/label-selector.ts";
+import { readLabelSelector } from "../syntax/label-selector.ts";
 import { toNamespacePolicy } from "./namespace-policy.ts";
 import type { Policy } from "./policy.ts";
 
@@ -21,7 +21,7 @@ function leavingOut(filters: Partial<Filters>, namespaceLabels?: Readonly<Record
   const none = { ignoredNamespaces: [], namespaces: undefined, configs: undefined, ignoredKinds: [] };
   const compatibility = settingsWith({ understood: ["wave"], filters: { ...none, ...filters } });
   const namespace = namespaceLabels && toNamespacePolicy({ metadata: { labels: namespaceLabels } }, compatibility);
-  return { ...defaultPolicy, compatibility, ofNamespace: () => namespace };
+  return { ...defaultPolicy, compatibility, namespacePolicyOf: () => namespace };
 }
 
 const before = lookupOf(config("web", "1"), config("other", "1"));
@@ -31,7 +31,7 @@ const hashed = workload({ pod, templateAnnotations: { "wave.pusher.com/config-ha
 const edited = lookupOf(config("web", "2"), config("other", "1"));
 
 describe("flags that leave namespaces out", () => {
-  const team = { namespaces: parseLabelSelector("team:a") };
+  const team = { namespaces: readLabelSelector("team:a") };
 
   it("roll nothing in a namespace that is to be ignored", () => {
     const plan = planRollout(hashed, edited, leavingOut({ ignoredNamespaces: ["default"] }));
@@ -55,7 +55,7 @@ describe("flags that leave namespaces out", () => {
 });
 
 describe("flags that leave objects out", () => {
-  const selecting = leavingOut({ configs: parseLabelSelector("reload=yes") });
+  const selecting = leavingOut({ configs: readLabelSelector("reload=yes") });
   const labelled = (web: string, other: string) =>
     lookupOf(config("web", web, { reload: "yes" }, selecting), config("other", other, {}, selecting));
 

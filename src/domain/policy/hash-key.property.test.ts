@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { testKey, testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
-import { admitted, planAdmission } from "../admission.ts";
+import { planAdmission, toAdmissionObject } from "../admission.ts";
 import { kinds } from "../model/built-in-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
@@ -109,8 +109,8 @@ class World {
     if (revision.hash === this.#hash) return;
     const plan = planAdmission(
       "UPDATE",
-      admitted(kinds.Deployment, reverted),
-      admitted(kinds.Deployment, before),
+      toAdmissionObject(kinds.Deployment, reverted),
+      toAdmissionObject(kinds.Deployment, before),
       this.#lookup,
       this.#policy,
     );

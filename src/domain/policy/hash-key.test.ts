@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { formOf, type ViewEntry, viewOf } from "../config/hash.ts";
+import { hashFormat, type ViewEntry, viewOf } from "../config/hash.ts";
 import { hashKey } from "./hash-key.ts";
 
 interface Vector {
@@ -27,7 +27,7 @@ describe("a hash under a key", () => {
       hashKey(Buffer.from(key, "hex")),
     );
     expect(view.hash).toBe(hash);
-    expect(formOf(hash)).toEqual({ keyId: hash.slice(3, 11) });
+    expect(hashFormat(hash)).toEqual({ keyId: hash.slice(3, 11) });
   });
 });
 

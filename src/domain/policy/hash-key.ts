@@ -1,39 +1,39 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
-/** A key under which hashes are made. Nothing that prints or serializes it shows its bytes. */
+/** A secret key of hashes. Printing or serializing it never shows its bytes. */
 export interface HashKey {
-  /** 8 hexadecimal digits, made from the key, by which a hash names it; they tell nothing about it. */
+  /** 8 hexadecimal digits, derived from the key, that identify it in a hash. They reveal nothing about the key. */
   readonly id: string;
   readonly secret: KeyObject;
 }
 
-/** The keys that a replica has. */
+/** The hash keys of a replica. */
 export interface HashKeys {
-  /** Every new hash is under this one. */
+  /** The key of every new hash. */
   readonly current: HashKey;
-  /** The one before. Hashes under it stay until configuration changes. */
+  /** The key before the current one. Hashes with this key stay until configuration changes. */
   readonly previous: HashKey | undefined;
   /**
-   * Kept nowhere but in this process, and gone with it: what a hash under one of these stands for is recorded anew,
-   * while that can still be told.
+   * Older keys, which exist only in the memory of this process. Wave records the configuration of their hashes again with the current
+   * key, as long as it can still verify those hashes.
    */
   readonly remembered: readonly HashKey[];
 }
 
-/** How long a key is, in bytes: as long as what SHA-256 makes of it, so that neither is the weaker part. */
+/** The length of a key in bytes: the same as the output of SHA-256, so that neither is weaker. */
 export const hashKeyBytes = 32;
 
-/** The key of these bytes. Throws a RangeError where there are not {@link hashKeyBytes} of them. */
+/** Returns the key with these bytes. Throws a RangeError if their number is not {@link hashKeyBytes}. */
 export function hashKey(bytes: Uint8Array): HashKey {
   if (bytes.length !== hashKeyBytes) throw new RangeError(`a key has ${hashKeyBytes} bytes, not ${bytes.length}`);
   const secret = createSecretKey(bytes);
   return { id: hmac(secret, idDomain).slice(0, 8), secret };
 }
 
-/** HMAC-SHA-256 (RFC 2104), as 64 hexadecimal digits. */
+/** Returns the HMAC-SHA-256 (RFC 2104) of a message, as 64 hexadecimal digits. */
 export function hmac(secret: KeyObject, message: string | Uint8Array): string {
   return createHmac("sha256", secret).update(message).digest("hex");
 }
 
-/** No hash is over these bytes: what they are over begins otherwise. */
+/** The message that the id is computed from. The message of every hash begins differently. */
 const idDomain = "wave.pusher.com/hash-key id\n";

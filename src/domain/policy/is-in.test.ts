@@ -5,12 +5,12 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
-import { admitted, planAdmission } from "../admission.ts";
+import { planAdmission, toAdmissionObject } from "../admission.ts";
 import { kinds } from "../model/built-in-kinds.ts";
-import { isMadeOf } from "../model/cached-workload.ts";
+import { matchesObject } from "../model/cached-workload.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
@@ -26,13 +26,13 @@ const web = configMap("web", { a: "1" });
 
 const decides = (optsIn: boolean) => (): NamespacePolicy => ({ optsIn, annotations: noPolicy });
 const optingIn = decides(true);
-const policyOf = (ofNamespace: Policy["ofNamespace"]): Policy => ({ ...defaultPolicy, ofNamespace });
-const silent: Wanted = { pod, metadata: { annotations: undefined } };
-const ofOthers: Wanted = { pod, metadata: { annotations: { other: "x" } } };
-const saying = (value: string): Wanted => ({ pod, annotations: { [optIn]: value } });
+const policyOf = (namespacePolicyOf: Policy["namespacePolicyOf"]): Policy => ({ ...defaultPolicy, namespacePolicyOf });
+const silent: WorkloadFixture = { pod, metadata: { annotations: undefined } };
+const ofOthers: WorkloadFixture = { pod, metadata: { annotations: { other: "x" } } };
+const saying = (value: string): WorkloadFixture => ({ pod, annotations: { [optIn]: value } });
 
-const planned = (object: WorkloadObject, ofNamespace: Policy["ofNamespace"]) =>
-  planRollout(toWorkload(kinds.Deployment, object, { ofNamespace }), lookupOf(web), policyOf(ofNamespace));
+const planned = (object: WorkloadObject, namespacePolicyOf: Policy["namespacePolicyOf"]) =>
+  planRollout(toWorkload(kinds.Deployment, object, { namespacePolicyOf }), lookupOf(web), policyOf(namespacePolicyOf));
 
 /** What the API server makes of a patch. */
 function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
@@ -49,7 +49,7 @@ describe("a Namespace that opts in", () => {
     ["an empty answer", saying(""), { state: "out" }],
     ["an unclear answer", saying("yes"), { state: "unclear", value: "yes" }],
   ])("does so for workloads that do not say otherwise: with %s", (_, wanted, expected) => {
-    const workload = toWorkload(kinds.Deployment, workloadObject(wanted), { ofNamespace: optingIn });
+    const workload = toWorkload(kinds.Deployment, workloadObject(wanted), { namespacePolicyOf: optingIn });
     expect(workload.optIn).toEqual(expected);
     expect(workload.references).toHaveLength(expected.state === "in" ? 1 : 0);
   });
@@ -61,17 +61,17 @@ describe("a Namespace that opts in", () => {
   });
 
   it("is no longer followed when it has taken that back, also by what was read before", () => {
-    const before = toWorkload(kinds.Deployment, workloadObject(silent), { ofNamespace: optingIn });
-    for (const ofNamespace of [decides(false), () => undefined, undefined]) {
-      expect(planRollout(before, lookupOf(web), policyOf(ofNamespace)).outcome).toBe("ignore");
-      expect(isMadeOf(before, workloadObject(silent), { ofNamespace })).toBe(false);
+    const before = toWorkload(kinds.Deployment, workloadObject(silent), { namespacePolicyOf: optingIn });
+    for (const namespacePolicyOf of [decides(false), () => undefined, undefined]) {
+      expect(planRollout(before, lookupOf(web), policyOf(namespacePolicyOf)).outcome).toBe("ignore");
+      expect(matchesObject(before, workloadObject(silent), { namespacePolicyOf })).toBe(false);
     }
-    expect(isMadeOf(before, workloadObject(silent), { ofNamespace: optingIn })).toBe(true);
+    expect(matchesObject(before, workloadObject(silent), { namespacePolicyOf: optingIn })).toBe(true);
   });
 
   it("leaves no scheduling hold behind when it has taken that back", () => {
     const held = workloadObject({ ...silent, pod: { ...pod, schedulerName: invalidScheduler } });
-    const before = toWorkload(kinds.Deployment, held, { ofNamespace: optingIn });
+    const before = toWorkload(kinds.Deployment, held, { namespacePolicyOf: optingIn });
     const plan = planRollout(before, lookupOf(), policyOf(decides(false)));
     expect(plan.outcome).toBe("cleanUp");
     expect(applied(held, patchFor(before, plan)).spec?.template?.spec?.schedulerName).toBeUndefined();
@@ -80,8 +80,9 @@ describe("a Namespace that opts in", () => {
 
 describe("a write to a workload without annotations", () => {
   const object = workloadObject(silent);
-  const workload = toWorkload(kinds.Deployment, object, { ofNamespace: optingIn });
-  const hashed = (wanted: Wanted) => workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } });
+  const workload = toWorkload(kinds.Deployment, object, { namespacePolicyOf: optingIn });
+  const hashed = (wanted: WorkloadFixture) =>
+    workloadObject({ ...wanted, templateAnnotations: { [hash]: currentHash() } });
   const currentHash = () => {
     const plan = planned(object, optingIn);
     return "hash" in plan ? plan.hash : "";
@@ -101,7 +102,7 @@ describe("a write to a workload without annotations", () => {
     expect(Object.keys(noted.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/recorded-config"]);
   });
 
-  it.each<[string, Wanted]>([
+  it.each<[string, WorkloadFixture]>([
     ["has opted out", saying("false")],
     ["has annotations of others", ofOthers],
     ["counts rolls", { pod, metadata: { annotations: { [streak]: "2" } } }],
@@ -112,7 +113,10 @@ describe("a write to a workload without annotations", () => {
 
   it("fails where it had none of Wave's, and has its own opt-in by then", () => {
     const others = workloadObject(ofOthers);
-    const patch = patchFor(toWorkload(kinds.Deployment, others, { ofNamespace: optingIn }), planned(others, optingIn));
+    const patch = patchFor(
+      toWorkload(kinds.Deployment, others, { namespacePolicyOf: optingIn }),
+      planned(others, optingIn),
+    );
     expect(applied(others, patch)).toEqual(hashed(ofOthers));
     expect(() => applied(workloadObject(saying("false")), patch)).toThrow();
     expect(() => applied(workloadObject(silent), patch)).toThrow();
@@ -121,7 +125,7 @@ describe("a write to a workload without annotations", () => {
 
 describe("admission in a Namespace that opts in", () => {
   const admit = (object: WorkloadObject, configs = [web]) => {
-    const after = admitted(kinds.Deployment, object, { ofNamespace: optingIn });
+    const after = toAdmissionObject(kinds.Deployment, object, { namespacePolicyOf: optingIn });
     return planAdmission("CREATE", after, undefined, lookupOf(...configs), policyOf(optingIn));
   };
 

@@ -1,15 +1,15 @@
 import type { OptIn } from "../compatibility/opt-in.ts";
-import { whyIgnored } from "./filters.ts";
+import { ignoredReason } from "./filters.ts";
 import type { Policy } from "./policy.ts";
 
 /**
- * Whether a workload has still opted in. It was read when its Namespace may have said otherwise, so that is asked again
- * where it counts.
+ * Reports whether a workload is opted in now. The Namespace may have changed since the workload was read, so the function checks the
+ * Namespace again.
  */
-export function isIn(
+export function isOptedIn(
   { optIn, namespace }: { readonly optIn: OptIn; readonly namespace: string },
   policy: Policy,
 ): boolean {
-  if (optIn.state !== "in" || whyIgnored(namespace, policy) !== undefined) return false;
-  return optIn.by !== "namespace" || policy.ofNamespace?.(namespace)?.optsIn === true;
+  if (optIn.state !== "in" || ignoredReason(namespace, policy) !== undefined) return false;
+  return optIn.by !== "namespace" || policy.namespacePolicyOf?.(namespace)?.optsIn === true;
 }

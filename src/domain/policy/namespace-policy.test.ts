@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decidesNothing, sameNamespacePolicy, toNamespacePolicy } from "./namespace-policy.ts";
+import { emptyNamespacePolicy, sameNamespacePolicy, toNamespacePolicy } from "./namespace-policy.ts";
 
 const read = (annotations: Record<string, string>) => toNamespacePolicy({ metadata: { name: "shop", annotations } });
 
@@ -15,23 +15,23 @@ describe("toNamespacePolicy", () => {
   });
 
   it("is one object for all that decide nothing", () => {
-    expect(toNamespacePolicy({})).toBe(decidesNothing);
-    expect(read({ "example.com/team": "a" })).toBe(decidesNothing);
+    expect(toNamespacePolicy({})).toBe(emptyNamespacePolicy);
+    expect(read({ "example.com/team": "a" })).toBe(emptyNamespacePolicy);
   });
 
   it("says that it is being deleted", () => {
     const metadata = { name: "shop", deletionTimestamp: "2026-01-01T00:00:00Z" };
-    expect(toNamespacePolicy({ metadata })).toEqual({ ...decidesNothing, ends: true });
+    expect(toNamespacePolicy({ metadata })).toEqual({ ...emptyNamespacePolicy, ends: true });
   });
 
   it.each(["false", "", "True", "yes"])("does not take %j for an opt-in", (value) => {
-    expect(read({ "wave.pusher.com/update-on-config-change": value })).toBe(decidesNothing);
+    expect(read({ "wave.pusher.com/update-on-config-change": value })).toBe(emptyNamespacePolicy);
   });
 
   it("is another where anything of it is", () => {
     const hold = read({ "wave.pusher.com/hold": "true" });
     expect(sameNamespacePolicy(hold, read({ "wave.pusher.com/hold": "true", other: "x" }))).toBe(true);
     expect(sameNamespacePolicy(hold, read({ "wave.pusher.com/hold": "false" }))).toBe(false);
-    expect(sameNamespacePolicy(hold, decidesNothing)).toBe(false);
+    expect(sameNamespacePolicy(hold, emptyNamespacePolicy)).toBe(false);
   });
 });

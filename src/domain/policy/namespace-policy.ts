@@ -1,34 +1,34 @@
-import type { Namespace } from "kubernetes-types/core/v1.d.ts";
+import type { Namespace } from "#kubernetes";
 import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
-import { sameJson } from "../syntax/same-json.ts";
+import { equalJson } from "../syntax/same-json.ts";
 import { selectsNamespace } from "./filters.ts";
 import type { NamespacePolicy } from "./policy.ts";
 import { noPolicy, policyAnnotationsOf } from "./policy-annotations.ts";
 
-/** A Namespace as the API server sends it. */
+/** A Namespace in the form that the API server sends. */
 export type NamespaceObject = Namespace;
 
-/** What nearly every Namespace decides: nothing. */
-export const decidesNothing: NamespacePolicy = { optsIn: false, annotations: noPolicy };
+/** The shared policy of a Namespace without Wave annotations, which nearly every Namespace is. */
+export const emptyNamespacePolicy: NamespacePolicy = { optsIn: false, annotations: noPolicy };
 
 /**
- * What a Namespace decides for the workloads in it; {@link decidesNothing} where it has no annotation of Wave's. Of its labels
- * only whether a flag selects it is kept.
+ * Returns what a Namespace decides for its workloads; {@link emptyNamespacePolicy} if it has no Wave annotation. Of the labels, the result
+ * keeps only whether a flag selects the Namespace.
  */
 export function toNamespacePolicy(
   { metadata }: Pick<NamespaceObject, "metadata">,
   compatibility?: CompatibilitySettings,
 ): NamespacePolicy {
   const annotations = policyAnnotationsOf(metadata?.annotations, "namespace");
-  // Only "true", as on a workload: what is unclear opts nobody in.
+  // Only "true" opts in, as on a workload. An unclear value does not.
   const optsIn = metadata?.annotations?.[updateOnConfigChange] === "true";
-  const ends = metadata?.deletionTimestamp ? ({ ends: true } as const) : undefined;
-  if (!selectsNamespace(compatibility, metadata?.labels)) return { optsIn, annotations, unselected: true, ...ends };
-  return optsIn || annotations !== noPolicy || ends ? { optsIn, annotations, ...ends } : decidesNothing;
+  const deletion = metadata?.deletionTimestamp ? ({ deletion: true } as const) : undefined;
+  if (!selectsNamespace(compatibility, metadata?.labels)) return { optsIn, annotations, unselected: true, ...deletion };
+  return optsIn || annotations !== noPolicy || deletion ? { optsIn, annotations, ...deletion } : emptyNamespacePolicy;
 }
 
-/** Whether two Namespaces decide the same. */
+/** Reports whether two Namespace policies are equal. */
 export function sameNamespacePolicy(a: NamespacePolicy, b: NamespacePolicy): boolean {
-  return sameJson(a, b);
+  return equalJson(a, b);
 }

@@ -1,29 +1,29 @@
-/** What the flags say of when a due roll may happen, for all workloads that do not say otherwise. */
+/** The pacing flags: when a due rollout may start, for all workloads without their own annotations. */
 export interface PacingFlags {
   /**
-   * How long after the last change of what it reads a workload rolls, milliseconds. 0: at once, each change, so that neither
-   * how long ago its last roll was ("interval") nor that this is still under way ("progressing") holds it.
+   * Time between the last change of configuration and the rollout, in milliseconds. 0: each change rolls immediately, and neither the
+   * hold "interval" nor the hold "progressing" applies.
    */
   readonly settleMs: number;
-  /** How long after the first one it rolls at the latest, milliseconds. */
+  /** Maximum time between the first change and the rollout, in milliseconds. */
   readonly settleMaxMs: number;
-  /** How many rollouts one change may have under way at once; 0: waves are off. */
+  /** Limit of concurrent rollouts for one change. 0: batches are off. */
   readonly maxConcurrent: number;
-  /** How many workloads of one change go before the rest. */
+  /** Number of workloads in the canary of one change. */
   readonly canarySize: number;
-  /** How long those must have been complete, milliseconds. */
+  /** How long the canary must be complete before the next batch starts, in milliseconds. */
   readonly soakMs: number;
-  /** After how many failures in later waves the rest is halted; one suffices in the first. 0: never. */
+  /** Number of failures in later batches that halts the rest. In the canary, one failure is enough. 0: never halt. */
   readonly haltAfterFailures: number;
-  /** After how long a rollout that is not complete has failed, milliseconds. */
+  /** How long a rollout may take before it counts as failed, in milliseconds. */
   readonly rolloutTimeoutMs: number;
-  /** Whether nothing is written at all. */
+  /** Whether Wave writes nothing at all. */
   readonly observe: boolean;
-  /** When workloads may roll, as the annotation `window` is written; undefined: at any time. */
+  /** When workloads may roll, in the syntax of the annotation `window`; undefined: at any time. */
   readonly window: string | undefined;
 }
 
-/** Everything at once, for tests and measurements of the rest. */
+/** Pacing flags without any delay or batch. */
 export const unpaced: PacingFlags = {
   settleMs: 0,
   settleMaxMs: 0,

@@ -4,17 +4,17 @@ import { type PolicyAnnotation, policyAnnotations, policyRows } from "./policy-r
 export type { PolicyAnnotation } from "./policy-rows.ts";
 
 /**
- * The annotations by which a workload, or its Namespace for all in it, decides when it is rolled, as they are written and by their
- * names without prefix. Only those that are there; {@link noPolicy} for the many that have none.
+ * The policy annotations of a workload or Namespace: raw values by name without prefix. Has only the annotations that are present. Is
+ * {@link noPolicy} for the many objects without any.
  */
 export type PolicyAnnotations = Readonly<Partial<Record<PolicyAnnotation, string>>>;
 
-/** Nothing decided. */
+/** The shared value for objects without policy annotations. */
 export const noPolicy: PolicyAnnotations = {};
 
 /**
- * Those of an object that may stand on it, as they are written; {@link noPolicy} where there are none. One that is longer than it
- * may be is not kept in full: it cannot be read, whatever it says.
+ * Returns the policy annotations that apply to an object; {@link noPolicy} if there are none. Cuts a value that exceeds its maximum
+ * length, because such a value is invalid in any case.
  */
 export function policyAnnotationsOf(
   annotations: Readonly<Record<string, string>> | null | undefined,
@@ -23,8 +23,14 @@ export function policyAnnotationsOf(
   if (!annotations) return noPolicy;
   const found = policyAnnotations.flatMap((name) => {
     const text = annotations[annotationPrefix + name];
-    const { places, most } = policyRows[name];
-    return typeof text === "string" && places.includes(on) ? [[name, text.slice(0, most + 1)] as const] : [];
+    const { places, maxLength } = policyRows[name];
+    return typeof text === "string" && places.includes(on) ? [[name, text.slice(0, maxLength + 1)] as const] : [];
   });
   return found.length === 0 ? noPolicy : Object.fromEntries(found);
+}
+
+/** Returns the policy annotations of at most `maxLength` characters; {@link noPolicy} if there are none. */
+export function shortPolicyAnnotations(policy: PolicyAnnotations, maxLength: number): PolicyAnnotations {
+  const short = Object.entries(policy).filter(([, text]) => text.length <= maxLength);
+  return short.length === 0 ? noPolicy : Object.fromEntries(short);
 }

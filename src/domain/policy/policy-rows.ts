@@ -2,28 +2,30 @@ import { parseDuration } from "../syntax/duration.ts";
 import { parseNames } from "../syntax/name-list.ts";
 import { parseWindow } from "../syntax/window.ts";
 
-/** Where an annotation may stand; "config" is a ConfigMap or Secret. */
-export type Place = "workload" | "namespace" | "config";
+// domain/policy: what flags, Namespaces and annotations decide about rollouts. Knows no plan, view or pacing decision.
 
-/** Whether and how a workload is rolled. */
-export type Mode = "roll" | "observe" | "approve";
+/** A kind of object that an annotation may apply to; "config" is a ConfigMap or Secret. */
+export type AnnotationPlace = "workload" | "namespace" | "config";
 
-/** An annotation by which people decide when something is rolled. */
-interface Row<T> {
-  readonly places: readonly Place[];
-  /** What may be written, for a person: `it is not …`. */
+/** Whether Wave rolls a workload, only reports, or waits for approval. */
+export type RolloutMode = "roll" | "observe" | "approve";
+
+/** An annotation that decides when Wave rolls a workload. */
+interface PolicyRow<T> {
+  readonly places: readonly AnnotationPlace[];
+  /** The allowed values, as a noun phrase for people: `Use …`. */
   readonly allowed: string;
-  /** What it does, for a person. */
+  /** The effect, as text for people. */
   readonly means: string;
-  /** How many characters it may have. */
-  readonly most: number;
-  /** Whether a value that cannot be read holds the workload: whoever wrote it did not want a roll at any time. */
-  readonly holdsUnread: boolean;
-  /** The value without space around it; undefined where it cannot be read. */
+  /** Limit of the characters of a value. */
+  readonly maxLength: number;
+  /** Whether an invalid value holds the workload: its author wanted to restrict rollouts. */
+  readonly holdsIfInvalid: boolean;
+  /** Parses a value without surrounding spaces; returns undefined if it is invalid. */
   readonly parse: (text: string) => T | undefined;
 }
 
-const longest = { settle: 86_400_000, interval: 7 * 86_400_000 };
+const maxDurations = { settle: 86_400_000, interval: 7 * 86_400_000 };
 
 const oneOf =
   <T extends string>(...values: readonly T[]) =>
@@ -37,84 +39,86 @@ const durationUpTo = (most: number) => (text: string) => {
   return ms === undefined || ms > most ? undefined : ms;
 };
 
-const onBoth: readonly Place[] = ["workload", "namespace"];
+const onBoth: readonly AnnotationPlace[] = ["workload", "namespace"];
 
-const row = <T>(each: Row<T>): Row<T> => each;
+const row = <T>(each: PolicyRow<T>): PolicyRow<T> => each;
 
-/** The annotations, by their names without prefix. */
+/** The policy annotations, by name without prefix. */
 export const policyRows = {
   hold: row({
     places: ["workload", "namespace", "config"],
     allowed: '"true" or "false"',
     means:
-      "nothing is rolled until it is removed, then once if still needed; on a ConfigMap or Secret: nobody is rolled for it",
-    most: 20,
-    holdsUnread: true,
+      "Stops rollouts until the annotation is removed. Then rolls once if needed. On a ConfigMap or Secret: no workload rolls for this object.",
+    maxLength: 20,
+    holdsIfInvalid: true,
     parse: either("true", "false"),
   }),
   mode: row({
     places: onBoth,
     allowed: '"roll", "observe" or "approve"',
     means:
-      "`observe` only tells what it would do; `approve` holds each roll until it is approved; `roll` lifts what the Namespace says",
-    most: 20,
-    holdsUnread: true,
+      "`observe`: only reports what Wave would do. `approve`: holds each rollout until someone approves it. `roll`: overrides the mode of the Namespace.",
+    maxLength: 20,
+    holdsIfInvalid: true,
     parse: oneOf("roll", "observe", "approve"),
   }),
   approved: row({
     places: ["workload"],
-    allowed: "the first 8 or more digits of the hash, 0-9 and a-f",
-    means: "with `mode: approve`: this configuration may be rolled",
-    most: 100,
-    holdsUnread: false,
+    allowed: "at least the first 8 digits of the hash, 0-9 and a-f",
+    means: "With `mode: approve`: allows the rollout of the configuration with this hash.",
+    maxLength: 100,
+    holdsIfInvalid: false,
     parse: (text) => (/^[0-9a-f]{8,64}$/i.test(text) ? text.toLowerCase() : undefined),
   }),
   window: row({
     places: onBoth,
-    allowed: 'DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin"; several by semicolons',
-    means: "it is rolled only then, by the clocks of that zone (else UTC)",
-    most: 1_000,
-    holdsUnread: true,
+    allowed:
+      'DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin", or several separated by semicolons',
+    means: "Rolls only in this window, in local time of the time zone (default UTC).",
+    maxLength: 1_000,
+    holdsIfInvalid: true,
     parse: parseWindow,
   }),
   settle: row({
     places: onBoth,
     allowed: 'a duration up to 24h, such as "30s"',
-    means: "it is rolled so long after the last change of what it reads, at most ten times as long after the first",
-    most: 40,
-    holdsUnread: true,
-    parse: durationUpTo(longest.settle),
+    means:
+      "Time between the last change of configuration and the rollout. At most ten times as long after the first change, or the flag `--settle-max` if that is longer.",
+    maxLength: 40,
+    holdsIfInvalid: true,
+    parse: durationUpTo(maxDurations.settle),
   }),
   "min-interval": row({
     places: onBoth,
     allowed: 'a duration up to 168h, such as "10m"',
-    means: "so much time lies between two rolls at least",
-    most: 40,
-    holdsUnread: true,
-    parse: durationUpTo(longest.interval),
+    means: "Minimum time between two rollouts.",
+    maxLength: 40,
+    holdsIfInvalid: true,
+    parse: durationUpTo(maxDurations.interval),
   }),
   batches: row({
     places: onBoth,
     allowed: '"on" or "off"',
-    means: "`off`: it neither waits for others that the same change concerns, nor they for it",
-    most: 20,
-    holdsUnread: true,
+    means: "`off`: the workload does not wait for other workloads of the same change, and they do not wait for it.",
+    maxLength: 20,
+    holdsIfInvalid: true,
     parse: either("on", "off"),
   }),
   priority: row({
     places: onBoth,
     allowed: "a whole number, such as 10 or -10",
-    means: "those with a higher one go first; 0 is the default",
-    most: 20,
-    holdsUnread: true,
+    means: "Workloads with a higher priority roll first. Default: 0.",
+    maxLength: 20,
+    holdsIfInvalid: true,
     parse: (text) => (/^[+-]?\d{1,9}$/.test(text) ? Number(text) : undefined),
   }),
   resumed: row({
     places: ["workload"],
     allowed: 'a time such as "2026-01-31T12:00:00Z"',
-    means: "what failed until then counts no more; written by `wave resume`",
-    most: 40,
-    holdsUnread: false,
+    means: "Ignores failures before this time. Written by `wave resume`.",
+    maxLength: 40,
+    holdsIfInvalid: false,
     parse: (text) =>
       /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? timeOf(text) : undefined,
   }),
@@ -122,42 +126,46 @@ export const policyRows = {
     places: ["workload"],
     allowed: '"roll" or "record"',
     means:
-      "when Wave sees it first and it runs already: `roll` replaces its Pods once, `baseline` takes what is there for what they see",
-    most: 20,
-    holdsUnread: true,
+      "How to treat a running workload that Wave has not seen before. `roll`: replace its Pods once. `record`: record the current configuration without a restart.",
+    maxLength: 20,
+    holdsIfInvalid: true,
     parse: oneOf("roll", "record"),
   }),
   "exclude-configmaps": row({
     places: onBoth,
     allowed: "name or namespace/name, separated by commas",
-    means: "these do not count for it",
-    most: 8_192,
-    holdsUnread: true,
+    means: "The workload does not track these ConfigMaps.",
+    maxLength: 8_192,
+    holdsIfInvalid: true,
     parse: parseNames,
   }),
   "exclude-secrets": row({
     places: onBoth,
     allowed: "name or namespace/name, separated by commas",
-    means: "the same for Secrets",
-    most: 8_192,
-    holdsUnread: true,
+    means: "The workload does not track these Secrets.",
+    maxLength: 8_192,
+    holdsIfInvalid: true,
     parse: parseNames,
   }),
-} satisfies Readonly<Record<string, Row<unknown>>>;
+} satisfies Readonly<Record<string, PolicyRow<unknown>>>;
 
-/** The name of one of them. */
+/** The name of a policy annotation, without prefix. */
 export type PolicyAnnotation = keyof typeof policyRows;
 
-/** Each of them. */
+/** The names of all policy annotations, without prefix. */
 export const policyAnnotations = Object.keys(policyRows) as readonly PolicyAnnotation[];
 
-/** What the annotation of a name says. */
-export type ValueOf<Name extends PolicyAnnotation> = (typeof policyRows)[Name] extends Row<infer T> ? T : never;
+/** The type of the value of a policy annotation. */
+export type PolicyValue<Name extends PolicyAnnotation> =
+  (typeof policyRows)[Name] extends PolicyRow<infer T> ? T : never;
 
-/** The value of an annotation; undefined where it cannot be read. */
-export function readValue<Name extends PolicyAnnotation>(name: Name, text: string): ValueOf<Name> | undefined {
+/** Returns the value of a policy annotation; undefined if the text is invalid. */
+export function readPolicyValue<Name extends PolicyAnnotation>(
+  name: Name,
+  text: string,
+): PolicyValue<Name> | undefined {
   const row = policyRows[name];
-  return text.length > row.most ? undefined : (row.parse(text.trim()) as ValueOf<Name> | undefined);
+  return text.length > row.maxLength ? undefined : (row.parse(text.trim()) as PolicyValue<Name> | undefined);
 }
 
 function timeOf(text: string): number | undefined {

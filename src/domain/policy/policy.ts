@@ -3,45 +3,45 @@ import type { HashKeys } from "./hash-key.ts";
 import type { PacingFlags } from "./pacing-flags.ts";
 import type { PolicyAnnotations } from "./policy-annotations.ts";
 
-/** What the person who runs Wave decided for all workloads. */
+/** What the flags of `wave run` and the state of the cluster decide for all workloads. */
 export interface Policy {
   /**
-   * Whether a workload may name objects of other namespaces: where the object is shared with its namespace, always,
-   * or never.
+   * Whether a workload may name objects of other namespaces. "granted": if the object is shared with the namespace of the workload.
+   * "any": always. "none": never.
    */
   readonly crossNamespace: "granted" | "any" | "none";
-  /** The namespaces that Wave may read; undefined means all. */
+  /** The namespaces that Wave may read; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  /** Whether a workload whose configuration is incomplete is kept from being scheduled. */
+  /** Whether Wave keeps new Pods pending if their configuration is incomplete. */
   readonly schedulingHold: boolean;
-  /** The keys of recorded hashes, as they are known at this moment; undefined: hashes have no key. */
+  /** The current keys of recorded hashes; undefined: hashes have no key. */
   readonly hashKeys?: HashKeys | undefined;
-  /** When what is due may happen; undefined: at once. */
+  /** When a due rollout may start; undefined: immediately. */
   readonly pacing?: PacingFlags | undefined;
-  /** What becomes of a workload that is seen for the first time; undefined: as in the dialect that it opted in by. */
+  /** How to treat a running workload that Wave has not seen before; undefined: as its compatibility requires. */
   readonly firstSight?: "roll" | "record" | undefined;
-  /** What a Namespace decides for all workloads in it; undefined: nothing. */
-  readonly ofNamespace?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
-  /** Whose annotations are understood; undefined: Wave's alone. */
+  /** Returns what a Namespace decides for its workloads; undefined: nothing. */
+  readonly namespacePolicyOf?: ((namespace: string) => NamespacePolicy | undefined) | undefined;
+  /** The enabled compatibilities; undefined: Wave reads only its own annotations. */
   readonly compatibility?: CompatibilitySettings | undefined;
-  /** Whether what SecretProviderClasses fetch counts. */
+  /** Whether Wave tracks the objects of SecretProviderClasses. */
   readonly providerClasses?: boolean | undefined;
   /**
-   * Whether workloads own the ConfigMaps and Secrets that they reference ("keep"), or cease to ("remove"); undefined: owner
-   * references and finalizers are left as they are.
+   * Whether workloads own the ConfigMaps and Secrets that they reference ("keep"), or no longer own them ("remove"); undefined: Wave
+   * does not change owner references and finalizers.
    */
   readonly ownership?: "keep" | "remove" | undefined;
-  /** What regular expressions name. Only asked where a dialect that has them is understood. */
+  /** Returns the names that regular expressions match. Used only if an enabled compatibility has expressions. */
   readonly namesMatching?: NamesMatching | undefined;
 }
 
-/** What the annotations of a Namespace decide for the workloads in it that do not say otherwise. */
+/** What a Namespace decides for its workloads, if they have no annotation of their own. */
 export interface NamespacePolicy {
-  /** Whether `update-on-config-change` is "true" on it. */
+  /** Whether the Namespace has `update-on-config-change: "true"`. */
   readonly optsIn: boolean;
   readonly annotations: PolicyAnnotations;
-  /** Its labels are not those that `--namespace-selector` asks for; absent: they are, or nobody asked. */
+  /** Present if `--namespace-selector` does not select the labels of the Namespace. */
   readonly unselected?: true;
-  /** It is being deleted, and all that is in it. */
-  readonly ends?: true;
+  /** Present if the Namespace, and everything in it, is being deleted. */
+  readonly deleting?: true;
 }

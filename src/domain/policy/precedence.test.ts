@@ -6,7 +6,7 @@ import type { Config } from "../config/digest.ts";
 import { planRollout } from "../plan/plan.ts";
 import { toNamespacePolicy } from "./namespace-policy.ts";
 import { type PacingFlags, unpaced } from "./pacing-flags.ts";
-import { writtenByPeople } from "./user-annotations.ts";
+import { userAnnotations } from "./user-annotations.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -27,19 +27,19 @@ const { view } = seen;
 
 interface World {
   readonly own?: Annotations;
-  readonly ofNamespace?: Annotations;
+  readonly namespacePolicyOf?: Annotations;
   readonly flags?: Partial<PacingFlags>;
   readonly configs: readonly Config[];
   /** Whether others are to go first with this change. */
   readonly inLine?: boolean;
 }
 
-function planned({ own = {}, ofNamespace = {}, flags, configs, inLine = false }: World) {
+function planned({ own = {}, namespacePolicyOf = {}, flags, configs, inLine = false }: World) {
   const templateAnnotations = { "wave.pusher.com/config-hash": view.hash };
   const asked = workload({ pod, annotations: batch(own), templateAnnotations });
-  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: batch(ofNamespace) } });
+  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: batch(namespacePolicyOf) } });
   const pacing = { ...unpaced, maxConcurrent: inLine ? 50 : 0, ...flags };
-  const policy = { ...defaultPolicy, pacing, ofNamespace: () => namespace };
+  const policy = { ...defaultPolicy, pacing, namespacePolicyOf: () => namespace };
   const moment = momentAt(now, { batch: () => (inLine ? elsewhere : undefined) });
   return planRollout({ ...asked, rolledAt: 1 }, lookupOf(...configs), policy, view, moment);
 }
@@ -60,7 +60,7 @@ const reasonOf = (world: World) => {
 /** Everything that may stand on anything, with values that would let a roll happen. */
 const letting = fc.record(
   {
-    ...Object.fromEntries(Object.keys(writtenByPeople).map((name) => [name, fc.constantFrom("true", "false", "*")])),
+    ...Object.fromEntries(Object.keys(userAnnotations).map((name) => [name, fc.constantFrom("true", "false", "*")])),
     hold: fc.constantFrom("false", "", "off"),
     mode: fc.constantFrom("roll", ""),
     approved: fc.constantFrom(digits(edited()), digits(edited()).slice(0, 8)),
@@ -75,13 +75,13 @@ const letting = fc.record(
 
 const protections: readonly (readonly [string, Omit<World, "configs">])[] = [
   ["a hold", { own: { hold: "true" } }],
-  ["a Namespace's hold", { ofNamespace: { hold: "true" } }],
+  ["a Namespace's hold", { namespacePolicyOf: { hold: "true" } }],
   ["approval", { own: { mode: "approve" } }],
-  ["a Namespace's approval", { ofNamespace: { mode: "approve" } }],
+  ["a Namespace's approval", { namespacePolicyOf: { mode: "approve" } }],
   ["observation", { own: { mode: "observe" } }],
   ["--observe", { flags: { observe: true } }],
   ["a window", { own: { window: "Mon 00:00-24:00" } }],
-  ["a Namespace's window", { ofNamespace: { window: "Mon 00:00-24:00" } }],
+  ["a Namespace's window", { namespacePolicyOf: { window: "Mon 00:00-24:00" } }],
   ["--window", { flags: { window: "Mon 00:00-24:00" } }],
   ["waves", { inLine: true }],
   ["what cannot be read", { own: { window: "at night" } }],
@@ -120,28 +120,30 @@ describe("whoever may edit ConfigMaps and Secrets alone", () => {
 describe("whoever may edit a Namespace", () => {
   it("decides for all workloads that do not say otherwise", () => {
     const configs = edited();
-    expect(reasonOf({ ofNamespace: { hold: "true" }, configs })).toBe("hold");
+    expect(reasonOf({ namespacePolicyOf: { hold: "true" }, configs })).toBe("hold");
     expect(
-      reasonOf({ ofNamespace: { window: "Sun 00:00-24:00" }, flags: { window: "Mon 00:00-24:00" }, configs }),
+      reasonOf({ namespacePolicyOf: { window: "Sun 00:00-24:00" }, flags: { window: "Mon 00:00-24:00" }, configs }),
     ).toBe("roll");
-    expect(reasonOf({ ofNamespace: { batches: "off" }, inLine: true, configs })).toBe("roll");
+    expect(reasonOf({ namespacePolicyOf: { batches: "off" }, inLine: true, configs })).toBe("roll");
   });
 
   it.each(protections.filter(([, { own }]) => own !== undefined))(
     "cannot switch off %s that a workload says itself",
     (_, protection) => {
       fc.assert(
-        fc.property(letting, (ofNamespace) => {
-          expect(planned({ ...protection, ofNamespace, configs: edited() }).outcome).not.toBe("roll");
+        fc.property(letting, (namespacePolicyOf) => {
+          expect(planned({ ...protection, namespacePolicyOf, configs: edited() }).outcome).not.toBe("roll");
         }),
       );
     },
   );
 
   it("cannot approve for a workload, nor switch off --observe", () => {
-    const ofNamespace = { mode: "approve", approved: digits(edited()) };
-    expect(reasonOf({ ofNamespace, configs: edited() })).toBe("approval");
-    expect(reasonOf({ ofNamespace: { mode: "roll" }, flags: { observe: true }, configs: edited() })).toBe("observed");
+    const namespacePolicyOf = { mode: "approve", approved: digits(edited()) };
+    expect(reasonOf({ namespacePolicyOf, configs: edited() })).toBe("approval");
+    expect(reasonOf({ namespacePolicyOf: { mode: "roll" }, flags: { observe: true }, configs: edited() })).toBe(
+      "observed",
+    );
   });
 });
 

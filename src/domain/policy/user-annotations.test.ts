@@ -1,13 +1,17 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { Place } from "./policy-rows.ts";
-import { writtenByPeople } from "./user-annotations.ts";
+import type { AnnotationPlace } from "./policy-rows.ts";
+import { userAnnotations } from "./user-annotations.ts";
 
-const called: Record<Place, string> = { workload: "workload", namespace: "Namespace", config: "ConfigMap, Secret" };
+const called: Record<AnnotationPlace, string> = {
+  workload: "workload",
+  namespace: "Namespace",
+  config: "ConfigMap, Secret",
+};
 
 it("annotations that people write are in the docs as they are in the table", () => {
   const page = readFileSync(new URL("../../../docs/annotations.md", import.meta.url), "utf8");
-  const rows = Object.entries(writtenByPeople).map(([name, { places, allowed, means }]) => {
+  const rows = Object.entries(userAnnotations).map(([name, { places, allowed, means }]) => {
     return `| \`${name}\` | ${places.map((place) => called[place]).join(", ")} | ${allowed} | ${means} |`;
   });
   const begin = page.indexOf(rows[0] ?? "");

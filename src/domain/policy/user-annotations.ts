@@ -1,40 +1,40 @@
-import { type Place, policyRows } from "./policy-rows.ts";
+import { type AnnotationPlace, policyRows } from "./policy-rows.ts";
 
-/** An annotation that people write. */
-export interface WrittenByPeople {
-  readonly places: readonly Place[];
-  /** What may be written, for a person. */
+/** An annotation that people write. docs/annotations.md has these fields. */
+export interface UserAnnotation {
+  readonly places: readonly AnnotationPlace[];
+  /** The allowed values, as text for people. */
   readonly allowed: string;
-  /** What it does, for a person. */
+  /** The effect, as text for people. */
   readonly means: string;
 }
 
-/** Every annotation that people write, by its name without prefix, in the order of docs/annotations.md. */
-export const writtenByPeople: Readonly<Record<string, WrittenByPeople>> = {
+/** Every annotation that people write, by name without prefix, in the order of docs/annotations.md. */
+export const userAnnotations: Readonly<Record<string, UserAnnotation>> = {
   "update-on-config-change": {
     places: ["workload", "namespace"],
     allowed: '"true" or "false"',
-    means: "opts it in, or all workloads of the Namespace",
+    means: "Opts the workload in, or all workloads of the Namespace.",
   },
   "extra-configmaps": {
     places: ["workload"],
     allowed: "name or namespace/name, separated by commas",
-    means: "ConfigMaps that it reads by other ways than its pod template",
+    means: "ConfigMaps that the workload reads outside its pod template.",
   },
   "extra-secrets": {
     places: ["workload"],
     allowed: "name or namespace/name, separated by commas",
-    means: "the same for Secrets",
+    means: "Secrets that the workload reads outside its pod template.",
   },
   ...policyRows,
   ignore: {
     places: ["config"],
     allowed: '"true" or "false"',
-    means: "it never counts, for nobody",
+    means: "No workload tracks this object.",
   },
   "shared-with": {
     places: ["config"],
     allowed: 'namespaces, separated by commas, or "*"',
-    means: "workloads there may name it in extra-configmaps or extra-secrets",
+    means: "Workloads in these namespaces may name the object in extra-configmaps or extra-secrets.",
   },
 };

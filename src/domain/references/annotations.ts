@@ -1,40 +1,42 @@
-/** What every annotation of Wave begins with. */
+// domain/references: how workloads refer to configuration, and the names of annotations. Knows no policy, plan or kind of workload.
+
+/** The prefix of all Wave annotations. */
 export const annotationPrefix = "wave.pusher.com/";
 
-/** On a workload: "true" opts it in. */
+/** Annotation of a workload or Namespace: "true" opts in. */
 export const updateOnConfigChange = "wave.pusher.com/update-on-config-change";
 
-/** On a pod template, written by Wave: the hash of the configuration that its Pods see. */
+/** Annotation of a pod template, written by Wave: the hash of the configuration that its Pods read. */
 export const configHash = "wave.pusher.com/config-hash";
 
 /**
- * On a pod template, written by Wave: the hash of the workload that borrows it, where that of the template's own workload is
- * another and stands beside it.
+ * Annotation of a template source, written by Wave: the hash of the workload that uses the pod template by workloadRef. It is present if
+ * the workload that owns the template has a different hash in {@link configHash}.
  */
 export const workloadRefHash = "wave.pusher.com/workload-ref-hash";
 
-/** On a workload: ConfigMaps that it reads by other ways than its pod template, `name` or `namespace/name`, by commas. */
+/** Annotation of a workload: ConfigMaps that it reads outside its pod template, as comma-separated `name` or `namespace/name`. */
 export const extraConfigMaps = "wave.pusher.com/extra-configmaps";
 
-/** On a workload: Secrets that it reads by other ways than its pod template, `name` or `namespace/name`, by commas. */
+/** Annotation of a workload: Secrets that it reads outside its pod template, as comma-separated `name` or `namespace/name`. */
 export const extraSecrets = "wave.pusher.com/extra-secrets";
 
-/** On a workload, written by Wave: the schedulerName to restore when its configuration is complete ("" is a value). */
+/** Annotation of a workload, written by Wave: the schedulerName to restore when its configuration is complete. "" is a valid value. */
 export const schedulingDisabled = "wave.pusher.com/scheduling-disabled";
 
-/** On a workload, written by Wave: what the Pods of its recorded hash are taken to see, where that hash cannot be told. */
+/** Annotation of a workload, written by Wave: the configuration that the recorded hash represents, if the hash alone does not show that. */
 export const recordedConfigAnnotation = "wave.pusher.com/recorded-config";
 
-/** On a workload, written by Wave: how many rolls came with no quiet time between them, where it was more than one. */
+/** Annotation of a workload, written by Wave: the number of rollouts without a quiet time between them, if more than one. */
 export const consecutiveRollouts = "wave.pusher.com/consecutive-rollouts";
 
-/** On a workload, written by Wave: which versions of what SecretProviderClasses fetch its recorded hash is of. */
+/** Annotation of a workload, written by Wave: the versions of SecretProviderClass objects that its recorded hash includes. */
 export const providerClasses = "wave.pusher.com/secret-provider-classes";
 
-/** On a ConfigMap or Secret: the namespaces whose workloads may name it in `extra-…`, by commas, or "*". */
+/** Annotation of a ConfigMap or Secret: the namespaces whose workloads may name it in `extra-…`, comma-separated, or "*". */
 export const sharedWith = "wave.pusher.com/shared-with";
 
-/** What Wave itself writes on the metadata of a workload; policy/written-by-people.ts has what people write. */
+/** The annotations that Wave writes on the metadata of workloads. policy/user-annotations.ts lists those that people write. */
 export const writtenByWave: readonly string[] = [
   schedulingDisabled,
   recordedConfigAnnotation,

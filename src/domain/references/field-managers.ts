@@ -1,26 +1,26 @@
-import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
+import type { ObjectMeta } from "#kubernetes";
 import { sharedString } from "../syntax/shared-string.ts";
 
-/** Who owns the fields that Wave writes (https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers). */
+/** The field manager of Wave (https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers). */
 export const fieldManager = "wave";
 
-/** Who owns the owner references and finalizers that Wave writes: these are no rolls, and no edits. */
+/** The field manager of the owner references and finalizers that Wave writes. Such a write is neither a rollout nor an edit. */
 export const ownershipManager = "wave-owner-references";
 
-/** What an object says of who wrote it. */
-type Written = Pick<ObjectMeta, "managedFields" | "creationTimestamp">;
+/** The metadata that record who wrote an object. */
+type WriteMetadata = Pick<ObjectMeta, "managedFields" | "creationTimestamp">;
 
-/** A time of the API's (RFC 3339) in seconds since the epoch; 0 where it is none. */
-export function secondsOf(time: string | undefined): number {
+/** Returns a time of the Kubernetes API (RFC 3339) in seconds since the epoch; 0 if the text is not a time. */
+export function epochSeconds(time: string | undefined): number {
   const ms = typeof time === "string" ? Date.parse(time) : Number.NaN;
   return ms > 0 ? Math.floor(ms / 1000) : 0;
 }
 
 /**
- * When Wave last changed something of an object, and who else did, its status apart: seconds since the epoch, 0 where
- * nothing of what Wave wrote is left. The entry of a field manager has the time of its last change.
+ * Returns when Wave last changed an object, in seconds since the epoch, and which other field manager changed it last. The time is 0 if
+ * none of the fields that Wave wrote is left. Ignores the status. The entry of a field manager has the time of its last change.
  */
-export function writersOf({ managedFields }: Written): {
+export function lastWriters({ managedFields }: WriteMetadata): {
   readonly byWaveAt: number;
   readonly editedBy: string | undefined;
 } {
@@ -29,7 +29,7 @@ export function writersOf({ managedFields }: Written): {
   let editedBy: string | undefined;
   for (const { manager, subresource, time } of managedFields ?? []) {
     if (subresource === "status" || manager === ownershipManager) continue;
-    const at = secondsOf(time);
+    const at = epochSeconds(time);
     if (manager === fieldManager) byWaveAt = Math.max(byWaveAt, at);
     else if (manager && at > others) [others, editedBy] = [at, manager];
   }
@@ -37,26 +37,26 @@ export function writersOf({ managedFields }: Written): {
 }
 
 /**
- * When anybody last changed something of an object but Wave its owners, else when it was created, seconds since the epoch;
- * 0: unknown.
+ * Returns when an object was last changed, in seconds since the epoch; its creation time if it never was; 0 if unknown. Ignores
+ * writes of owner references by Wave.
  */
-export function lastWrittenAt({ managedFields, creationTimestamp }: Written): number {
+export function lastWrittenAt({ managedFields, creationTimestamp }: WriteMetadata): number {
   const others = (managedFields ?? []).filter(({ manager }) => manager !== ownershipManager);
-  return latestOf(others) || secondsOf(creationTimestamp);
+  return latestOf(others) || epochSeconds(creationTimestamp);
 }
 
 /**
- * As {@link lastWrittenAt}, but a manager that has written nothing but labels and annotations, such as a hold, does not
- * count. Large objects do not tell who wrote what: there everybody counts.
+ * Returns the same as {@link lastWrittenAt}, but ignores managers that wrote only labels and annotations, such as a hold. Large
+ * objects do not record who wrote which field. In that case the function includes every manager.
  */
-export function contentWrittenAt(written: Written): number {
-  const ofContent = (written.managedFields ?? []).filter(({ fieldsV1 }) => {
+export function contentWrittenAt(metadata: WriteMetadata): number {
+  const contentEntries = (metadata.managedFields ?? []).filter(({ fieldsV1 }) => {
     const fields = Object.keys(fieldsV1 ?? {});
     return fields.length === 0 || fields.some((field) => field !== "f:metadata");
   });
-  return lastWrittenAt({ ...written, managedFields: ofContent });
+  return lastWrittenAt({ ...metadata, managedFields: contentEntries });
 }
 
-function latestOf(entries: NonNullable<Written["managedFields"]>): number {
-  return entries.reduce((latest, { time }) => Math.max(latest, secondsOf(time)), 0);
+function latestOf(entries: NonNullable<WriteMetadata["managedFields"]>): number {
+  return entries.reduce((latest, { time }) => Math.max(latest, epochSeconds(time)), 0);
 }

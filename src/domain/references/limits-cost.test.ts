@@ -3,7 +3,7 @@ import {
   configMap,
   defaultPolicy,
   lookupOf,
-  type Wanted,
+  type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import { processorMs } from "../../../test/support/processor-time.ts";
@@ -14,7 +14,7 @@ import { planRollout } from "../plan/plan.ts";
 
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
-const large: Readonly<Record<string, (entries: number) => Wanted>> = {
+const large: Readonly<Record<string, (entries: number) => WorkloadFixture>> = {
   "variables of one ConfigMap": (n) => ({
     pod: {
       containers: [
@@ -45,7 +45,7 @@ const large: Readonly<Record<string, (entries: number) => Wanted>> = {
 };
 
 /** Transforms, compares and plans a workload so many times. */
-function planning(wanted: Wanted, keys: number, times: number): () => void {
+function planning(wanted: WorkloadFixture, keys: number, times: number): () => void {
   const object = workloadObject(wanted);
   const lookup = lookupOf(configMap("web", Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, ""]))));
   return () => {

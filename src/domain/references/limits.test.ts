@@ -5,24 +5,24 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workload,
 } from "../../../test/support/domain/objects.ts";
 import { type Config, isSharedWith, keysOf, toConfig } from "../config/digest.ts";
 import { invalidScheduler } from "../model/scheduling-hold.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { planRollout } from "../plan/plan.ts";
-import { counted } from "../syntax/wording.ts";
-import { limits, mostSharedWithBytes } from "./limits.ts";
+import { formatCount } from "../syntax/wording.ts";
+import { limits, maxSharedWithBytes } from "./limits.ts";
 
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
-function plan(wanted: Wanted, ...configs: Config[]) {
+function plan(wanted: WorkloadFixture, ...configs: Config[]) {
   return planRollout(workload(wanted), lookupOf(...configs), defaultPolicy);
 }
 
 /** A Deployment whose variables are `count` keys of ConfigMaps, each of which `nameOf` names. */
-function variables(count: number, nameOf: (i: number) => string): Wanted {
+function variables(count: number, nameOf: (i: number) => string): WorkloadFixture {
   const env = times(count, (i) => ({
     name: `V${i}`,
     valueFrom: { configMapKeyRef: { name: nameOf(i), key: `k${i}`, optional: true } },
@@ -34,45 +34,45 @@ function keys(count: number): Record<string, string> {
   return Object.fromEntries(times(count, (i) => [`k${i}`, ""]));
 }
 
-function projected(count: number): Wanted {
+function projected(count: number): WorkloadFixture {
   const sources = times(count, (i) => ({ configMap: { name: `m${i}`, optional: true } }));
   const volumeMounts = times(count, (i) => ({ name: "v", mountPath: `/m/${i}`, subPath: `k${i}` }));
   return { pod: { volumes: [{ name: "v", projected: { sources } }], containers: [{ name: "web", volumeMounts }] } };
 }
 
-const annotated = (bytes: number): Wanted => ({
+const annotated = (bytes: number): WorkloadFixture => ({
   annotations: { "wave.pusher.com/extra-configmaps": ",".repeat(bytes) },
 });
 
 describe("a workload beyond a budget", () => {
-  it.each<[keyof typeof limits, Wanted, Config[], number]>([
-    ["places", variables(limits.places.most + 7, () => "one"), [], 7],
-    ["places", projected(3_000), [], 3_000 * 3_000 - limits.places.most],
-    ["objects", variables(limits.objects.most + 2, (i) => `m${i}`), [], 2],
+  it.each<[keyof typeof limits, WorkloadFixture, Config[], number]>([
+    ["places", variables(limits.places.max + 7, () => "one"), [], 7],
+    ["places", projected(3_000), [], 3_000 * 3_000 - limits.places.max],
+    ["objects", variables(limits.objects.max + 2, (i) => `m${i}`), [], 2],
     [
       "keys",
       { pod: { containers: [{ name: "web", envFrom: ["a", "b"].map((name) => ({ configMapRef: { name } })) }] } },
       [configMap("a", keys(3_000)), configMap("b", keys(3_000))],
-      6_000 - limits.keys.most,
+      6_000 - limits.keys.max,
     ],
     [
       "keysOfObject",
       { pod: readsAll("ConfigMap", "a") },
       [configMap("a", keys(40_000))],
-      40_000 - limits.keysOfObject.most,
+      40_000 - limits.keysOfObject.max,
     ],
   ])("of %s is not planned, and one warning says by how much", (budget, wanted, configs, more) => {
     const decided = plan(wanted, ...configs);
     expect(decided).toMatchObject({ outcome: "overLimit", limitExceeded: { budget } });
     expect(patchFor(workload(wanted), decided)).toBeUndefined();
     expect(decided.warnings).toEqual([
-      { reason: "OverLimit", message: expect.stringContaining(`${counted(more)} more than Wave takes on`) },
+      { reason: "OverLimit", message: expect.stringContaining(`${formatCount(more)} more than Wave takes on`) },
     ]);
     expect(decided.warnings[0]?.message).toContain(limits[budget].instead);
   });
 
   it("of annotations is not planned, whatever they say", () => {
-    expect(plan(annotated(limits.annotations.most))).toMatchObject({
+    expect(plan(annotated(limits.annotations.max))).toMatchObject({
       outcome: "overLimit",
       limitExceeded: { budget: "annotations" },
       warnings: [{ reason: "OverLimit" }],
@@ -82,13 +82,13 @@ describe("a workload beyond a budget", () => {
   });
 
   it("is let be where it has not opted in", () => {
-    const { annotations } = annotated(limits.annotations.most);
+    const { annotations } = annotated(limits.annotations.max);
     const out = { annotations: { ...annotations, "wave.pusher.com/update-on-config-change": undefined } };
     expect(plan(out)).toMatchObject({ outcome: "ignore", warnings: [] });
   });
 
   it("has no Pods that wait for ever for what nobody looks for", () => {
-    const { pod } = variables(limits.places.most + 1, () => "one");
+    const { pod } = variables(limits.places.max + 1, () => "one");
     const schedulingHeld = { pod: { ...pod, schedulerName: invalidScheduler } };
     expect(plan(schedulingHeld)).toMatchObject({ outcome: "cleanUp", warnings: [{ reason: "OverLimit" }] });
   });
@@ -96,10 +96,10 @@ describe("a workload beyond a budget", () => {
 
 describe("a workload within the limits", () => {
   it("is planned", () => {
-    const wanted = variables(limits.places.most, (i) => `m${i % limits.objects.most}`);
+    const wanted = variables(limits.places.max, (i) => `m${i % limits.objects.max}`);
     expect(plan(wanted).outcome).toBe("firstHash");
-    expect(plan({ pod: readsAll("ConfigMap", "a") }, configMap("a", keys(limits.keys.most))).outcome).toBe("firstHash");
-    expect(plan(annotated(limits.annotations.most - 200)).outcome).toBe("current");
+    expect(plan({ pod: readsAll("ConfigMap", "a") }, configMap("a", keys(limits.keys.max))).outcome).toBe("firstHash");
+    expect(plan(annotated(limits.annotations.max - 200)).outcome).toBe("current");
   });
 });
 
@@ -108,8 +108,8 @@ describe("a ConfigMap beyond its budget", () => {
     const annotations = { "wave.pusher.com/shared-with": "shop" };
     const binaryData = { logo: "" };
     const metadata = { namespace: "default", name: "large", annotations };
-    const config = toConfig("ConfigMap", { metadata, data: keys(limits.keysOfObject.most), binaryData });
-    expect(config.limitExceeded).toEqual({ budget: "keysOfObject", count: limits.keysOfObject.most + 1 });
+    const config = toConfig("ConfigMap", { metadata, data: keys(limits.keysOfObject.max), binaryData });
+    expect(config.limitExceeded).toEqual({ budget: "keysOfObject", count: limits.keysOfObject.max + 1 });
     expect([keysOf(config), config.digests]).toEqual([[], ""]);
     expect(isSharedWith(config, "shop")).toBe(true);
   });
@@ -117,8 +117,8 @@ describe("a ConfigMap beyond its budget", () => {
   it("is shared with nobody where it names too many", () => {
     const shared = (annotation: string) =>
       configMap("a", {}, { annotations: { "wave.pusher.com/shared-with": annotation } });
-    expect(isSharedWith(shared(`shop,${"x,".repeat(mostSharedWithBytes / 2)}`), "shop")).toBe(false);
-    expect(isSharedWith(shared(`shop${",".repeat(mostSharedWithBytes - 4)}`), "shop")).toBe(true);
+    expect(isSharedWith(shared(`shop,${"x,".repeat(maxSharedWithBytes / 2)}`), "shop")).toBe(false);
+    expect(isSharedWith(shared(`shop${",".repeat(maxSharedWithBytes - 4)}`), "shop")).toBe(true);
   });
 
   it("of another namespace tells nothing to whom it is not shared with", () => {
@@ -131,7 +131,7 @@ describe("a ConfigMap beyond its budget", () => {
 it("are in the docs as they are in the table", () => {
   const page = readFileSync(new URL("../../../docs/limits.md", import.meta.url), "utf8");
   for (const { most, counts, instead } of Object.values(limits)) {
-    expect(page).toContain(`| ${counted(most)} | ${counts} | ${instead} |`);
+    expect(page).toContain(`| ${formatCount(most)} | ${counts} | ${instead} |`);
   }
-  expect(page).toContain(`${counted(mostSharedWithBytes)} bytes`);
+  expect(page).toContain(`${formatCount(maxSharedWithBytes)} bytes`);
 });

@@ -1,82 +1,83 @@
-import { counted } from "../syntax/wording.ts";
+import { formatCount } from "../syntax/wording.ts";
 import type { ConfigName } from "./references.ts";
 
-/** What one object may cost everybody else. */
+/** A limit of what one object may cost the other users of Wave. */
 export interface Limit {
-  readonly most: number;
-  /** What is counted: `it has 12,000 …`. */
-  readonly counts: string;
-  /** What a person who needs more can do. */
-  readonly instead: string;
+  readonly max: number;
+  /** What the limit counts, for a message: `12,000 …`. */
+  readonly unit: string;
+  /** What a person who needs more can do: an imperative sentence without the final period. */
+  readonly advice: string;
 }
 
 /**
- * The budgets, far above what real objects have: what is within them is planned in a tenth of a second, on one core that
- * everybody shares. docs/limits.md has this table.
+ * The limits, far above the size of real objects. Wave plans anything within the limits in a tenth of a second, on the one core that
+ * all workloads share. docs/limits.md has this table.
  */
 export const limits = {
   annotations: {
-    most: 32_768,
-    counts: "bytes of Wave's annotations, names and values, on itself and its pod template",
-    instead: "name fewer objects in extra-configmaps and extra-secrets",
+    max: 32_768,
+    unit: "bytes of Wave annotations (names and values) on the workload and its pod template",
+    advice: "Name fewer objects in extra-configmaps and extra-secrets",
   },
   places: {
-    most: 5_000,
-    counts: "places in its pod template and annotations that name an object or one of its keys",
-    instead: "read whole objects by envFrom or a volume",
+    max: 5_000,
+    unit: "places in the pod template and annotations that name an object or one of its keys",
+    advice: "Read whole objects with envFrom or a volume",
   },
   objects: {
-    most: 1_000,
-    counts: "ConfigMaps and Secrets that it refers to",
-    instead: "put what belongs together into one object",
+    max: 1_000,
+    unit: "ConfigMaps and Secrets that the workload references",
+    advice: "Combine related keys in one object",
   },
   providerClasses: {
-    most: 50,
-    counts: "SecretProviderClasses that it refers to",
-    instead: "fetch more objects by each",
+    max: 50,
+    unit: "SecretProviderClasses that the workload references",
+    advice: "Fetch more objects with each SecretProviderClass",
   },
   keys: {
-    most: 5_000,
-    counts: "keys that its Pods read",
-    instead: "read only those that it needs, by items or by name",
+    max: 5_000,
+    unit: "keys that the Pods read",
+    advice: "Select only the keys that the Pods need, by items or by name",
   },
   keysOfObject: {
-    most: 5_000,
-    counts: "keys in one ConfigMap or Secret that it refers to",
-    instead: "split that object, or put its keys into one file",
+    max: 5_000,
+    unit: "keys in one ConfigMap or Secret that the workload references",
+    advice: "Split that object, or combine its keys in one file",
   },
   patterns: {
-    most: 2_000,
-    counts: "steps in the different regular expressions of workloads in its namespace, or much effort to match them",
-    instead: "name objects without special signs, or use fewer and shorter expressions",
+    max: 2_000,
+    unit: "steps in the distinct regular expressions of the workloads in the namespace, or too much work to match them",
+    advice: "Write plain names of objects, or use fewer and shorter expressions",
   },
   namespace: {
-    most: 20,
-    counts: "MiB that Wave keeps of its namespace",
-    instead: "use several namespaces, or name fewer objects and keys in all of its workloads, ConfigMaps and Secrets",
+    max: 20,
+    unit: "MiB that Wave caches for the namespace",
+    advice:
+      "Use several namespaces, or name fewer objects and keys in all workloads, ConfigMaps and Secrets of the namespace",
   },
 } as const satisfies Readonly<Record<string, Limit>>;
 
 /**
- * How many bytes the annotation `shared-with` of a ConfigMap or Secret may have: a longer one shares it with nobody. "*"
- * shares with all.
+ * The longest `shared-with` annotation of a ConfigMap or Secret, in bytes. Wave ignores a longer annotation, so that the object is
+ * not shared. "*" shares with all namespaces.
  */
-export const mostSharedWithBytes = 8_192;
+export const maxSharedWithBytes = 8_192;
 
-/** A budget that is exceeded, and by how much. */
+/** A limit that is exceeded, with the actual count. */
 export interface LimitExceeded {
-  readonly budget: keyof typeof limits;
+  readonly limit: keyof typeof limits;
   readonly count: number;
-  /** The object that is too large, where one is. */
+  /** The object that is too large; undefined if the limit is not about a single object. */
   readonly object?: ConfigName;
 }
 
-/** What is too much, and what to do: one line. The object is named by `describe`. */
+/** Returns one line with the actual count, the limit, and what to do. `describe` names the object. */
 export function describeLimitExceeded(
-  { budget, count, object }: LimitExceeded,
+  { limit, count, object }: LimitExceeded,
   describe: (object: ConfigName) => string,
 ): string {
-  const { most, counts, instead } = limits[budget];
+  const { max, unit, advice } = limits[limit];
   const which = object === undefined ? "" : ` (${describe(object)})`;
-  return `${counted(count)} ${counts}${which}, ${counted(count - most)} more than Wave takes on: ${instead}`;
+  return `${formatCount(count)} ${unit}${which}, limit ${formatCount(max)}. ${advice}.`;
 }

@@ -2,16 +2,16 @@ import { sharedString } from "../syntax/shared-string.ts";
 import { configKey, type Reference } from "./references.ts";
 
 /**
- * The same references with fewer objects: those of one object that are read in the same way and are equally optional
- * become one whose keys are united. Nothing that is required becomes optional by it, nor the other way round.
- * Sorted, so that the order in the pod spec does not matter. Costs what is read and what comes of it, and one sort.
+ * Merges references to the same object that have the same way of reading and are equally optional. The merged reference has the
+ * keys of all of them. No required key becomes optional, and no optional key becomes required. The result is sorted, so
+ * that the order in the pod spec does not matter. Takes time in proportion to input and output, plus one sort.
  */
 export function mergeReferences(references: Iterable<Reference>): readonly Reference[] {
   const groups = new Map<string, Group>();
   for (const reference of references) {
-    const { reads, keys, optional, ifMarked } = reference;
-    // "All keys" stays apart from named ones: it asks for none in particular, and a named one may be required.
-    const id = `${configKey(reference)} ${reads} ${keys === "all"} ${optional}${ifMarked ? " marked" : ""}`;
+    const { reads, keys, optional, requiresMark } = reference;
+    // "All keys" and named keys stay separate: "all" requires no particular key, but a named key may be required.
+    const id = `${configKey(reference)} ${reads} ${keys === "all"} ${optional}${requiresMark ? " marked" : ""}`;
     const group = groups.get(id);
     if (group === undefined) groups.set(id, { first: reference, keys: keys === "all" ? "all" : new Set(keys) });
     else if (group.keys !== "all") for (const key of keys) group.keys.add(key);
@@ -20,13 +20,16 @@ export function mergeReferences(references: Iterable<Reference>): readonly Refer
 }
 
 interface Group {
-  /** The first place where it is written. */
+  /** The first of the merged references. Its path and annotation are kept. */
   readonly first: Reference;
   readonly keys: "all" | Set<string>;
 }
 
-/** Made of strings that thousands of workloads share. */
-function merged({ first: { kind, namespace, name, reads, optional, path, ifMarked }, keys }: Group): Reference {
+/** Returns one reference for a group, made of strings that thousands of workloads share. */
+function merged({
+  first: { kind, namespace, name, reads, optional, path, annotation, requiresMark },
+  keys,
+}: Group): Reference {
   const reference: Reference = {
     kind,
     namespace: sharedString(namespace),
@@ -35,6 +38,7 @@ function merged({ first: { kind, namespace, name, reads, optional, path, ifMarke
     keys: keys === "all" ? "all" : Array.from(keys, sharedString).sort(),
     optional,
     path: sharedString(path),
+    ...(annotation === undefined ? {} : { annotation }),
   };
-  return ifMarked ? { ...reference, ifMarked } : reference;
+  return requiresMark ? { ...reference, requiresMark } : reference;
 }

@@ -1,6 +1,6 @@
-import type { VolumeMount } from "kubernetes-types/core/v1.d.ts";
 import { describe, expect, it } from "vitest";
-import { readVolume, shownBy, type VolumeSource } from "./volumes.ts";
+import type { VolumeMount } from "#kubernetes";
+import { readVolume, type VolumeSource, visiblePathsOf } from "./volumes.ts";
 
 /** A mount of the volume; a text is its subPath. */
 function mountOf(mount: string | Partial<VolumeMount>): VolumeMount {
@@ -8,7 +8,7 @@ function mountOf(mount: string | Partial<VolumeMount>): VolumeMount {
 }
 
 function read(source: VolumeSource, ...mounts: (string | Partial<VolumeMount>)[]): string[] {
-  return readVolume(source, shownBy(mounts.map(mountOf))).map(
+  return readVolume(source, visiblePathsOf(mounts.map(mountOf))).map(
     ({ reads, keys, optional }) =>
       `${reads} ${keys === "all" ? "all" : `[${keys.join()}]`}${optional ? " optional" : ""}`,
   );

@@ -1,37 +1,37 @@
-import type { KeyToPath, VolumeMount } from "kubernetes-types/core/v1.d.ts";
+import type { KeyToPath, VolumeMount } from "#kubernetes";
 import { PathTree } from "../syntax/path-tree.ts";
 import type { Reading } from "./references.ts";
 
-/** What `configMap`, `secret` and the same sources of `projected` volumes have in common. */
+/** The fields that `configMap`, `secret` and the same sources of `projected` volumes have in common. */
 export interface VolumeSource {
   readonly items?: readonly KeyToPath[];
   readonly optional?: boolean;
 }
 
-/** What the mounts of a volume show of it: the paths below it, or "all". */
-export type Shown = "all" | { readonly tree: PathTree; readonly topNames: readonly string[] };
+/** The paths of a volume that its mounts show, or "all" of them. */
+export type VisiblePaths = "all" | { readonly tree: PathTree; readonly topNames: readonly string[] };
 
 /**
- * What Pods see of an object through one source of a volume, given what its mounts show; and what must exist for the
- * Pods to start. Costs what the source and its answer have, not the mounts again.
+ * Returns what Pods read of an object through one source of a volume, and which keys must exist for the Pods to start. Takes time in
+ * proportion to the source and the result, independent of the number of mounts.
  */
-export function readVolume(source: VolumeSource, shown: Shown): readonly Reading[] {
+export function readVolume(source: VolumeSource, visible: VisiblePaths): readonly Reading[] {
   const { items = [], optional = false } = source;
-  return items.length > 0 ? readItems(items, optional, shown) : readKeys(optional, shown);
+  return items.length > 0 ? readItems(items, optional, visible) : readKeys(optional, visible);
 }
 
 /**
- * What every mount of a volume in containers and initContainers shows of it.
+ * Returns the paths that the mounts of a volume in containers and initContainers show.
  *
- * A volume that no container mounts counts with all that it holds: the kubelet makes it all the same, and sidecar
- * injectors and ephemeral containers mount it where the workload's own template does not show it.
+ * A volume without mounts is visible completely. The kubelet creates it anyway, and sidecar injectors and ephemeral containers can
+ * mount it, which the template of the workload does not show.
  */
-export function shownBy(mounts: readonly VolumeMount[]): Shown {
+export function visiblePathsOf(mounts: readonly VolumeMount[]): VisiblePaths {
   const tree = new PathTree();
   for (const { subPath = "" } of mounts) {
-    // A subPathExpr stands in place of a subPath, and what it comes to is known in the Pod alone: all counts.
+    // Only the Pod knows the value of a subPathExpr, which replaces a subPath: assume that everything is visible.
     const path = segments(subPath);
-    // The kubelet keeps a volume's files in a folder ..data and links to them: through it everything is seen.
+    // The kubelet keeps the files of a volume in the folder ..data and links to them. That folder shows everything.
     if (path[0] === undefined || path[0].startsWith("..")) return "all";
     tree.add(path);
   }
@@ -39,29 +39,29 @@ export function shownBy(mounts: readonly VolumeMount[]): Shown {
 }
 
 /**
- * With `items`, the kubelet needs each of their keys to make the volume, also those that no mount shows, unless the
- * source is optional: "references non-existent config key".
+ * Returns what Pods read with `items`. Unless the source is optional, the kubelet needs the keys of all items to create the volume,
+ * even those that no mount shows: "references non-existent config key".
  */
-function readItems(items: readonly KeyToPath[], optional: boolean, shown: Shown): readonly Reading[] {
-  const [seen, unseen]: [string[], string[]] = [[], []];
-  // A file is seen where it is one of the paths, lies in a folder that is, or is a folder on the way to one.
-  const shows = (path: string) => shown === "all" || shown.tree.crosses(segments(path));
-  for (const { key, path } of items) (shows(path) ? seen : unseen).push(key);
+function readItems(items: readonly KeyToPath[], optional: boolean, visible: VisiblePaths): readonly Reading[] {
+  const [read, unread]: [string[], string[]] = [[], []];
+  // A file is visible if it is one of the paths, lies in a folder that is one, or is a folder on the way to one.
+  const isVisible = (path: string) => visible === "all" || visible.tree.crosses(segments(path));
+  for (const { key, path } of items) (isVisible(path) ? read : unread).push(key);
   return [
-    ...(seen.length > 0 ? [{ reads: "files", keys: seen, optional } as const] : []),
-    ...(unseen.length > 0 && !optional ? [{ reads: "existence", keys: unseen, optional } as const] : []),
+    ...(read.length > 0 ? [{ reads: "files", keys: read, optional } as const] : []),
+    ...(unread.length > 0 && !optional ? [{ reads: "existence", keys: unread, optional } as const] : []),
   ];
 }
 
 /**
- * Without `items`, the kubelet needs the object but no key: where a `subPath` names none, it makes an empty folder and
- * starts the container with that. So the keys are optional, the object is not.
+ * Returns what Pods read without `items`. The kubelet needs the object but no key: if a `subPath` names a missing key, the kubelet creates
+ * an empty folder and starts the container. So the keys are optional, but the object is not.
  */
-function readKeys(optional: boolean, shown: Shown): readonly Reading[] {
-  if (shown === "all") return [{ reads: "files", keys: "all", optional }];
+function readKeys(optional: boolean, visible: VisiblePaths): readonly Reading[] {
+  if (visible === "all") return [{ reads: "files", keys: "all", optional }];
   return [
     ...(optional ? [] : [{ reads: "existence", keys: [], optional } as const]),
-    { reads: "files", keys: shown.topNames, optional: true },
+    { reads: "files", keys: visible.topNames, optional: true },
   ];
 }
 

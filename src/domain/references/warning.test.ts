@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { workload } from "../../../test/support/domain/objects.ts";
-import { oneForEachReason } from "./warning.ts";
+import { mergeWarnings } from "./warning.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 
 describe("warnings", () => {
   it("are one for each reason, in the order in which they come", () => {
-    const warnings = oneForEachReason([
+    const warnings = mergeWarnings([
       { reason: "InvalidAnnotation", message: "a" },
       { reason: "CrossNamespaceRefused", message: "b" },
       { reason: "InvalidAnnotation", message: "c" },
@@ -15,7 +15,7 @@ describe("warnings", () => {
       { reason: "InvalidAnnotation", message: "a; c" },
       { reason: "CrossNamespaceRefused", message: "b" },
     ]);
-    expect(oneForEachReason([])).toEqual([]);
+    expect(mergeWarnings([])).toEqual([]);
   });
 
   it("fit into an Event, with what does not fit counted", () => {
@@ -23,7 +23,7 @@ describe("warnings", () => {
       reason: "InvalidAnnotation" as const,
       message: `${i} ${"é".repeat(40)}`,
     }));
-    const [one, ...rest] = oneForEachReason(many);
+    const [one, ...rest] = mergeWarnings(many);
     expect(rest).toEqual([]);
     expect(Buffer.byteLength(one?.message ?? "")).toBeLessThanOrEqual(1000);
     expect(one?.message).toMatch(/; and 29 more$/);

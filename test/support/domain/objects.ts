@@ -1,4 +1,4 @@
-import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
+import type { PodSpec } from "#kubernetes";
 import { type Config, toConfig } from "../../../src/domain/config/digest.ts";
 import type { Lookup } from "../../../src/domain/config/view.ts";
 import { type BuiltInKind, kinds } from "../../../src/domain/model/built-in-kinds.ts";
@@ -8,7 +8,7 @@ import { updateOnConfigChange } from "../../../src/domain/references/annotations
 import { type ConfigKind, configKey } from "../../../src/domain/references/references.ts";
 
 /** What a test wants of a workload beyond a plain opted-in Deployment "web" in namespace "default". */
-export interface Wanted {
+export interface WorkloadFixture {
   readonly kind?: BuiltInKind;
   /** Beside the opt-in; undefined takes one away. */
   readonly annotations?: Readonly<Record<string, string | undefined>>;
@@ -21,7 +21,7 @@ export interface Wanted {
 }
 
 /** A workload as the API server would send it, for tests. */
-export function workloadObject(wanted: Wanted = {}): WorkloadObject {
+export function workloadObject(wanted: WorkloadFixture = {}): WorkloadObject {
   const object = {
     apiVersion: "apps/v1",
     kind: wanted.kind ?? "Deployment",
@@ -48,7 +48,7 @@ export function workloadObject(wanted: Wanted = {}): WorkloadObject {
 }
 
 /** The slim form of {@link workloadObject}. */
-export function workload(wanted: Wanted = {}): Workload {
+export function workload(wanted: WorkloadFixture = {}): Workload {
   return toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted));
 }
 

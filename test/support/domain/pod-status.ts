@@ -1,7 +1,7 @@
 import type { PodStatusObject } from "../../../src/domain/config/pod-status.ts";
 
 /** What a test wants of a SecretProviderClassPodStatus; only tests import this file. */
-export interface WantedStatus {
+export interface PodStatusFixture {
   readonly className?: string;
   /** Of the Pod that owns it. */
   readonly pod?: string;
@@ -22,7 +22,7 @@ export function podStatus({
   at = 1000,
   resourceVersion = 1,
   mounted = true,
-}: WantedStatus): PodStatusObject & { readonly metadata: object } {
+}: PodStatusFixture): PodStatusObject & { readonly metadata: object } {
   return {
     metadata: {
       namespace: "default",

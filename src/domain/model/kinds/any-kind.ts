@@ -4,36 +4,36 @@ import type { KnownKind } from "./known-kind.ts";
 import { fieldsOf, isObserved, numberOf, progressByCounts } from "./replica-counts.ts";
 
 /**
- * Any kind of which nothing more is known than where its pod template is, and which fields the status of its objects may have, where the
- * API server tells. Its progress is told by those fields of Deployments that it has too; one that has none of them is complete as
- * soon as its template is written. A controller may leave out a number that is 0
- * (https://pkg.go.dev/encoding/json#Marshal, `omitempty`), so one that its definition has and its status has not is 0.
+ * Returns the rules of a kind that Wave has no special knowledge of. `statusFields` are the fields that the status of its objects may have,
+ * if the API server shows them. The progress is computed from the fields that Deployments have too. A kind without any of these fields is
+ * complete as soon as its template is written. A controller may omit a number that is 0
+ * (https://pkg.go.dev/encoding/json#Marshal, `omitempty`), so a field that is in the definition but not in the status is 0.
  */
-export function kindOf(statusFields: ReadonlySet<string> = new Set()): KnownKind {
+export function genericKind(statusFields: ReadonlySet<string> = new Set()): KnownKind {
   return {
     template: "/spec/template",
     shortNames: [],
-    leavesHeldPods: false,
-    podsBy: "",
+    keepsPendingPods: false,
+    replicaSetLabel: "",
     completeWhen:
-      "`status.observedGeneration` is the generation, `updatedReplicas` and `availableReplicas` (else `readyReplicas`) are `spec.replicas`, and `replicas` are no more, as far as its definition or its status has such fields; what the definition has and the status has not is 0",
+      "`status.observedGeneration` equals the generation, `updatedReplicas` and `availableReplicas` (otherwise `readyReplicas`) equal `spec.replicas`, and `replicas` is not higher. Only fields that the definition or the status has are checked. A field that is in the definition but not in the status is 0.",
     progress: (object) => progressOfAny(object, statusFields),
   };
 }
 
-/** One of which the API server does not tell what its status may have. */
-export const anyKind: KnownKind = kindOf();
+/** The rules of a kind whose status fields the API server does not show. */
+export const anyKind: KnownKind = genericKind();
 
 function progressOfAny({ metadata, spec, status }: WorkloadObject, statusFields: ReadonlySet<string>): Progress {
-  const told = fieldsOf(status);
-  const asked = fieldsOf(spec);
-  if (asked.paused === true) return { state: "idle" };
-  const count = (name: string) => numberOf(told[name]) ?? (statusFields.has(name) ? 0 : undefined);
-  const { observedGeneration } = told;
-  const tellsGeneration = observedGeneration !== undefined || statusFields.has("observedGeneration");
-  const observed = !tellsGeneration || isObserved(metadata?.generation, observedGeneration);
-  const there = numberOf(told.replicas);
-  const wanted = numberOf(asked.replicas) ?? there ?? 1;
+  const statusValues = fieldsOf(status);
+  const specFields = fieldsOf(spec);
+  if (specFields.paused === true) return { state: "idle" };
+  const count = (name: string) => numberOf(statusValues[name]) ?? (statusFields.has(name) ? 0 : undefined);
+  const { observedGeneration } = statusValues;
+  const showsGeneration = observedGeneration !== undefined || statusFields.has("observedGeneration");
+  const observed = !showsGeneration || isObserved(metadata?.generation, observedGeneration);
+  const there = numberOf(statusValues.replicas);
+  const wanted = numberOf(specFields.replicas) ?? there ?? 1;
   const updated = count("updatedReplicas") ?? (observed ? wanted : 0);
   const available = count("availableReplicas") ?? count("readyReplicas") ?? (observed ? wanted : 0);
   return progressByCounts({ observed, wanted, toUpdate: wanted, updated, available, there });

@@ -1,26 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { everybody } from "../../../../test/support/domain/compatibility.ts";
+import { allCompatibilities } from "../../../../test/support/domain/compatibility.ts";
 import { configMap, lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
-import { beingRolled } from "../../config/template-source.ts";
+import { rollInProgress } from "../../config/template-source.ts";
 import { patchFor } from "../../patch/workload-patch.ts";
 import { planRollout } from "../../plan/plan.ts";
-import { isMadeOf, withProgressOf } from "../cached-workload.ts";
+import { matchesObject, withProgressOf } from "../cached-workload.ts";
 import { invalidScheduler } from "../scheduling-hold.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../workload.ts";
-import { readWantedKind, rowOf } from "./requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "./requested-kind.ts";
 
-const wanted = readWantedKind("rollouts.argoproj.io");
+const wanted = parseRequestedKind("rollouts.argoproj.io");
 if (wanted === undefined) throw new Error("rollouts.argoproj.io cannot be named");
-const row = rowOf(wanted, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
+const row = requestedKindRow(wanted, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
 const [configHash, strategy] = ["wave.pusher.com/config-hash", "reloader.stakater.com/rollout-strategy"];
 const now = Date.UTC(2026, 10, 22, 4, 5, 6, 789);
 
 const rollout = (annotations: Readonly<Record<string, string>>) =>
-  toWorkload(row, workloadObject({ pod: readsAll("ConfigMap", "web"), annotations }), everybody);
+  toWorkload(row, workloadObject({ pod: readsAll("ConfigMap", "web"), annotations }), allCompatibilities);
 
 /** What is written of a Rollout when a ConfigMap of this value is there. */
 function written(workload: Workload, value: string) {
-  const plan = planRollout(workload, lookupOf(configMap("web", { a: value })), everybody);
+  const plan = planRollout(workload, lookupOf(configMap("web", { a: value })), allCompatibilities);
   const patch = patchFor(workload, plan, now) ?? [];
   return { plan, adds: patch.filter(({ op }) => op === "add") };
 }
@@ -34,12 +34,20 @@ describe("a Rollout that is to be restarted", () => {
   });
 
   it("keeps the hash of which nobody has heard yet: its generation does not tell of that, and the next would be taken for the first", () => {
-    const plan = planRollout(rollout({ [strategy]: "restart" }), lookupOf(configMap("web", { a: "1" })), everybody);
+    const plan = planRollout(
+      rollout({ [strategy]: "restart" }),
+      lookupOf(configMap("web", { a: "1" })),
+      allCompatibilities,
+    );
     const patch = patchFor(rollout({ [strategy]: "restart" }), plan, now);
     expect(patch).toContainEqual({ op: "test", path: hashPath, value: null });
-    const recorded = rollout({ [strategy]: "restart", [configHash]: beingRolled });
-    const next = patchFor(recorded, planRollout(recorded, lookupOf(configMap("web", { a: "1" })), everybody), now);
-    expect(next).toContainEqual({ op: "test", path: hashPath, value: beingRolled });
+    const recorded = rollout({ [strategy]: "restart", [configHash]: rollInProgress });
+    const next = patchFor(
+      recorded,
+      planRollout(recorded, lookupOf(configMap("web", { a: "1" })), allCompatibilities),
+      now,
+    );
+    expect(next).toContainEqual({ op: "test", path: hashPath, value: rollInProgress });
   });
 
   it("is restarted when what its Pods see changes, with no change of its template", () => {
@@ -86,8 +94,8 @@ describe("a Rollout whose template is that of a Deployment", () => {
     templateAnnotations: { [configHash]: "v2:of the Deployment" },
   });
   const read = (object: WorkloadObject, generation = 7) => {
-    if (row.borrowing === undefined) throw new Error("Rollouts borrow");
-    return row.borrowing.withTemplate(object, spec?.template, generation);
+    if (row.workloadRef === undefined) throw new Error("Rollouts borrow");
+    return row.workloadRef.withTemplate(object, spec?.template, generation);
   };
 
   it("is not rolled while that cannot be read, and says why", () => {
@@ -96,7 +104,7 @@ describe("a Rollout whose template is that of a Deployment", () => {
       [borrower({}, { kind: "ReplicaSet" }), "Wave reads only those of Deployments"],
       [borrower({}, { name: "../../secrets/x" }), "Wave reads only those of Deployments"],
     ] as const) {
-      const recorded = { ...toWorkload(row, object, everybody), recordedHash: "v2:before" };
+      const recorded = { ...toWorkload(row, object, allCompatibilities), recordedHash: "v2:before" };
       const { plan, adds } = written(recorded, "1");
       expect(adds).toEqual([]);
       expect(plan).toMatchObject({ outcome: "ignore", reason: expect.stringContaining(why) });
@@ -107,7 +115,7 @@ describe("a Rollout whose template is that of a Deployment", () => {
   it("is not taken for one whose template was read, whatever its owner writes into it", () => {
     const forged = { generation: 7 };
     const own = { ...borrower({}, forged), spec: { ...borrower({}, forged).spec, template: spec?.template } };
-    const workload = toWorkload(row, own as WorkloadObject, everybody);
+    const workload = toWorkload(row, own as WorkloadObject, allCompatibilities);
     expect(written(workload, "1").plan.reason).toContain("there is none of this name here");
   });
 
@@ -115,7 +123,7 @@ describe("a Rollout whose template is that of a Deployment", () => {
     "has no template of which anything is read where it borrows that of %j",
     (workloadRef) => {
       const object = { ...borrower(), spec: { workloadRef, template: null } } as unknown as WorkloadObject;
-      const make = () => written(toWorkload(row, object, everybody), "1");
+      const make = () => written(toWorkload(row, object, allCompatibilities), "1");
       if (workloadRef === null) expect(make).toThrow("it has no spec.template.spec");
       else expect(make()).toMatchObject({ adds: [], plan: { outcome: "ignore" } });
     },
@@ -126,23 +134,23 @@ describe("a Rollout whose template is that of a Deployment", () => {
     const annotations = { "rollout.argoproj.io/workload-generation": long };
     const status = { currentPodHash: long };
     const object = { ...borrower(annotations, { apiVersion: long, kind: long, name: long }), status };
-    const { templateSource } = toWorkload(row, object as unknown as WorkloadObject, everybody);
+    const { templateSource } = toWorkload(row, object as unknown as WorkloadObject, allCompatibilities);
     expect(JSON.stringify(templateSource).length).toBeLessThan(2_000);
   });
 
   it("has its hash in an annotation of its own, and leaves alone what stands in the template", () => {
-    const { plan, adds } = written(toWorkload(row, read(borrower()), everybody), "1");
+    const { plan, adds } = written(toWorkload(row, read(borrower()), allCompatibilities), "1");
     expect(adds.map(({ path }) => path)).toEqual([`/metadata/annotations/${configHash.replace("/", "~1")}`]);
     const hash = "hash" in plan ? plan.hash : "";
-    const recorded = toWorkload(row, read(borrower({ [configHash]: hash })), everybody);
-    expect(recorded.rolledBy).toBe("templateSource");
+    const recorded = toWorkload(row, read(borrower({ [configHash]: hash })), allCompatibilities);
+    expect(recorded.strategy.name).toBe("templateSource");
     expect(written(recorded, "1").plan.outcome).toBe("current");
     const rolled = written(recorded, "2");
     expect([rolled.plan.outcome, rolled.adds.map(({ path }) => path)]).toEqual(["roll", adds.map(({ path }) => path)]);
   });
 
   it("is to be rolled after a crash in between, also where what was edited is as it was before", () => {
-    const workload = toWorkload(row, read(borrower({ [configHash]: beingRolled })), everybody);
+    const workload = toWorkload(row, read(borrower({ [configHash]: rollInProgress })), allCompatibilities);
     for (const value of ["1", "2"]) expect(written(workload, value).plan.outcome).toBe("roll");
   });
 
@@ -150,19 +158,23 @@ describe("a Rollout whose template is that of a Deployment", () => {
     const workload = toWorkload(
       row,
       read(borrower({ [strategy]: "restart", [configHash]: `v2:${"0".repeat(64)}` })),
-      everybody,
+      allCompatibilities,
     );
     expect(written(workload, "2").adds.map(({ path }) => path)).toContain("/spec/restartAt");
   });
 
   it("is made again from what is stored when its controller knows of another template, and not for its status", () => {
     const known = (generation: string) => borrower({ "rollout.argoproj.io/workload-generation": generation });
-    const workload = toWorkload(row, read(known("7")), everybody);
+    const workload = toWorkload(row, read(known("7")), allCompatibilities);
     expect(
-      isMadeOf(workload, { ...known("7"), status: { phase: "Paused" } } as unknown as WorkloadObject, everybody),
+      matchesObject(
+        workload,
+        { ...known("7"), status: { phase: "Paused" } } as unknown as WorkloadObject,
+        allCompatibilities,
+      ),
     ).toBe(true);
-    expect(isMadeOf(workload, known("8"), everybody)).toBe(false);
-    expect(isMadeOf(toWorkload(row, known("7"), everybody), known("7"), everybody)).toBe(false);
+    expect(matchesObject(workload, known("8"), allCompatibilities)).toBe(false);
+    expect(matchesObject(toWorkload(row, known("7"), allCompatibilities), known("7"), allCompatibilities)).toBe(false);
   });
 
   it("is under way until its controller has seen the template that was read", () => {

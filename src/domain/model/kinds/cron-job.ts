@@ -1,15 +1,15 @@
 import type { KnownKind } from "./known-kind.ts";
 
 /**
- * A CronJob: its Pods come with its runs, each of which reads configuration afresh. One that somebody asks to have rolled is run
- * once beside its schedule.
+ * A CronJob. Each scheduled run creates new Pods, which read the current configuration. For a rollout, Wave runs the CronJob once in
+ * addition to its schedule.
  */
 export const cronJob: KnownKind = {
   template: "/spec/jobTemplate/spec/template",
   shortNames: ["cj", "cronjob"],
-  leavesHeldPods: false,
-  podsBy: undefined,
-  rolledBy: "run",
-  completeWhen: "its run was made: it is run once, beside its schedule",
+  keepsPendingPods: false,
+  replicaSetLabel: undefined,
+  strategy: "run",
+  completeWhen: "its additional run was created. Wave runs it once, in addition to its schedule.",
   progress: () => ({ state: "idle" }),
 };

@@ -8,9 +8,12 @@ import {
 } from "../../../../test/support/domain/objects.ts";
 import { planRollout } from "../../plan/plan.ts";
 import { toWorkload, type WorkloadObject } from "../workload.ts";
-import { readWantedKind, rowOf, type WantedKind } from "./requested-kind.ts";
+import { parseRequestedKind, type RequestedKind, requestedKindRow } from "./requested-kind.ts";
 
-const row = rowOf(readWantedKind("jobs.batch") as WantedKind, { apiVersion: "batch/v1", kind: "Job" });
+const row = requestedKindRow(parseRequestedKind("jobs.batch") as RequestedKind, {
+  apiVersion: "batch/v1",
+  kind: "Job",
+});
 const lookup = lookupOf(configMap("web", { a: "1" }));
 
 function planOf(ownerReferences: readonly object[]) {

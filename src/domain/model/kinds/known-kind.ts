@@ -1,20 +1,20 @@
 import type { WorkloadRow } from "../kind-row.ts";
 
-/** What Wave knows of a kind before it finds it in a cluster. */
+/** The rules of a kind that Wave knows before it finds the kind in a cluster. */
 export interface KnownKind
   extends Pick<
     WorkloadRow,
     | "template"
     | "shortNames"
-    | "leavesHeldPods"
-    | "podsBy"
-    | "rolledBy"
-    | "leavesControlled"
+    | "keepsPendingPods"
+    | "replicaSetLabel"
+    | "strategy"
+    | "skipsControlled"
     | "restartAt"
-    | "borrowing"
-    | "keepsContainers"
+    | "workloadRef"
+    | "inPlaceUpdateMistake"
     | "progress"
   > {
-  /** By what its progress is told, as docs/kinds.md says it. */
+  /** When a rollout is complete, as docs/kinds.md describes it. */
   readonly completeWhen: string;
 }

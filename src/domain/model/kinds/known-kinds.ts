@@ -5,7 +5,9 @@ import { job } from "./job.ts";
 import type { KnownKind } from "./known-kind.ts";
 import { advancedStatefulSet, cloneSet } from "./kruise.ts";
 
-/** The kinds of which Wave knows more than of any other, by their ids. */
+// domain/model/kinds: the rules of each kind of workload beyond apps/v1. Knows the model only.
+
+/** The kinds with special rules, by id. */
 export const knownKinds: Readonly<Record<WorkloadKind, KnownKind>> = {
   "rollouts.argoproj.io": argoRollout,
   "clonesets.apps.kruise.io": cloneSet,

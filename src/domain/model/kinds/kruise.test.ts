@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { workloadObject } from "../../../../test/support/domain/objects.ts";
 import { toWorkload } from "../workload.ts";
-import { readWantedKind, rowOf } from "./requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "./requested-kind.ts";
 
 /** What is wrong with an opted-in object of a kind of OpenKruise that reads a ConfigMap. */
 function mistakes(id: string, spec: object, env: readonly object[] = [], reads = true) {
-  const wanted = readWantedKind(id);
+  const wanted = parseRequestedKind(id);
   if (wanted === undefined) throw new Error(`${id} cannot be named`);
-  const row = rowOf(wanted, { apiVersion: "apps.kruise.io/v1beta1", kind: "Any" });
+  const row = requestedKindRow(wanted, { apiVersion: "apps.kruise.io/v1beta1", kind: "Any" });
   const envFrom = reads ? [{ configMapRef: { name: "page" } }] : [];
   const containers = [{ name: "web", env, envFrom }] as never;
   return toWorkload(row, workloadObject({ spec: { ...spec }, pod: { containers } })).mistakes.map(

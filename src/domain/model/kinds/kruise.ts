@@ -4,32 +4,32 @@ import type { WorkloadObject } from "../workload-references.ts";
 import type { KnownKind } from "./known-kind.ts";
 import { fieldsOf, isObserved, numberOf, progressByCounts } from "./replica-counts.ts";
 
-/** A CloneSet of OpenKruise: https://openkruise.io/docs/user-manuals/cloneset. */
+/** An OpenKruise CloneSet: https://openkruise.io/docs/user-manuals/cloneset. */
 export const cloneSet: KnownKind = {
   template: "/spec/template",
   shortNames: ["clone", "cloneset"],
-  leavesHeldPods: false,
-  podsBy: "",
+  keepsPendingPods: false,
+  replicaSetLabel: "",
   completeWhen:
-    "of this generation, all Pods but those of `updateStrategy.partition` (a number or a percentage, which is rounded up, but not to all) are updated, all are available, and there are no more of them",
-  keepsContainers: (object) => keptInPlace(object, fieldsOf(fieldsOf(object.spec).updateStrategy).type),
+    "for the current generation, all Pods are updated except those of `updateStrategy.partition`, all Pods are available, and there are no extra Pods. The partition is a number or a percentage. A percentage is rounded up, but not to all Pods.",
+  inPlaceUpdateMistake: (object) => inPlaceMistake(object, fieldsOf(fieldsOf(object.spec).updateStrategy).type),
   progress: (object) => {
     const { paused, partition } = fieldsOf(fieldsOf(object.spec).updateStrategy);
     return paused === true ? { state: "idle" } : progressOf(object, partition);
   },
 };
 
-/** An Advanced StatefulSet of OpenKruise: https://openkruise.io/docs/user-manuals/advancedstatefulset. */
+/** An OpenKruise Advanced StatefulSet: https://openkruise.io/docs/user-manuals/advancedstatefulset. */
 export const advancedStatefulSet: KnownKind = {
   template: "/spec/template",
   shortNames: ["asts"],
-  leavesHeldPods: true,
-  podsBy: "",
+  keepsPendingPods: true,
+  replicaSetLabel: "",
   completeWhen:
-    "as of a CloneSet, with `updateStrategy.rollingUpdate.partition`; with OnDelete no Pod is replaced at all",
-  keepsContainers: (object) => {
+    "the same as for a CloneSet, with `updateStrategy.rollingUpdate.partition`. With OnDelete, no Pod is replaced.",
+  inPlaceUpdateMistake: (object) => {
     const { rollingUpdate } = fieldsOf(fieldsOf(object.spec).updateStrategy);
-    return keptInPlace(object, fieldsOf(rollingUpdate).podUpdatePolicy);
+    return inPlaceMistake(object, fieldsOf(rollingUpdate).podUpdatePolicy);
   },
   progress: (object) => {
     const { type, rollingUpdate } = fieldsOf(fieldsOf(object.spec).updateStrategy);
@@ -40,21 +40,21 @@ export const advancedStatefulSet: KnownKind = {
 };
 
 function progressOf({ metadata, spec, status }: WorkloadObject, partition: unknown): Progress {
-  const told = fieldsOf(status);
+  const statusFields = fieldsOf(status);
   const wanted = numberOf(fieldsOf(spec).replicas) ?? 1;
   return progressByCounts({
-    observed: isObserved(metadata?.generation, told.observedGeneration),
+    observed: isObserved(metadata?.generation, statusFields.observedGeneration),
     wanted,
     toUpdate: wanted - keptBy(partition, wanted),
-    updated: numberOf(told.updatedReplicas) ?? 0,
-    available: numberOf(told.availableReplicas) ?? numberOf(told.readyReplicas) ?? 0,
-    // Those of before count as available, too, until what maxSurge made is taken away again.
-    there: numberOf(told.replicas),
+    updated: numberOf(statusFields.updatedReplicas) ?? 0,
+    available: numberOf(statusFields.availableReplicas) ?? numberOf(statusFields.readyReplicas) ?? 0,
+    // Old Pods are also available until the extra Pods of maxSurge are deleted.
+    there: numberOf(statusFields.replicas),
   });
 }
 
 /**
- * How many Pods a partition leaves as they are: a percentage is rounded up, but less than 100% leaves one to be updated
+ * Returns how many Pods a partition does not update. A percentage is rounded up, but below 100% at least one Pod is updated
  * (https://openkruise.io/docs/user-manuals/cloneset#partition, and `expectedUpdatedReplicas` of a CloneSet's status).
  */
 function keptBy(partition: unknown, replicas: number): number {
@@ -65,15 +65,16 @@ function keptBy(partition: unknown, replicas: number): number {
 }
 
 /**
- * An update in place changes the annotations of running Pods and restarts no container, but those whose environment has one of the
- * annotations that changed (https://openkruise.io/docs/core-concepts/inplace-update).
+ * Returns why an update in place makes no container read new configuration; undefined if it does. An update in place changes the
+ * annotations of running Pods. It restarts only containers whose environment has one of the changed annotations
+ * (https://openkruise.io/docs/core-concepts/inplace-update).
  */
-function keptInPlace({ spec }: WorkloadObject, policy: unknown): string | undefined {
+function inPlaceMistake({ spec }: WorkloadObject, policy: unknown): string | undefined {
   if (policy !== "InPlaceIfPossible" && policy !== "InPlaceOnly") return undefined;
   const { containers = [], initContainers = [] } = spec?.template?.spec ?? {};
   const sources = [...containers, ...initContainers].flatMap(({ env }) => env ?? []);
   if (sources.some(({ valueFrom }) => valueFrom?.fieldRef?.fieldPath === hashPath)) return undefined;
-  return `with ${policy} no container reads its configuration anew: use ReCreate, or read ${hashPath} into the environment by a fieldRef`;
+  return `Update policy ${policy} restarts no container, so Pods keep the old configuration. Use ReCreate, or add ${hashPath} to the environment with a fieldRef.`;
 }
 
 const hashPath = `metadata.annotations['${configHash}']`;

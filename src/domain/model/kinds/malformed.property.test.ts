@@ -1,15 +1,15 @@
 import fc from "fast-check";
-import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
 import { describe, expect, it } from "vitest";
+import type { PodSpec } from "#kubernetes";
 import { configMap, defaultPolicy, lookupOf, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { patchFor } from "../../patch/workload-patch.ts";
 import { planRollout } from "../../plan/plan.ts";
-import { MalformedWorkload, toWorkload, type WorkloadObject, workloadIfAny } from "../workload.ts";
-import { readWantedKind, rowOf } from "./requested-kind.ts";
+import { MalformedWorkload, toWorkload, toWorkloadIfValid, type WorkloadObject } from "../workload.ts";
+import { parseRequestedKind, requestedKindRow } from "./requested-kind.ts";
 
-const wanted = readWantedKind("widgets.example.com");
+const wanted = parseRequestedKind("widgets.example.com");
 if (wanted === undefined) throw new Error("widgets are a kind");
-const row = rowOf(wanted, { apiVersion: "example.com/v1", kind: "Widget" });
+const row = requestedKindRow(wanted, { apiVersion: "example.com/v1", kind: "Widget" });
 const lookup = lookupOf(configMap("web", { a: "1" }));
 const source = { name: "web", optional: false };
 const pod = {
@@ -43,7 +43,7 @@ function withOther(object: WorkloadObject, place: readonly string[], other: unkn
 
 const places = placesIn({ spec: good.spec, status: good.status }).filter((place) => place.length > 0);
 const planned = (object: WorkloadObject) => {
-  const workload = workloadIfAny(row, object, { ...defaultPolicy, providerClasses: true });
+  const workload = toWorkloadIfValid(row, object, { ...defaultPolicy, providerClasses: true });
   if (workload === undefined) return undefined;
   const plan = planRollout(workload, lookup, { ...defaultPolicy, providerClasses: true });
   patchFor(workload, plan);

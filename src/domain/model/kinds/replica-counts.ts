@@ -1,44 +1,44 @@
 import type { Progress } from "../progress.ts";
 
-/** Numbers of Pods, by which many kinds tell how far their rollout is. */
-export interface Counts {
-  /** Whether they are of the spec as it is now. */
+/** The numbers of Pods that show the progress of a rollout for many kinds. */
+export interface ReplicaCounts {
+  /** Whether the numbers reflect the current spec. */
   readonly observed: boolean;
-  /** How many there are to be. */
+  /** The desired number of Pods. */
   readonly wanted: number;
-  /** How many are to be made of the newest template; fewer than `wanted` where a partition keeps some. */
+  /** The desired number of Pods with the newest template. Lower than `wanted` if a partition keeps old Pods. */
   readonly toUpdate: number;
   readonly updated: number;
   readonly available: number;
-  /** How many there are, where there may be more than wanted. */
+  /** The actual number of Pods, if it may be higher than `wanted`. */
   readonly there?: number | undefined;
 }
 
-/** How far a rollout is by the numbers of its Pods. */
-export function progressByCounts(counts: Counts): Progress {
+/** Returns the progress of a rollout from the numbers of its Pods. */
+export function progressByCounts(counts: ReplicaCounts): Progress {
   const { observed, wanted, toUpdate, updated, available, there = wanted } = counts;
   const isDone = observed && updated >= Math.min(toUpdate, wanted) && available >= wanted && there <= wanted;
   if (!isDone) return { state: "progressing", step: 2 * updated + available - there, available };
   return toUpdate <= 0 || wanted === 0 ? { state: "idle" } : { state: "complete", since: undefined };
 }
 
-/** A number of a status or spec; undefined where it is none. */
+/** Returns a number of a status or spec; undefined if the value is not a number. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Whether a status is of the spec as it is now: the generation that it names, a number or as a text. */
+/** Reports whether a status reflects the current spec. The observed generation may be a number or a text. */
 export function isObserved(generation: number | undefined, observed: unknown): boolean {
   const seen = typeof observed === "string" ? Number(observed) : (numberOf(observed) ?? 0);
   return seen > 0 && seen >= (generation ?? 0);
 }
 
-/** The fields of a spec or status, of which nothing is known. */
+/** Returns the fields of a spec or status of unknown type; no fields if the value is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** A text of a spec or status; "" where it is none. */
+/** Returns a text of a spec or status; "" if the value is not a text. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readWantedKind, rowOf } from "./requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "./requested-kind.ts";
 
 describe("a kind that is wanted", () => {
   it.each([
@@ -8,7 +8,7 @@ describe("a kind that is wanted", () => {
     [" example.com/v1/widgets=/spec/podTemplate", "widgets.example.com", "v1", "/spec/podTemplate"],
     ["widgets.example.com=/spec/a/template", "widgets.example.com", undefined, "/spec/a/template"],
   ])("is read from %s", (text, id, version, template) => {
-    expect(readWantedKind(text)).toMatchObject({ id, version, template });
+    expect(parseRequestedKind(text)).toMatchObject({ id, version, template });
   });
 
   it.each([
@@ -26,12 +26,12 @@ describe("a kind that is wanted", () => {
     "widgets.example.com=/spec/containers/0~1",
     "widgets.example.com=/spec=/template",
   ])("is not read from %j", (text) => {
-    expect(readWantedKind(text)).toBeUndefined();
+    expect(parseRequestedKind(text)).toBeUndefined();
   });
 
   it("is as it was found, with what is known of it", () => {
-    const wanted = readWantedKind("statefulsets.apps.kruise.io");
-    const row = wanted && rowOf(wanted, { apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet" });
+    const wanted = parseRequestedKind("statefulsets.apps.kruise.io");
+    const row = wanted && requestedKindRow(wanted, { apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet" });
     expect(row).toMatchObject({ id: "statefulsets.apps.kruise.io", kind: "StatefulSet", leavesHeldPods: true });
     expect(row?.annotationsRaiseGeneration).toBe(false);
   });

@@ -1,42 +1,42 @@
 import { isDnsLabel, isDnsSubdomain } from "../../syntax/dns-name.ts";
 import type { WorkloadKind, WorkloadRow } from "../kind-row.ts";
-import { anyKind, kindOf } from "./any-kind.ts";
+import { anyKind, genericKind } from "./any-kind.ts";
 import type { KnownKind } from "./known-kind.ts";
 import { knownKinds } from "./known-kinds.ts";
 
-/** A kind of workload that is to be rolled besides the built-in ones, wherever its API is there. */
-export interface WantedKind {
+/** A kind of workload that `--workload-kinds` adds to the built-in kinds. Wave rolls it if the cluster has its API. */
+export interface RequestedKind {
   readonly id: WorkloadKind;
   readonly group: string;
-  /** Undefined: the one that the API server prefers. */
+  /** Undefined: the preferred version of the API server. */
   readonly version: string | undefined;
   readonly plural: string;
-  /** Where its pod template is, as a JSON Pointer. */
+  /** The JSON Pointer of its pod template. */
   readonly template: string;
 }
 
-/** Of Deployments, whose annotations they carry: both would be rolled. */
-const madeByOthers = "replicasets.apps";
+/** ReplicaSets have the annotations of their Deployments. Wave would roll both, so it rejects this kind. */
+const rejectedKind = "replicasets.apps";
 
-/** How {@link readWantedKind} wants a kind to be written, to complete "… is not". */
-export const wantedKindForms =
-  "a kind such as rollouts.argoproj.io, and not replicasets.apps, or group/version/resource, each with the path of its pod template where that is not /spec/template: example.com/v1/widgets=/spec/podTemplate";
+/** The syntax of {@link parseRequestedKind}, as a noun phrase for people. */
+export const requestedKindForms =
+  "a kind such as rollouts.argoproj.io (except replicasets.apps), or group/version/resource. If the pod template is not at /spec/template, add its path: example.com/v1/widgets=/spec/podTemplate";
 
 /**
- * Reads one kind as `--workload-kinds` names it: `resource.group` or `group/version/resource`, and after a "=" the path of its
- * pod template. Undefined where it is no such thing.
+ * Parses one kind of `--workload-kinds`: `resource.group` or `group/version/resource`, optionally followed by "=" and the path of its pod
+ * template. Returns undefined if the text is invalid.
  */
-export function readWantedKind(text: string): WantedKind | undefined {
+export function parseRequestedKind(text: string): RequestedKind | undefined {
   const [name = "", path, ...rest] = text.trim().split("=");
   const named = rest.length > 0 ? undefined : readName(name);
   if (named === undefined) return undefined;
   const id = `${named.plural}.${named.group}`;
-  if (id === madeByOthers) return undefined;
+  if (id === rejectedKind) return undefined;
   const template = path ?? knownKinds[id]?.template ?? anyKind.template;
   return isFieldPath(template) ? { id, ...named, template } : undefined;
 }
 
-function readName(name: string): Pick<WantedKind, "group" | "version" | "plural"> | undefined {
+function readName(name: string): Pick<RequestedKind, "group" | "version" | "plural"> | undefined {
   const parts = name.split("/");
   const dot = name.indexOf(".");
   const [group = "", version, plural = ""] =
@@ -45,31 +45,31 @@ function readName(name: string): Pick<WantedKind, "group" | "version" | "plural"
   return isOne && isDnsSubdomain(group) && isDnsLabel(plural) ? { group, version, plural } : undefined;
 }
 
-/** https://kubernetes.io/docs/reference/using-api/#api-versioning, as kube-aggregator takes it. */
+/** Reports whether a text is an API version (https://kubernetes.io/docs/reference/using-api/#api-versioning), by the rules of kube-aggregator. */
 function isVersion(text: string | undefined): boolean {
   return /^v[1-9]\d{0,3}((alpha|beta)[1-9]\d{0,3})?$/.test(text ?? "");
 }
 
-/** A way through fields by their names, and no list in it. */
+/** Reports whether a text is a path of field names without lists. */
 function isFieldPath(path: string): boolean {
   return /^(\/[A-Za-z][A-Za-z0-9_-]{0,62}){1,10}$/.test(path);
 }
 
-/** What the API server knows of a resource. */
-export interface ServedResource {
+/** What discovery in the API server shows of a resource. */
+export interface DiscoveredKind {
   /** "group/version". */
   readonly apiVersion: string;
   readonly kind: string;
-  /** Which fields the status of its objects may have, where that is known. */
+  /** The fields that the status of its objects may have; undefined if unknown. */
   readonly statusFields?: ReadonlySet<string> | undefined;
 }
 
-/** The row of a kind that is there. */
-export function rowOf(
-  { id, plural, template }: WantedKind,
-  { apiVersion, kind, statusFields }: ServedResource,
+/** Returns the row of a requested kind that the cluster has. */
+export function requestedKindRow(
+  { id, plural, template }: RequestedKind,
+  { apiVersion, kind, statusFields }: DiscoveredKind,
 ): WorkloadRow {
-  const known: KnownKind = knownKinds[id] ?? kindOf(statusFields);
+  const known: KnownKind = knownKinds[id] ?? genericKind(statusFields);
   const found = { ...known, id, apiVersion, kind, plural, namespaced: true } as const;
   return { ...found, isValidated: false, annotationsRaiseGeneration: false, template };
 }

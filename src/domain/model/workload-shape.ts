@@ -1,0 +1,76 @@
+import type { OptIn } from "../compatibility/opt-in.ts";
+import type { PeerDirectives } from "../compatibility/peer-annotations.ts";
+import type { PolicyAnnotations } from "../policy/policy-annotations.ts";
+import type { LimitExceeded } from "../references/limits.ts";
+import type { Reference } from "../references/references.ts";
+import type { Warning } from "../references/warning.ts";
+import type { AnnotationReads } from "./annotation-reads.ts";
+import type { TemplateSource, WorkloadRow } from "./kind-row.ts";
+import type { Progress } from "./progress.ts";
+import type { RolloutStrategy } from "./rollout-strategy.ts";
+import type { WorkloadName } from "./workload-key.ts";
+
+/** The slim form of a workload: everything that Wave needs, and what caches keep. */
+export interface Workload extends WorkloadName {
+  /** The row of its kind. */
+  readonly row: WorkloadRow;
+  /** "" during creation, before the API server sets it. */
+  readonly uid: string;
+  /** 0 during creation, before the API server sets it. */
+  readonly generation: number;
+  /**
+   * The version of the object that was parsed; 0 if it has none. Everything here except `progress` is at least as new. Comparisons of workloads
+   * ignore it.
+   */
+  readonly resourceVersion: number;
+  /** Whether it has a deletionTimestamp. */
+  readonly deleting: boolean;
+  readonly optIn: OptIn;
+  /** What its Pods read, merged per object and way of reading, sorted. Empty if it has not opted in. */
+  readonly references: readonly Reference[];
+  /** The limit that it exceeds, so that its references are unknown. Undefined if it has not opted in, except for the limit of its namespace. */
+  readonly limitExceeded: LimitExceeded | undefined;
+  /** The annotations that decide about it, for the tests of a patch. */
+  readonly annotationReads: AnnotationReads;
+  /** The Wave annotations and those of the enabled compatibilities, or a digest of them. Equal if they are equal. */
+  readonly annotationsFingerprint: string;
+  /** What annotations of other controllers request; undefined if no compatibility is enabled. */
+  readonly peer: PeerDirectives | undefined;
+  readonly strategy: RolloutStrategy;
+  /** The object whose pod template it uses; undefined if it has its own. */
+  readonly templateSource: TemplateSource | undefined;
+  /** The annotation that has its hash, or that will have it. */
+  readonly hashAnnotation: string;
+  /** The hash in that annotation. */
+  readonly recordedHash: string | undefined;
+  /** The raw annotation with its recorded configuration; undefined if absent. */
+  readonly recordedConfig: string | undefined;
+  /** The raw annotation with the versions of SecretProviderClasses that its hash includes; undefined if absent. */
+  readonly recordedClasses: string | undefined;
+  /** Whether it has any annotations, of anyone. A JSON Patch needs to know. */
+  readonly hasAnnotations: boolean;
+  /** Whether its pod template has metadata. Built-in kinds always have it, because their selectors match its labels. */
+  readonly hasTemplateMetadata: boolean;
+  /** Whether its pod template has any annotations. */
+  readonly hasTemplateAnnotations: boolean;
+  /** `spec.template.spec.schedulerName`. */
+  readonly schedulerName: string | undefined;
+  /** The scheduler to restore, from the annotation of the scheduling hold; undefined if absent. */
+  readonly schedulerToRestore: string | undefined;
+  /** Whether Stakater Reloader left it paused. */
+  readonly pausedByReloader: boolean;
+  /** Whether it has the finalizer of an old Wave version or of `--owner-references`. */
+  readonly oldFinalizer: boolean;
+  /** Warnings about invalid annotations. */
+  readonly mistakes: readonly Warning[];
+  /** Its raw policy annotations. */
+  readonly policy: PolicyAnnotations;
+  /** The progress of its rollout. */
+  readonly progress: Progress;
+  /** When field manager `wave` last changed it, in seconds since the epoch; 0 if never, or if none of its fields is left. */
+  readonly rolledAt: number;
+  /** The raw annotation with the number of rollouts without a quiet time between them; undefined if absent. */
+  readonly consecutiveRollouts: string | undefined;
+  /** The other field manager that changed its spec or metadata last; undefined if there is none. */
+  readonly editedBy: string | undefined;
+}
