@@ -11,59 +11,59 @@ import type { Logger } from "../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { Webhook, WebhookOptions } from "../webhook/webhook.ts";
 import { type Connection, createConnection } from "./connect.ts";
-import { HashKeysKeeper } from "./hash-key/hash-keys.ts";
-import { createElector, type Elector } from "./leader-election/leader-election.ts";
+import { HashKeyStore } from "./hash-key/hash-key-store.ts";
+import { createLeaderElector, type LeaderElector } from "./leader-election/leader-election.ts";
 import type { Settings } from "./settings.ts";
 
-/** The parts of Wave, put together; none of them does anything yet. */
+/** The assembled parts of Wave. None of them has started. */
 export interface Assembly {
   readonly client: ApiClient;
   readonly connection: Connection;
   readonly caches: Caches;
   readonly controller: Controller;
-  /** Undefined where hashes have no key. */
-  readonly hashKeys: HashKeysKeeper | undefined;
-  /** Undefined where it is off. */
+  /** Undefined if hashes have no key. */
+  readonly hashKeys: HashKeyStore | undefined;
+  /** Undefined if webhooks are off. */
   readonly webhook: Webhook | undefined;
-  /** Undefined where this process leads alone. */
-  readonly elector: Elector | undefined;
+  /** Undefined without leader election. */
+  readonly elector: LeaderElector | undefined;
 }
 
-/** What every part gets of the world around it; a simulation brings all of it. */
-export interface Surroundings {
+/** Dependencies that all parts share. The simulation replaces all of them. */
+export interface AssemblyDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly version: string;
-  /** Who this process is, among its replicas and in the API server's audit log. */
+  /** Identity of this process among its replicas and in the API server's audit log. */
   readonly identity: string;
-  /** Numbers in [0, 1). Default Math.random. */
+  /** Returns numbers in [0, 1). Default: Math.random. */
   readonly random?: () => number;
-  /** What carries requests; see {@link createApiClient}. */
+  /** Opens connections; see {@link createApiClient}. */
   readonly connect?: ApiClientOptions["connect"];
-  /** Who tells people what Events tell. */
+  /** Sends notifications of Events. */
   readonly notifier?: { readonly recorded: EventRecorderOptions["onRecorded"] } | undefined;
-  /** What serves admission. Default: HTTPS with certificates. */
+  /** Creates the webhook. Default: HTTPS with certificates. */
   readonly createWebhook?: (options: WebhookOptions) => Webhook;
 }
 
-/** Puts the parts together as the settings say. Throws where the settings contradict each other. */
+/** Creates all parts for these settings. Throws an Error if the settings contradict each other. */
 export async function assemble(
   settings: Settings,
   config: ClusterConfig,
-  surroundings: Surroundings,
+  surroundings: AssemblyDependencies,
 ): Promise<Assembly> {
   const { clock, log, metrics, version, identity, random = Math.random, connect, notifier } = surroundings;
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
   const reachability = createReachability({ server: config.server.origin, clock, log, metrics });
   const client = createApiClient({ config, clock, metrics, userAgent, reachability, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random };
-  const told = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
-  const recorder = createEventRecorder({ client, clock, log, metrics, ...told });
+  const eventSource = { component: "wave", instance: identity, onRecorded: notifier?.recorded };
+  const recorder = createEventRecorder({ client, clock, log, metrics, ...eventSource });
   const { crossNamespace, firstSight, namespaces, schedulingHold, pacing, compatibility, providerClasses, ownership } =
     settings;
   const hashKeys = assembleHashKeys(settings, connected, () => controlled.controller.onPolicyChange());
-  // Every plan takes the keys as they are then. Before they are known nothing may be decided: see runAssembly.
+  // Every plan uses the current keys. No plan may run before they are known: see runAssembly.
   const policy: Policy = {
     crossNamespace,
     firstSight,
@@ -73,13 +73,13 @@ export async function assemble(
     compatibility,
     providerClasses,
     ownership,
-    ofNamespace: (namespace) => controlled.caches.namespace(namespace),
+    namespacePolicyOf: (namespace) => controlled.caches.namespace(namespace),
     namesMatching: (namespace, patterns) => controlled.caches.namesMatching(namespace, patterns),
     get hashKeys() {
       return hashKeys?.known();
     },
   };
-  const readHashKeys = hashKeys && ((signal: AbortSignal) => hashKeys.readAgain(signal));
+  const readHashKeys = hashKeys && ((signal: AbortSignal) => hashKeys.reread(signal));
   const controlled = assembleController(settings, { policy, readHashKeys }, recorder, connected);
   return {
     client,
@@ -91,7 +91,7 @@ export async function assemble(
   };
 }
 
-interface Connected {
+interface ClusterDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -99,12 +99,12 @@ interface Connected {
   readonly random: () => number;
 }
 
-/** The caches tell the controller of each change; the controller reads the caches. */
+/** Creates caches and controller: the caches report each change to the controller, which reads the caches. */
 function assembleController(
   { namespaces, workloadKinds, updateRate, updateBurst, syncPeriodMs, webhooks }: Settings,
   decision: Pick<ControllerOptions, "policy" | "readHashKeys">,
   recorder: EventRecorder,
-  connected: Connected,
+  connected: ClusterDependencies,
 ): { readonly caches: Caches; readonly controller: Controller } {
   const caches: Caches = createCaches({
     ...connected,
@@ -127,20 +127,20 @@ function assembleController(
 
 function assembleHashKeys(
   { hashKeySecret: secret }: Settings,
-  connected: Connected,
+  connected: ClusterDependencies,
   onChange: () => void,
-): HashKeysKeeper | undefined {
-  return secret && new HashKeysKeeper({ ...connected, secret, onChange });
+): HashKeyStore | undefined {
+  return secret && new HashKeyStore({ ...connected, secret, onChange });
 }
 
-/** Imported only where it is on: certificates and TLS cost memory. */
+/** Creates the webhook. Imports its code only if webhooks are on, because certificates and TLS take memory. */
 async function assembleWebhook(
   { webhooks, workloadKinds, podNamespace }: Settings,
   config: ClusterConfig,
   policy: Policy,
   { lookup: cached, kinds }: Caches,
-  connected: Connected,
-  create: Surroundings["createWebhook"],
+  connected: ClusterDependencies,
+  create: AssemblyDependencies["createWebhook"],
 ): Promise<Webhook | undefined> {
   if (webhooks === undefined) return undefined;
   const createWebhook = create ?? (await import("../webhook/webhook.ts")).createWebhook;
@@ -159,12 +159,12 @@ function assembleElector(
   { leaderElection }: Settings,
   identity: string,
   recorder: EventRecorder,
-  connected: Connected,
-): Elector | undefined {
+  connected: ClusterDependencies,
+): LeaderElector | undefined {
   if (leaderElection === undefined) {
     connected.metrics.gauge(clusterMetrics.leader).set(1);
     return undefined;
   }
   const { id, ...rest } = leaderElection;
-  return createElector({ ...connected, ...rest, name: id, identity, recorder });
+  return createLeaderElector({ ...connected, ...rest, name: id, identity, recorder });
 }

@@ -25,28 +25,27 @@ const refused = new ConnectionError("get /version", { cause: new Error("connect 
 const failure = (status: number, reason: string) =>
   new ApiError({ request: "get /version", status, reason, serverMessage: "no" });
 
-describe("the first contact with the API server", () => {
-  it("asks until the server answers, says once why it does not, and is then well", async () => {
+describe("the first connection to the API server", () => {
+  it("retries until the server answers, and logs the failure once", async () => {
     const { clock, lines, connection } = connectionTo(refused, refused, refused, { gitVersion: "v1.36.0" });
     const established = connection.establish(new AbortController().signal);
     expect(connection.problem()).toMatch(/has not answered yet/);
     await clock.advance(100);
-    const problem =
-      "the API server https://api:6443 cannot be reached: get /version: connect ECONNREFUSED 10.0.0.1:6443";
+    const problem = "cannot reach the API server https://api:6443: get /version: connect ECONNREFUSED 10.0.0.1:6443";
     expect(connection.problem()).toBe(problem);
     await clock.advance(10_000);
     expect(await established).toBe("v1.36.0");
     expect(connection.problem()).toBeUndefined();
-    expect(lines).toEqual([`${problem}; trying again until it does`]);
+    expect(lines).toEqual([`${problem}; retrying`]);
   });
 
-  it("says a new reason at once and an old one again more than once in 25 s, but not at each try", async () => {
+  it("logs a new failure at once, and the same one again within 25 s but not at each attempt", async () => {
     const { clock, lines, connection } = connectionTo(refused, failure(503, "ServiceUnavailable"), failure(401, ""));
     const stop = new AbortController();
     const established = connection.establish(stop.signal);
     await clock.advance(3_500);
     expect(lines.map((line) => line.split(": ")[0])).toEqual([
-      "the API server https://api:6443 cannot be reached",
+      "cannot reach the API server https://api:6443",
       "the API server https://api:6443 does not answer",
       "the API server https://api:6443 does not accept the credentials",
     ]);
@@ -57,7 +56,7 @@ describe("the first contact with the API server", () => {
     await expect(established).rejects.toThrow("stopped");
   });
 
-  it("asks ever more rarely, but every 10 s at least", async () => {
+  it("retries with a growing delay of at most 10 s", async () => {
     const { clock, connection, asked } = connectionTo(refused);
     const stop = new AbortController();
     connection.establish(stop.signal).catch(() => {});
@@ -68,7 +67,7 @@ describe("the first contact with the API server", () => {
     stop.abort();
   });
 
-  it("counts as established where the user may not ask for the version", async () => {
+  it("is established if the user may not read the version", async () => {
     const { connection, lines } = connectionTo(failure(403, "Forbidden"));
     expect(await connection.establish(new AbortController().signal)).toBeUndefined();
     expect(connection.problem()).toBeUndefined();

@@ -7,22 +7,22 @@ import type { Logger } from "../telemetry/logging/log.ts";
 
 /** The first contact with the API server. */
 export interface Connection {
-  /** Undefined once the server has answered, before that why it has not, in one line. */
+  /** Returns undefined after the server has answered, before that the reason in one line. */
   readonly problem: () => string | undefined;
   /**
-   * Asks until the server answers and accepts who asks; resolves with its version, or with undefined where this user
-   * may not ask for it. Logs each new reason why not, and the same one again every 5 to 15 s. Rejects only with the
-   * signal's reason.
+   * Sends requests until the server answers and accepts the credentials. Resolves with its version, or with undefined if this
+   * user may not read it. Logs each new failure at once, and the same failure again every 5 to 15 s. Rejects only with the
+   * reason of the signal.
    */
   readonly establish: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
-/** More than once in 25 s: who looks at the log sees it. */
-const sayAgainMs = 5_000;
+/** Minimum time between two log lines of the same failure. It is shorter than the shutdown timeout, so short logs contain it. */
+const relogMs = 5_000;
 
 /**
- * Without this, an API server that cannot be reached would be told of by every list and watch on its own.
- * `server` is how messages name it.
+ * Creates the first connection. Without it, every list and watch would log an unreachable API server separately. `server` is the
+ * name in messages.
  */
 export function createConnection(options: {
   readonly client: Pick<ApiClient, "request">;
@@ -35,7 +35,7 @@ export function createConnection(options: {
   let problem: string | undefined = `the API server ${server} has not answered yet`;
 
   const establish = async (signal: AbortSignal): Promise<string | undefined> => {
-    let saidAt = -Infinity;
+    let loggedAt = -Infinity;
     for (let attempt = 0; ; attempt++) {
       try {
         const { gitVersion } = await client.request<{ readonly gitVersion?: string }>({
@@ -52,10 +52,10 @@ export function createConnection(options: {
           problem = undefined;
           return undefined;
         }
-        const reason = whyNot(server, error);
-        if (reason !== problem || clock.monotonic() - saidAt >= sayAgainMs) {
-          log.error(`${reason}; trying again until it does`);
-          saidAt = clock.monotonic();
+        const reason = connectionProblem(server, error);
+        if (reason !== problem || clock.monotonic() - loggedAt >= relogMs) {
+          log.error(`${reason}; retrying`);
+          loggedAt = clock.monotonic();
         }
         problem = reason;
       }
@@ -65,8 +65,8 @@ export function createConnection(options: {
   return { problem: () => problem, establish };
 }
 
-function whyNot(server: string, error: unknown): string {
-  if (!(error instanceof ApiError)) return `the API server ${server} cannot be reached: ${errorText(error)}`;
+function connectionProblem(server: string, error: unknown): string {
+  if (!(error instanceof ApiError)) return `cannot reach the API server ${server}: ${errorText(error)}`;
   if (error.status === 401) return `the API server ${server} does not accept the credentials: ${errorText(error)}`;
   return `the API server ${server} does not answer: ${errorText(error)}`;
 }

@@ -1,3 +1,4 @@
+// The manager folder: reads the settings, assembles all parts of `wave run`, starts and stops them in order. Knows every folder but cli.
 import { hostname } from "node:os";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { loadClusterConfig } from "../kube/config/cluster-config.ts";
@@ -8,46 +9,46 @@ import type { Logger } from "../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { addProcessMetrics } from "../telemetry/process-metrics.ts";
 import { type Assembly, assemble } from "./assemble.ts";
-import { boundedStop } from "./bounded.ts";
 import { electionIdentity } from "./leader-election/leader-election.ts";
-import { startPart } from "./parts.ts";
 import { runAssembly } from "./run-assembly.ts";
+import { startRunnable } from "./runnable.ts";
 import type { Settings } from "./settings.ts";
+import { withShutdownTimeout } from "./shutdown-timeout.ts";
 
-/** What the manager has of the world around it. */
+/** Dependencies of {@link runManager}. */
 export interface ManagerDependencies {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborted when it is to stop. */
+  /** Aborted to stop Wave. */
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly version: string;
 }
 
-/** Less than the 30 s after which Kubernetes kills a Pod that was told to stop, so that the log says what was late. */
-const stopLimitMs = 25_000;
+/** Less than the grace period of 30 s after which Kubernetes kills a Pod, so that the log still names a late shutdown. */
+const shutdownTimeoutMs = 25_000;
 
 /**
- * Runs Wave until `signal` is aborted: probes and metrics, then caches, webhook, leader election, workers, and ends them
- * in reverse. What is wrong with the cluster is logged and tried again for ever; rejects, with one line for a person,
- * only where that cannot help: no usable kubeconfig, a port in use, a bug, or a stop that took too long.
+ * Runs Wave until `signal` is aborted, then stops its parts in reverse order; {@link runAssembly} has the order. Logs problems of
+ * the cluster and retries for ever. Rejects with a one-line Error only if a retry cannot help: no usable kubeconfig, a port in
+ * use, a bug, or a shutdown that took too long.
  */
 export async function runManager(settings: Settings, deps: ManagerDependencies): Promise<void> {
   const failed = new AbortController();
-  const over = AbortSignal.any([deps.signal, failed.signal]);
-  const work = startAndStop(settings, deps, over, (error) => failed.abort(error));
-  await boundedStop({ work, stop: over, limitMs: stopLimitMs, clock: deps.clock });
+  const signal = AbortSignal.any([deps.signal, failed.signal]);
+  const work = assembleAndRun(settings, deps, signal, (error) => failed.abort(error));
+  await withShutdownTimeout({ work, stop: signal, limitMs: shutdownTimeoutMs, clock: deps.clock });
   if (failed.signal.aborted) throw failed.signal.reason;
   deps.log.info("stopped");
 }
 
-/** Finds the cluster, puts the parts together, and runs them. `fail` is told when a part ends by itself. */
-async function startAndStop(
+/** Finds the cluster, assembles the parts and runs them. Calls `onFailure` when a part ends by itself. */
+async function assembleAndRun(
   settings: Settings,
   deps: ManagerDependencies,
-  over: AbortSignal,
-  fail: (error: unknown) => void,
+  signal: AbortSignal,
+  onFailure: (error: unknown) => void,
 ): Promise<void> {
   const { clock, log, version, env, homeDir } = deps;
   const { kubeconfig, context } = settings;
@@ -66,16 +67,16 @@ async function startAndStop(
     yield* serveEndpoints(settings, metrics, assembly);
     logStart(settings, config, deps);
   }
-  const notifying = notifier && startPart("notifications", (signal) => notifier.run(signal), fail);
+  const notifications = notifier && startRunnable("notifications", (stop) => notifier.run(stop), onFailure);
   try {
-    await runAssembly(assembly, { log, over, fail, endpoints: endpoints() });
+    await runAssembly(assembly, { log, signal, onFailure, endpoints: endpoints() });
   } finally {
-    // Last: nobody who takes over waits for what is still to be told.
-    await notifying?.stop();
+    // Last, so that the next leader does not wait until the remaining notifications are sent.
+    await notifications?.stop();
   }
 }
 
-/** Imported only where it is on. Throws a NotifyFileError where its file cannot be used. */
+/** Creates the notifier. Imports its code only if notifications are on. Throws a NotifyFileError if the file is invalid. */
 async function assembleNotifier(
   { notify: file }: Settings,
   metrics: MetricsRegistry,
@@ -87,7 +88,7 @@ async function assembleNotifier(
   return createNotifier({ receivers: await readNotifyFile(file, env), clock, log, metrics, version });
 }
 
-/** Metrics and probes, where they are on, each as soon as it listens. */
+/** Starts the servers of metrics and probes that are on, and yields each as soon as it listens. */
 async function* serveEndpoints(
   settings: Settings,
   registry: MetricsRegistry,
@@ -102,7 +103,7 @@ async function* serveEndpoints(
     ...(hashKeys && { "hash-key": hashKeys.problem }),
     ...(webhook && { webhook: () => webhook.ready() }),
   };
-  // A process whose event loop is stuck answers no probe at all, which fails it too.
+  // A process with a blocked event loop answers no probe, which also fails it.
   const healthy: Checks = elector === undefined ? {} : { "leader-election": elector.healthy };
   yield await serveProbes({ address: healthProbeBindAddress, ready, healthy, notes: caches.notes, registry });
 }

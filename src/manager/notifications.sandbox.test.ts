@@ -6,7 +6,7 @@ import { eventually } from "../../test/support/eventually.ts";
 import { clientOf } from "../../test/support/kube/client.ts";
 import { kubeconfigOf, temporaryFiles } from "../../test/support/kube/files.ts";
 import { type Answer, startEndpoint } from "../../test/support/notify/endpoint.ts";
-import { readRunRequest } from "../cli/run/settings.ts";
+import { parseRunArguments } from "../cli/run/run-arguments.ts";
 import type { WorkloadObject } from "../domain/model/workload.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -16,7 +16,7 @@ import { runManager } from "./manager.ts";
 const core = "/api/v1/namespaces/default";
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 
-/** A cluster, an endpoint that answers so, and replicas that tell it of these outcomes. */
+/** Starts a cluster and an endpoint with these answers. `run` starts a replica that notifies the endpoint of these outcomes. */
 async function start(answers: Answer[], outcomes: readonly string[]) {
   const sandbox = await startSandbox({ controllers: false });
   const { client } = clientOf(sandbox.url);
@@ -39,8 +39,8 @@ async function start(answers: Answer[], outcomes: readonly string[]) {
       "--settle=0",
       "--max-concurrent-rollouts=0",
     ];
-    const request = readRunRequest([...files, ...off, ...flags], {});
-    if (request.asks !== "run") throw new Error("no settings");
+    const request = parseRunArguments([...files, ...off, ...flags], {});
+    if (request.action !== "run") throw new Error("no settings");
     const ending = new AbortController();
     const about = { clock: systemClock, log: silentLogger, env: {}, homeDir: folder, version: "0" };
     const ended = runManager(request.settings, { ...about, signal: ending.signal });
@@ -71,17 +71,17 @@ async function start(answers: Answer[], outcomes: readonly string[]) {
     });
     return items.map(({ spec }) => spec?.template?.metadata?.annotations?.["wave.pusher.com/config-hash"]);
   };
-  const told = async (reason: string) => {
+  const eventCounts = async (reason: string) => {
     const { items } = await client.request<{ items: (KubeObject & { reason: string; count: number })[] }>({
       method: "GET",
       path: `${core}/events`,
     });
     return items.filter((event) => event.reason === reason).map(({ count }) => count);
   };
-  return { run, create, edit, deploy, hashes, told, texts };
+  return { run, create, edit, deploy, hashes, eventCounts, texts };
 }
 
-it("an endpoint that never answers delays no rollout", async () => {
+it("does not delay rollouts when an endpoint never answers", async () => {
   const { run, create, edit, deploy, hashes, texts } = await start(Array(100).fill("never"), ["roll"]);
   await create("page", "1");
   for (let index = 0; index < 30; index++) await deploy(`web-${index}`, "page");
@@ -98,12 +98,12 @@ it("an endpoint that never answers delays no rollout", async () => {
     await edit("page", value);
     before = await eventually(() => rolledTo(before));
   }
-  // It holds the first message still, or is sent it again.
+  // The first message is still in flight, or was sent again.
   expect(new Set(texts()).size).toBe(1);
 });
 
-it("the leader alone tells, and a new one does not tell again what stands", async () => {
-  const { run, create, edit, deploy, told, texts } = await start([], ["waiting", "roll"]);
+it("sends notifications from the leader only, and a new leader does not repeat existing problems", async () => {
+  const { run, create, edit, deploy, eventCounts, texts } = await start([], ["waiting", "roll"]);
   await deploy("waits", "missing");
   const timings = ["lease-duration=6s", "renew-deadline=4s", "retry-period=500ms", "namespace=default"];
   const replica = () => run("--leader-election", ...timings.map((timing) => `--leader-election-${timing}`));
@@ -112,9 +112,9 @@ it("the leader alone tells, and a new one does not tell again what stands", asyn
   replica();
   await create("page", "1");
   await deploy("web", "page");
-  await eventually(async () => expect(await told("ConfigHashAdded")).toEqual([1]));
+  await eventually(async () => expect(await eventCounts("ConfigHashAdded")).toEqual([1]));
   await stopLeader();
-  await eventually(async () => expect(await told("ConfigMissing")).toEqual([2]));
+  await eventually(async () => expect(await eventCounts("ConfigMissing")).toEqual([2]));
   await edit("page", "2");
   await eventually(() => expect(texts()).toEqual(["waiting waits", "roll web"]));
 });

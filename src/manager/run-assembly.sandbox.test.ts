@@ -3,7 +3,7 @@ import { startSandbox } from "../../sandbox/sandbox.ts";
 import { workloadObject } from "../../test/support/domain/objects.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { clientOf } from "../../test/support/kube/client.ts";
-import { readRunRequest } from "../cli/run/settings.ts";
+import { parseRunArguments } from "../cli/run/run-arguments.ts";
 import type { WorkloadObject } from "../domain/model/workload.ts";
 import type { KubeObject } from "../kube/api/api-types.ts";
 import { fixedCredentials } from "../kube/config/credentials.ts";
@@ -13,7 +13,7 @@ import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import { assemble } from "./assemble.ts";
 import { runAssembly } from "./run-assembly.ts";
 
-it("nothing is decided before the key of hashes is known, so that no hash without one is written", async () => {
+it("writes no hash before the hash key is known", async () => {
   const sandbox = await startSandbox({ controllers: false });
   const { client } = clientOf(sandbox.url);
   const secret = "/api/v1/namespaces/default/secrets/wave-hash-key";
@@ -27,21 +27,21 @@ it("nothing is decided before the key of hashes is known, so that no hash withou
   const body = { ...web, metadata: { name: "web", annotations: metadata?.annotations } };
   await client.request({ method: "POST", path: deployments, body });
 
-  const request = readRunRequest(["--hash-key-secret=default/wave-hash-key", "--metrics-bind-address=0"], {});
-  if (request.asks !== "run") throw new Error("no settings");
+  const request = parseRunArguments(["--hash-key-secret=default/wave-hash-key", "--metrics-bind-address=0"], {});
+  if (request.action !== "run") throw new Error("no settings");
   const config = {
     server: new URL(sandbox.url),
     source: "a test",
     tls: { insecure: false },
     credentials: fixedCredentials(),
   };
-  const surroundings = { clock: systemClock, log: silentLogger, metrics: new MetricsRegistry(), version: "0" };
-  const assembly = await assemble(request.settings, config, { ...surroundings, identity: "test" });
-  const over = new AbortController();
-  const fail = (error: unknown) => over.abort(error);
-  const running = runAssembly(assembly, { log: silentLogger, over: over.signal, fail });
+  const dependencies = { clock: systemClock, log: silentLogger, metrics: new MetricsRegistry(), version: "0" };
+  const assembly = await assemble(request.settings, config, { ...dependencies, identity: "test" });
+  const stop = new AbortController();
+  const onFailure = (error: unknown) => stop.abort(error);
+  const running = runAssembly(assembly, { log: silentLogger, signal: stop.signal, onFailure });
   onTestFinished(async () => {
-    over.abort();
+    stop.abort();
     await running;
     await client.close();
     await sandbox.close();

@@ -1,43 +1,44 @@
 import { soleLeadership } from "../runtime/leadership.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import type { Assembly } from "./assemble.ts";
-import { startPart } from "./parts.ts";
+import { startRunnable } from "./runnable.ts";
 
-/** What running an {@link Assembly} needs. */
-export interface RunOptions {
+/** Options of {@link runAssembly}. */
+export interface RunAssemblyOptions {
   readonly log: Logger;
-  /** Aborted when it is to stop. */
-  readonly over: AbortSignal;
-  /** Told when a part that runs beside the others ends by itself; then aborts `over`. */
-  readonly fail: (error: unknown) => void;
-  /** What others ask this process through, each as soon as it listens; none in a simulation. */
+  /** Aborted to stop all parts. */
+  readonly signal: AbortSignal;
+  /** Called when a part ends by itself. It must abort `signal`. */
+  readonly onFailure: (error: unknown) => void;
+  /** Servers of metrics and probes, each as soon as it listens. Default: none, as in the simulation. */
   readonly endpoints?: AsyncIterable<{ readonly close: () => Promise<void> }>;
 }
 
 /**
- * The order of start and stop: endpoints, then connection, keys, caches, webhook, leader election, workers; ends in reverse
- * order, each when the one above it has ended. Rejects with what a step failed with.
+ * Starts the parts in this order and runs until `signal`: metrics and probes, connection to the API server, hash keys, caches,
+ * webhook, leader election, controller. Stops them in reverse order, each after the next one has ended. Rejects with the error of
+ * the part that failed.
  */
-export async function runAssembly(assembly: Assembly, options: RunOptions): Promise<void> {
+export async function runAssembly(assembly: Assembly, options: RunAssemblyOptions): Promise<void> {
   const { client, connection, hashKeys, caches, webhook, controller, elector } = assembly;
-  const { log, over, fail, endpoints = [] } = options;
+  const { log, signal, onFailure, endpoints = [] } = options;
   await using stack = new AsyncDisposableStack();
   stack.defer(() => client.close());
-  const start = (name: string, run: (signal: AbortSignal) => Promise<void>) => {
-    const part = startPart(name, run, fail);
+  const start = (name: string, run: (stop: AbortSignal) => Promise<void>) => {
+    const part = startRunnable(name, run, onFailure);
     stack.defer(() => part.stop());
   };
   for await (const endpoint of endpoints) stack.defer(() => endpoint.close());
   try {
-    const server = await connection.establish(over);
+    const server = await connection.establish(signal);
     log.info("connected to the API server", { server });
-    if (hashKeys !== undefined) start("the key of hashes", (signal) => hashKeys.run(signal));
-    start("the watch of the cluster", (signal) => caches.run(signal));
-    await Promise.all([hashKeys?.whenKnown(over), caches.whenSynced(over)]);
-    if (webhook !== undefined) start("the webhook", (signal) => webhook.run(signal));
-    if (elector === undefined) await controller.run(soleLeadership(over));
-    else await elector.run({ signal: over, lead: (leadership) => controller.run(leadership) });
+    if (hashKeys !== undefined) start("the hash key", (stop) => hashKeys.run(stop));
+    start("the caches", (stop) => caches.run(stop));
+    await Promise.all([hashKeys?.whenKnown(signal), caches.whenSynced(signal)]);
+    if (webhook !== undefined) start("the webhook", (stop) => webhook.run(stop));
+    if (elector === undefined) await controller.run(soleLeadership(signal));
+    else await elector.run({ signal, lead: (leadership) => controller.run(leadership) });
   } catch (error) {
-    if (!over.aborted) throw error; // what a step throws because it was told to stop is how it ends
+    if (!signal.aborted) throw error; // an error after the signal is the end, not a failure
   }
 }

@@ -1,74 +1,74 @@
 import type { CompatibilitySettings } from "../domain/compatibility/settings.ts";
-import type { WantedKind } from "../domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { PacingFlags } from "../domain/policy/pacing-flags.ts";
 import type { Policy } from "../domain/policy/policy.ts";
 import type { LogFormat, LogLevel } from "../telemetry/logging/log.ts";
-import type { SecretName } from "./hash-key/hash-key-secret.ts";
+import type { HashKeySecretName } from "./hash-key/hash-key-secret.ts";
 import type { ElectionTimings } from "./leader-election/lease.ts";
 
-/** How admission webhooks are served. */
+/** Settings of the webhooks. */
 export interface WebhookSettings {
-  /** In Go's form: `:9443`. */
+  /** An address in the form that Go uses: `:9443`. */
   readonly bindAddress: string;
   readonly tlsDirectory: string | undefined;
-  /** Then callers must show a certificate by one of the authorities in this file. */
+  /** If set, a client must present a certificate that an authority in this file signed. */
   readonly clientCaFile: string | undefined;
   readonly serviceName: string;
-  /** Where the API server calls Wave when it runs outside the cluster. */
+  /** The URL at which the API server calls a Wave outside the cluster. */
   readonly url: URL | undefined;
 }
 
-/** How one replica of several is chosen to write. */
+/** Settings of leader election. */
 export interface LeaderElectionSettings extends ElectionTimings {
   /** Name of the Lease. */
   readonly id: string;
   readonly namespace: string;
 }
 
-/** Everything that `wave run` was told, checked. */
+/** The checked flags of `wave run`. */
 export interface Settings {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
   readonly crossNamespace: "granted" | "any" | "none";
-  /** Undefined: as in the dialect that a workload opted in by. */
+  /** Undefined: the behaviour of the controller whose annotation opts the workload in. */
   readonly firstSight?: "roll" | "record" | undefined;
-  /** Rollouts a second; Infinity is no limit. */
+  /** Rollouts per second; Infinity: no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
-  /** 0 is never. */
+  /** Milliseconds; 0: never. */
   readonly syncPeriodMs: number;
   /** Undefined: not served. */
   readonly metricsBindAddress: string | undefined;
   /** Undefined: not served. */
   readonly healthProbeBindAddress: string | undefined;
-  /** Undefined: what suits where the log goes. */
+  /** Undefined: chosen by the output of the log. */
   readonly logFormat: LogFormat | undefined;
   readonly logLevel: LogLevel;
-  /** The file that says whom to tell what; undefined: nobody. */
+  /** File with notification receivers; undefined: no notifications. */
   readonly notify?: string | undefined;
   readonly schedulingHold: boolean;
-  /** Where the key of hashes is stored; undefined: hashes have none. */
-  readonly hashKeySecret?: SecretName | undefined;
-  /** Whose annotations are understood; undefined: Wave's alone. */
+  /** The Secret with the hash key; undefined: hashes have no key. */
+  readonly hashKeySecret?: HashKeySecretName | undefined;
+  /** Controllers whose annotations Wave understands; undefined: only those of Wave. */
   readonly compatibility?: CompatibilitySettings | undefined;
-  /** Kinds of workload that are rolled besides the built-in ones, where they are there. */
-  readonly workloadKinds?: readonly WantedKind[] | undefined;
-  /** Whether what SecretProviderClasses fetch counts. Default: no. */
+  /** Kinds of workload in addition to the built-in ones. Kinds that the cluster does not have are ignored. */
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
+  /** Whether Wave rolls when SecretProviderClasses deliver new versions. Default: no. */
   readonly providerClasses?: boolean | undefined;
-  /** What becomes of owner references and finalizers; undefined: they are left as they are. */
+  /** What Wave does with owner references and finalizers; undefined: it leaves them unchanged. */
   readonly ownership?: Policy["ownership"];
-  /** When what is due may happen. */
+  /** Flags that decide when a due rollout may start. */
   readonly pacing: PacingFlags;
   /** Undefined: off. */
   readonly webhooks: WebhookSettings | undefined;
-  /** Undefined: this replica leads, alone. */
+  /** Undefined: no leader election, this replica always leads. */
   readonly leaderElection: LeaderElectionSettings | undefined;
-  /** The namespace of the Pod that Wave runs in; undefined outside a cluster. */
+  /** The namespace of the Pod of Wave; undefined outside a cluster. */
   readonly podNamespace: string | undefined;
-  /** The flags that were given another value than their default, as `name=value`. */
+  /** Flags whose value differs from the default, as `name=value`. */
   readonly changed: readonly string[];
-  /** One line for each flag that was given for another controller's sake and has no effect here. */
+  /** One line for each given flag that exists only for compatibility and has no effect. */
   readonly withoutEffect?: readonly string[];
 }

@@ -1,55 +1,55 @@
 import { FairQueue } from "../runtime/fair-queue.ts";
-import type { Notification, Unsent } from "./notification/notification.ts";
+import type { Notification, UnsentCount } from "./notification/notification.ts";
 
-/** How many notifications may wait for one receiver: of 2 KiB each, if somebody makes them as long as they get. */
-export const mostWaiting = 100;
+/** Maximum number of notifications that wait for one receiver. A notification has at most about 2 KiB. */
+export const maxQueued = 100;
 
-/** Namespaces whose losses are counted apart. */
-const mostCounted = 100;
+/** Maximum number of namespaces with a separate count of lost notifications. */
+const maxCountedNamespaces = 100;
 
-/** How many of these one message names. */
-const mostNamed = 3;
+/** Maximum number of namespaces that one message names. */
+const maxNamedNamespaces = 3;
 
 /**
- * What one receiver is still to be told, in turns between namespaces. Where that is too much, the namespace that has most
- * loses its oldest, and a later message tells how many were lost.
+ * The waiting notifications of one receiver, taken round-robin by namespace. If there are too many, the namespace with the most loses
+ * its oldest one, and a later message reports how many were lost.
  */
-export class Backlog {
+export class NotificationBacklog {
   readonly #waiting = new Map<string, Notification>();
   readonly #queue = new FairQueue((key) => key.slice(0, key.indexOf("/")));
   readonly #lost = new Map<string | undefined, number>();
   #added = 0;
 
-  /** How many wait. */
+  /** The number of waiting notifications. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Puts one last of its namespace; what was lost for it, undefined where there was room. */
+  /** Adds a notification as the last of its namespace. Returns the one that was lost for it; undefined if there was room. */
   add(notification: Notification): Notification | undefined {
     const key = `${notification.namespace}/${this.#added++}`;
     this.#waiting.set(key, notification);
     this.#queue.add(key, "high");
-    return this.#waiting.size > mostWaiting ? this.#lose() : undefined;
+    return this.#waiting.size > maxQueued ? this.#lose() : undefined;
   }
 
-  /** Takes out the one whose turn it is; undefined where there is none. */
+  /** Removes and returns the next notification; undefined if none waits. */
   take(): Notification | undefined {
     return this.#remove(this.#queue.take());
   }
 
-  /** Counts notifications that were not sent, to be told of later. */
-  countLost({ namespace, count }: Unsent): void {
-    const known = this.#lost.has(namespace) || this.#lost.size < mostCounted ? namespace : undefined;
+  /** Counts notifications that were not sent, for a later message. */
+  countLost({ namespace, count }: UnsentCount): void {
+    const known = this.#lost.has(namespace) || this.#lost.size < maxCountedNamespaces ? namespace : undefined;
     this.#lost.set(known, (this.#lost.get(known) ?? 0) + count);
   }
 
-  /** What was lost since this was asked last, the namespaces that lost most by their names. */
-  takeLost(): readonly Unsent[] {
+  /** Returns the losses since the last call and resets them. The namespaces with the most losses are named. */
+  takeLost(): readonly UnsentCount[] {
     const all = Array.from(this.#lost, ([namespace, count]) => ({ namespace, count }));
     this.#lost.clear();
     const named = all.filter(({ namespace }) => namespace !== undefined).sort((a, b) => b.count - a.count);
-    const shown = new Set(named.slice(0, mostNamed));
+    const shown = new Set(named.slice(0, maxNamedNamespaces));
     const count = all.reduce((sum, each) => (shown.has(each) ? sum : sum + each.count), 0);
     return count === 0 ? [...shown] : [...shown, { namespace: undefined, count }];
   }

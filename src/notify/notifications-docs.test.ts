@@ -13,15 +13,15 @@ import { outcomeNames, outcomes } from "./notification/outcomes.ts";
 
 const page = readFileSync(new URL("../../docs/notifications.md", import.meta.url), "utf8");
 
-/** The first block of code in one language after a place. */
-function blockAfter(place: string, language: string): string {
-  const begin = page.indexOf(`\`\`\`${language}\n`, page.indexOf(place));
-  expect(page).toContain(place);
+/** Returns the first code block of a language after a text. */
+function blockAfter(text: string, language: string): string {
+  const begin = page.indexOf(`\`\`\`${language}\n`, page.indexOf(text));
+  expect(page).toContain(text);
   return page.slice(begin + language.length + 4, page.indexOf("```\n", begin + 3));
 }
 
 describe("docs/notifications.md", () => {
-  it.each(receiverTypes)("has what is sent to a receiver of type %s", async (type) => {
+  it.each(receiverTypes)("shows what Wave sends to a receiver of type %s", async (type) => {
     const [example] = parse(blockAfter(`### \`${type}\``, "yaml fragment"));
     const sent = JSON.parse(blockAfter(`### \`${type}\``, "json"));
     const { url, received } = await startEndpoint();
@@ -33,7 +33,7 @@ describe("docs/notifications.md", () => {
     expect(received[0]?.body).toEqual({ ...sent, ...(sent.id && { id: expect.stringMatching(/^[-0-9a-f]{36}$/) }) });
   });
 
-  it("begins with a file that can be used", async () => {
+  it("starts with a valid file", async () => {
     const files = {
       "notify.yaml": blockAfter("# Notifications", "yaml fragment"),
       "slack-url": "https://hooks.slack.com/services/a",
@@ -45,7 +45,7 @@ describe("docs/notifications.md", () => {
     ]);
   });
 
-  it("has each outcome with its reasons, each type and each placeholder", () => {
+  it("lists each outcome with its reasons, each type and each placeholder", () => {
     const rows = outcomeNames.map((name) => {
       const reasons = outcomes[name].reasons.map((reason) => `\`${reason}\``).join(", ");
       return `| \`${name}\` | ${outcomes[name].means} | ${reasons} |\n`;

@@ -15,7 +15,7 @@ const texts = (received: readonly Received[]) => received.map(({ body }) => (bod
 const warning = (reason: string) => rolled("web", { type: "Warning", reason });
 
 describe("a receiver", () => {
-  it("is told what happened, once, with its headers", async () => {
+  it("gets each notification once, with its headers", async () => {
     const { url, received } = await startEndpoint();
     const { tell, counts } = await startNotifier({ ...everything, url, headers: { "X-Token": "abc" } });
     tell(rolled("web"));
@@ -40,7 +40,7 @@ describe("a receiver", () => {
     ]);
   });
 
-  it("is told of its outcomes and its namespaces only", async () => {
+  it("gets only its outcomes and its namespaces", async () => {
     const { url, received } = await startEndpoint();
     const { tell } = await startNotifier({ ...everything, url, outcomes: ["roll"], namespaces: ["shop", "pay"] });
     tell(rolled("web", {}, "other"), warning("RolloutHalted"), rolled("web"), rolled("api", {}, "pay"));
@@ -50,7 +50,7 @@ describe("a receiver", () => {
   });
 
   it.each(outcomeNames.flatMap((outcome) => outcomes[outcome].reasons.map((reason) => ({ outcome, reason }))))(
-    "that wants $outcome is told of $reason",
+    "for outcome $outcome gets Events with reason $reason",
     async ({ outcome, reason }) => {
       const { url, received } = await startEndpoint();
       const { tell } = await startNotifier({ ...everything, url, outcomes: [outcome] });
@@ -59,7 +59,7 @@ describe("a receiver", () => {
     },
   );
 
-  it("hears of what stands once: not each time that its Event is renewed, nor from each leader", async () => {
+  it("gets a lasting problem once, and not again when its Event is renewed or a new leader starts", async () => {
     const { url, received } = await startEndpoint();
     const { notifier } = await startNotifier({ ...everything, url });
     const standing = (name: string, repeats?: "told" | "perhaps") =>
@@ -82,7 +82,7 @@ describe("a receiver", () => {
 });
 
 describe("the rate of a receiver", () => {
-  it("lets ten through and then as many a minute as it says, going round the namespaces", async () => {
+  it("gets ten at once and then its rate per minute, round-robin by namespace", async () => {
     const { url, received } = await startEndpoint();
     const { tell, clock } = await startNotifier({ ...everything, url, perMinute: 6 });
     tell(
@@ -97,7 +97,7 @@ describe("the rate of a receiver", () => {
     await eventually(() => expect(received).toHaveLength(11));
   });
 
-  it("makes what is too much a count in the next message, and costs the namespace that has most", async () => {
+  it("counts what does not fit in the next message, and drops from the namespace with the most", async () => {
     const { url, received } = await startEndpoint();
     const { tell, clock, counts } = await startNotifier({ ...everything, url, perMinute: 60 });
     tell(
@@ -118,14 +118,14 @@ describe("the rate of a receiver", () => {
   });
 });
 
-describe("an endpoint that does not take it", () => {
+describe("an endpoint that rejects notifications", () => {
   it.each([
     ["429 and a number of seconds", { status: 429, headers: { "retry-after": "7" } }, 7_000],
     ["503 and a date", { status: 503, headers: { "retry-after": "Thu, 01 Jan 2026 00:00:05 GMT" } }, 5_000],
     ["429 and a year", { status: 429, headers: { "retry-after": "31536000" } }, 300_000],
     ["500", { status: 500 }, 1_000],
     ["408", { status: 408 }, 1_000],
-  ])("but answers %s is asked again when it says", async (_, answer, ms) => {
+  ])("gets a retry at the requested time after %s", async (_, answer, ms) => {
     const { url, received } = await startEndpoint([answer]);
     const { tell, clock, counts, logged } = await startNotifier({ ...everything, url });
     tell(rolled("web"));
@@ -141,25 +141,21 @@ describe("an endpoint that does not take it", () => {
   it.each([
     ["404", { status: 404 }, "HTTP 404"],
     ["400", { status: 400 }, "HTTP 400"],
-    [
-      "a redirection",
-      { status: 307, headers: { location: "/elsewhere" } },
-      "HTTP 307: a redirection, which is not followed",
-    ],
-  ])("but answers %s is not asked again, and the next message tells of it", async (_, answer, error) => {
+    ["a redirect", { status: 307, headers: { location: "/elsewhere" } }, "HTTP 307: redirects are not followed"],
+  ])("gets no retry after %s, and the next message reports the loss", async (_, answer, error) => {
     const { url, port, received } = await startEndpoint([answer]);
     const { tell, counts, logged } = await startNotifier({ ...everything, url, headers: { "X-Token": "abc" } });
     tell(rolled("lost"));
     await eventually(() => expect(counts().failed).toBe(1));
     const fields = { receiver: "all", host: `127.0.0.1:${port}`, error };
-    expect(logged).toEqual([{ message: "a notification could not be sent", fields }]);
+    expect(logged).toEqual([{ message: "cannot send a notification", fields }]);
     tell(rolled("web"));
     await eventually(() => expect(counts().sent).toBe(1));
     expect(received.map(({ path }) => path)).toEqual(["/secret-path", "/secret-path"]);
     expect(texts(received)[1]).toBe("shop/web (and 1 more in shop, not sent)");
   });
 
-  it("loses no count of what was not sent, also where the message that tells it is not sent either", async () => {
+  it("keeps the count of lost notifications when the message with the count is lost too", async () => {
     const { url, received } = await startEndpoint([{ status: 400 }, { status: 400 }]);
     const { tell, counts } = await startNotifier({ ...everything, url });
     tell(rolled("a"), rolled("b", {}, "pay"), rolled("c"));
@@ -167,7 +163,7 @@ describe("an endpoint that does not take it", () => {
     expect(texts(received)[2]).toBe("shop/c (and 1 more in shop, 1 more in pay, not sent)");
   });
 
-  it("because nobody listens is asked six times, is logged once, by its host, and never by its path", async () => {
+  it("gets six attempts when its port is closed, and one log line with its host but not its path", async () => {
     const { port } = await startEndpoint();
     const url = `http://127.0.0.1:1/secret-path`;
     const { tell, clock, counts, logged } = await startNotifier({ ...everything, url });
@@ -183,7 +179,7 @@ describe("an endpoint that does not take it", () => {
     expect(JSON.stringify(logged)).not.toContain("secret-path");
   });
 
-  it("because it never answers keeps nobody: others are told, and it is asked again after ten seconds", async () => {
+  it("does not delay other receivers when it never answers, and gets the next attempt after ten seconds", async () => {
     const hanging = await startEndpoint(["never"]);
     const other = await startEndpoint();
     const { tell, clock } = await startNotifier(
@@ -204,7 +200,7 @@ describe("an endpoint that does not take it", () => {
 describe("an endpoint with HTTPS", () => {
   const certificates = makeCertificates();
 
-  it("is trusted by the authorities of caFile", async () => {
+  it("is trusted if an authority of caFile signed its certificate", async () => {
     const { url, received } = await startEndpoint([], certificates.server);
     const folder = await temporaryFiles({ "ca.crt": certificates.ca });
     const { tell } = await startNotifier({ ...everything, url, caFile: join(folder, "ca.crt") });
@@ -212,7 +208,7 @@ describe("an endpoint with HTTPS", () => {
     await eventually(() => expect(texts(received)).toEqual(["shop/web"]));
   });
 
-  it("is sent nothing where nobody vouches for it", async () => {
+  it("gets nothing if its certificate is not trusted", async () => {
     const { url, received } = await startEndpoint([], certificates.server);
     const { tell, logged } = await startNotifier({ ...everything, url });
     tell(rolled("web"));
@@ -221,8 +217,8 @@ describe("an endpoint with HTTPS", () => {
   });
 });
 
-describe("the end", () => {
-  it("sends what waits, as far as the rate allows, and tells how many it could not", async () => {
+describe("the stop", () => {
+  it("sends waiting notifications within the rate limit, and reports how many were not sent", async () => {
     const { url, received } = await startEndpoint();
     const { tell, stop, counts, logged } = await startNotifier({ ...everything, url });
     tell(...Array.from({ length: 12 }, (_, index) => rolled(`web-${index}`)));
@@ -230,10 +226,10 @@ describe("the end", () => {
     expect(received).toHaveLength(10);
     expect(counts()).toEqual({ sent: 10, failed: 0, dropped: 2 });
     const fields = { receiver: "all", count: 2 };
-    expect(logged).toEqual([{ message: "notifications were not sent before the end", fields }]);
+    expect(logged).toEqual([{ message: "stopped before all notifications were sent", fields }]);
   });
 
-  it("waits a second for an endpoint that does not answer, and no longer", async () => {
+  it("waits at most a second for an endpoint that does not answer", async () => {
     const { url, received } = await startEndpoint(["never"]);
     const { tell, clock, stop, counts } = await startNotifier({ ...everything, url });
     tell(rolled("web"));
@@ -250,7 +246,7 @@ describe("the end", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("does not wait where there is nothing to send, and leaves no timer", async () => {
+  it("does not wait if there is nothing to send, and leaves no timer", async () => {
     const { url } = await startEndpoint();
     const { clock, stop } = await startNotifier({ ...everything, url });
     await stop();

@@ -1,67 +1,68 @@
+// Notifications of Events to Slack, Teams, Google Chat, webhooks and CloudEvents. Knows kube/events and runtime, not the controllers.
 import type { ObjectEvent } from "../kube/events/event-object.ts";
-import type { Recorded } from "../kube/events/event-recorder.ts";
+import type { EventResult } from "../kube/events/event-recorder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
 import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { notificationOf } from "./notification/notification.ts";
-import { Receiver, type ReceiverOptions } from "./receiver.ts";
+import { NotificationReceiver, type ReceiverOptions } from "./receiver.ts";
 
-/** Tells people what Events tell. */
+/** Sends notifications of Events. */
 export interface Notifier {
-  /** To be told of every Event that was recorded, or could not be. Waits for nothing. */
-  recorded(event: ObjectEvent, recorded: Recorded): void;
-  /** Sends until `signal` is aborted, and then for a second at most. Never rejects. */
+  /** Must be called for every Event, whether or not it could be written. Never blocks. */
+  recorded(event: ObjectEvent, recorded: EventResult): void;
+  /** Sends until `signal` is aborted, and then for at most a second. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** What a notifier is made from. */
+/** Options of {@link createNotifier}. */
 export interface NotifierOptions {
   readonly receivers: readonly ReceiverSettings[];
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly version: string;
-  /** Numbers in [0, 1). Default Math.random. */
+  /** Returns numbers in [0, 1). Default: Math.random. */
   readonly random?: () => number;
 }
 
-/** How long is waited for the last messages. */
-const lastMs = 1_000;
+/** Maximum time for the last messages, in milliseconds. */
+const drainMs = 1_000;
 
-/** Nothing is sent before `run`. */
+/** Creates a notifier. It sends nothing before `run`. */
 export function createNotifier({ receivers, metrics, clock, version, ...options }: NotifierOptions): Notifier {
   const notifications = metrics.counter(notificationMetrics.notifications);
   const count: ReceiverOptions["count"] = (receiver, result, by) => notifications.inc({ receiver, result }, by);
-  const about = { random: Math.random, ...options, clock, count, userAgent: `wave/${version}` };
-  const all = receivers.map((receiver) => new Receiver(receiver, about));
+  const receiverOptions = { random: Math.random, ...options, clock, count, userAgent: `wave/${version}` };
+  const all = receivers.map((receiver) => new NotificationReceiver(receiver, receiverOptions));
 
   return {
     recorded: (event, recorded) => {
-      if (!isNews(event, recorded)) return;
+      if (!isNew(event, recorded)) return;
       const notification = notificationOf(event, clock.wall());
-      if (notification !== undefined) for (const receiver of all) receiver.tell(notification);
+      if (notification !== undefined) for (const receiver of all) receiver.enqueue(notification);
     },
     run: async (signal) => {
-      const over = new AbortController();
+      const abort = new AbortController();
       let cancel = () => {};
       const stop = () => {
-        cancel = clock.timer(lastMs, () => over.abort());
+        cancel = clock.timer(drainMs, () => abort.abort());
       };
       if (signal.aborted) stop();
       else signal.addEventListener("abort", stop, { once: true });
-      await Promise.all(all.map((receiver) => receiver.run(signal, over.signal)));
+      await Promise.all(all.map((receiver) => receiver.run(signal, abort.signal)));
       cancel();
     },
   };
 }
 
 /**
- * What stands against a workload is told again so that its Event does not expire, and by each new leader because it cannot
- * know that the one before told it: of the first nobody needs to hear, of the second only where no Event was there.
+ * Reports whether an Event is news. The controller repeats the Event of a lasting problem before it expires: that is never news.
+ * A new leader repeats it because it does not know the Events of the previous leader: that is news only if there was no Event.
  */
-function isNews({ repeats }: ObjectEvent, recorded: Recorded): boolean {
+function isNew({ repeats }: ObjectEvent, recorded: EventResult): boolean {
   if (repeats === "told") return false;
   return repeats === undefined || recorded !== "again";
 }

@@ -6,44 +6,44 @@ import { Waker } from "../runtime/waker.ts";
 import type { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import type { LabelsOf } from "../telemetry/metrics/metric-row.ts";
-import { Backlog } from "./backlog.ts";
+import { NotificationBacklog } from "./backlog.ts";
 import { type Delivery, type DeliveryRequest, deliver } from "./delivery.ts";
 import type { ReceiverSettings } from "./file/receiver-settings.ts";
 import { formats } from "./formats/formats.ts";
-import { fill } from "./notification/message-template.ts";
-import type { Message, Notification, Unsent } from "./notification/notification.ts";
+import { renderTemplate } from "./notification/message-template.ts";
+import type { Notification, NotificationMessage, UnsentCount } from "./notification/notification.ts";
 
-/** What became of a notification for one receiver. */
+/** The result of a notification for one receiver. */
 type NotificationResult = LabelsOf<typeof notificationMetrics.notifications>["result"];
 
-/** What a {@link Receiver} works with. */
+/** Options of {@link NotificationReceiver}. */
 export interface ReceiverOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Numbers in [0, 1). */
+  /** Returns numbers in [0, 1). */
   readonly random: () => number;
   readonly userAgent: string;
   readonly count: (type: ReceiverSettings["type"], result: NotificationResult, by: number) => void;
 }
 
-/** How many are sent at once after a quiet time, before the rate holds. */
+/** Number of notifications that may be sent at once after a quiet time, before the rate limit applies. */
 const burst = 10;
 
-/** How often one message is tried. With these waits the last try is 15 to 31 s after the first. */
-const mostTries = 6;
+/** Maximum number of attempts per message. With these delays the last attempt is 15 to 31 s after the first. */
+const maxAttempts = 6;
 const retries = { baseMs: 1_000, maxMs: 60_000 };
 
 /**
- * Tells one receiver what concerns it, one message at a time. Whoever tells it waits for nothing: an endpoint that hangs
- * fills a backlog of its own, and what does not fit is counted.
+ * Sends notifications to one receiver, one message at a time. `enqueue` never blocks: if an endpoint hangs, its own backlog fills,
+ * and Wave counts what does not fit.
  */
-export class Receiver {
+export class NotificationReceiver {
   readonly #settings: ReceiverSettings;
   readonly #options: ReceiverOptions;
-  readonly #backlog = new Backlog();
+  readonly #backlog = new NotificationBacklog();
   readonly #waker = new Waker();
   readonly #tokens: TokenBucket;
-  /** Whether the last message failed, so that it is logged once. */
+  /** Whether the last message failed, so that only the first failure is logged. */
   #failing = false;
 
   constructor(settings: ReceiverSettings, options: ReceiverOptions) {
@@ -52,8 +52,8 @@ export class Receiver {
     this.#tokens = new TokenBucket({ clock: options.clock, perSecond: settings.perMinute / 60, burst });
   }
 
-  /** Accepts a notification where this receiver wants it. */
-  tell(notification: Notification): void {
+  /** Adds a notification to the backlog if it matches the settings of this receiver. */
+  enqueue(notification: Notification): void {
     const { outcomes, namespaces, type } = this.#settings;
     if (!outcomes.has(notification.outcome) || namespaces?.has(notification.namespace) === false) return;
     if (this.#backlog.add(notification) !== undefined) this.#options.count(type, "dropped", 1);
@@ -61,25 +61,25 @@ export class Receiver {
   }
 
   /**
-   * Sends until `stop`, and then what the rate allows at once, each tried once more; `over` aborts what is under way. Never
-   * rejects.
+   * Sends until `stop`, then makes one attempt for each notification that the rate limit still allows. `abort` ends the request in
+   * flight. Never rejects.
    */
-  async run(stop: AbortSignal, over: AbortSignal): Promise<void> {
+  async run(stop: AbortSignal, abort: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!stop.aborted) {
       if (this.#backlog.size === 0) await this.#waker.wait(clock, longestTimerMs, stop);
-      else if (this.#tokens.take()) await this.#send(stop, over);
+      else if (this.#tokens.take()) await this.#send(stop, abort);
       else await pause(clock, this.#tokens.waitMs, stop);
     }
-    while (!over.aborted && this.#backlog.size > 0 && this.#tokens.take()) await this.#send(stop, over);
-    this.#forget();
+    while (!abort.aborted && this.#backlog.size > 0 && this.#tokens.take()) await this.#send(stop, abort);
+    this.#dropRest();
   }
 
-  async #send(stop: AbortSignal, over: AbortSignal): Promise<void> {
+  async #send(stop: AbortSignal, abort: AbortSignal): Promise<void> {
     const notification = this.#backlog.take();
     if (notification === undefined) return;
     const unsent = this.#backlog.takeLost();
-    const delivery = await this.#deliver(this.#requestOf(notification, unsent), stop, over);
+    const delivery = await this.#deliver(this.#requestOf(notification, unsent), stop, abort);
     const { type } = this.#settings;
     if (delivery.result === "sent") {
       this.#failing = false;
@@ -87,40 +87,40 @@ export class Receiver {
     }
     for (const lost of [...unsent, { namespace: notification.namespace, count: 1 }]) this.#backlog.countLost(lost);
     this.#options.count(type, "failed", 1);
-    this.#log("a notification could not be sent", { error: delivery.why });
+    this.#log("cannot send a notification", { error: delivery.why });
   }
 
-  /** Tries until it is sent, cannot be, or was tried often enough. */
-  async #deliver(request: DeliveryRequest, stop: AbortSignal, over: AbortSignal): Promise<Delivery> {
+  /** Sends with retries until success, a final failure, or the last attempt. */
+  async #deliver(request: DeliveryRequest, stop: AbortSignal, abort: AbortSignal): Promise<Delivery> {
     const { clock, random } = this.#options;
-    for (let tries = 1; ; tries++) {
-      const delivery = await deliver(request, clock, over);
-      if (delivery.result !== "later" || tries === mostTries || stop.aborted) return delivery;
-      this.#log("a notification could not be sent, trying again", { error: delivery.why });
-      await pause(clock, delivery.retryAfterMs ?? backoffMs(tries - 1, { ...retries, random }), stop);
+    for (let attempt = 1; ; attempt++) {
+      const delivery = await deliver(request, clock, abort);
+      if (delivery.result !== "retry" || attempt === maxAttempts || stop.aborted) return delivery;
+      this.#log("cannot send a notification; retrying", { error: delivery.why });
+      await pause(clock, delivery.retryAfterMs ?? backoffMs(attempt - 1, { ...retries, random }), stop);
     }
   }
 
-  #requestOf(notification: Notification, unsent: readonly Unsent[]): DeliveryRequest {
+  #requestOf(notification: Notification, unsent: readonly UnsentCount[]): DeliveryRequest {
     const { type, template, headers: own, url, ca, ...settings } = this.#settings;
-    const { asText, content } = formats[type];
-    const text = fill(template, notification, asText) + describeUnsent(unsent);
-    const message: Message = { id: randomUUID(), notification, text, unsent };
+    const { escape: escapeText, content } = formats[type];
+    const text = renderTemplate(template, notification, escapeText) + unsentNote(unsent);
+    const message: NotificationMessage = { id: randomUUID(), notification, text, unsent };
     const { headers, body } = content(message, settings);
     const agent = { "user-agent": this.#options.userAgent };
     return { url, ca, headers: { ...agent, ...own, ...headers }, body: JSON.stringify(body) };
   }
 
-  /** Nobody waits any longer. */
-  #forget(): void {
+  /** Counts and logs the notifications that are still waiting at the end. */
+  #dropRest(): void {
     const { size } = this.#backlog;
     if (size === 0) return;
     this.#options.count(this.#settings.type, "dropped", size);
     const { name } = this.#settings;
-    this.#options.log.warn("notifications were not sent before the end", { receiver: name, count: size });
+    this.#options.log.warn("stopped before all notifications were sent", { receiver: name, count: size });
   }
 
-  /** Once until a message succeeds: each of them fails of the same. */
+  /** Logs a warning once until a message succeeds, because all messages fail for the same reason. */
   #log(message: string, fields: { readonly error: string }): void {
     const { name, url } = this.#settings;
     const level = this.#failing ? "debug" : "warn";
@@ -129,14 +129,14 @@ export class Receiver {
   }
 }
 
-/** What was not sent, after the text of the next that is: nobody can have named a namespace to mean anything. */
-function describeUnsent(unsent: readonly Unsent[]): string {
+/** Returns the note about lost notifications that follows the text of the next message. Namespace names need no escape. */
+function unsentNote(unsent: readonly UnsentCount[]): string {
   if (unsent.length === 0) return "";
   const parts = unsent.map(({ namespace, count }) => `${count} more ${namespace ? `in ${namespace}` : "elsewhere"}`);
   return ` (and ${parts.join(", ")}, not sent)`;
 }
 
-/** As long as it takes, or until `signal` is aborted. */
+/** Waits until the time is over or `signal` is aborted. */
 function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return sleep(clock, ms, signal).catch(() => {});
 }

@@ -1,5 +1,6 @@
+// The webhook folder: HTTPS server, certificates and reviews of workloads. It may know domain, cache and kube, not the controllers.
 import { isDeepStrictEqual } from "node:util";
-import type { WantedKind } from "../domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
 import type { WorkloadRow } from "../domain/model/workload.ts";
 import type { Lookup } from "../domain/plan/plan.ts";
 import type { Policy } from "../domain/policy/policy.ts";
@@ -7,44 +8,44 @@ import { type Resource, resources } from "../kube/api/resources.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { listWatch } from "../kube/list-watch/list-watch.ts";
 import { type Clock, sleep } from "../lib/clock.ts";
-import { admissionMetrics } from "../telemetry/catalogue/webhooks.ts";
+import { webhookMetrics } from "../telemetry/catalogue/webhooks.ts";
 import { errorText } from "../telemetry/logging/error-text.ts";
 import type { Logger } from "../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
-import { warnWhereNotCalled } from "./callers.ts";
 import { defaultLifetimes, type Lifetimes } from "./certificates/authority.ts";
 import { authoritySecret } from "./certificates/authority-secret.ts";
-import type { CertificateSource, Served } from "./certificates/certificate-source.ts";
+import { runCertificateLoop } from "./certificates/certificate-loop.ts";
+import type { CertificateSource, ServingConfig } from "./certificates/certificate-source.ts";
 import { clientAuthorities } from "./certificates/client-authorities.ts";
-import { keepCertificates } from "./certificates/keeper.ts";
 import { ownCertificates } from "./certificates/own-certificates.ts";
 import { readCertificate } from "./certificates/pem.ts";
 import { installedRegistration, ownRegistration, type Registration } from "./certificates/registration.ts";
 import { tlsDirectory } from "./certificates/tls-directory.ts";
+import { warnIfNotRegistered } from "./registration-check.ts";
 import { createReviewer } from "./review/reviewer.ts";
-import { type AdmissionServer, type ServedToCallers, serveAdmission } from "./server/server.ts";
+import { type AdmissionServer, type ServerConfig, serveAdmission } from "./server/server.ts";
 
-/** What the webhook needs. */
+/** Options of {@link createWebhook}. */
 export interface WebhookOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
-  /** What the caches hold. */
+  /** Looks objects up in the caches. */
   readonly cached: Lookup;
-  /** The kinds of workload that are there; undefined: the built-in ones. */
+  /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
   readonly kinds?: (() => readonly WorkloadRow[]) | undefined;
-  /** The kinds that are wanted besides the built-in ones. */
-  readonly workloadKinds?: readonly WantedKind[] | undefined;
-  /** In Go's form, such as ":9443". */
+  /** Configured kinds in addition to the built-in ones. */
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
+  /** An address in the form that Go uses, such as ":9443". */
   readonly bindAddress: string;
-  /** Where the Service is, and the Secret with the certificate authority. */
+  /** Namespace of the Service and of the Secret with the certificate authority. */
   readonly namespace: string;
-  /** Of the Service and of the MutatingWebhookConfiguration installed with it; with "-authority", of the Secret. */
+  /** Name of the Service and of the MutatingWebhookConfiguration. The Secret has this name with the suffix "-authority". */
   readonly serviceName: string;
-  /** Where the API server reaches a Wave outside the cluster, which then registers itself. */
+  /** The URL at which the API server reaches a Wave outside the cluster. Wave then registers itself. */
   readonly url: URL | undefined;
-  /** Holds certificate and key of somebody else's making, and the token of the path. */
+  /** Directory with an external certificate, its key, and the token of the path. Undefined: Wave issues certificates. */
   readonly tlsDirectory: string | undefined;
-  /** A file of certificates in PEM; then callers must show a certificate by one of these. */
+  /** PEM file with certificate authorities. If set, a client must present a certificate that one of them signed. */
   readonly clientCaFile?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -52,8 +53,8 @@ export interface WebhookOptions {
   readonly random?: () => number;
   readonly lifetimes?: Lifetimes;
   /**
-   * How long an installed webhook still serves after the signal: until API servers no longer call it, and where all
-   * replicas end at once, until those in their place are ready. Default 10,000.
+   * Milliseconds for which an installed webhook still serves after the signal. In this time API servers stop calling this
+   * replica. If all replicas stop together, their successors become ready. Default: 10,000.
    */
   readonly lingerMs?: number;
 }
@@ -61,47 +62,46 @@ export interface WebhookOptions {
 /** The admission webhook with its certificates. */
 export interface Webhook {
   /**
-   * Undefined while reviews are answered and the API server can trust the certificate; else why not. A certificate that
-   * was trusted once is as good when it cannot be kept for a while, until it expires: replicas that all called themselves
-   * unready because of one broken Secret would end admission, which still works.
+   * Returns undefined while Wave answers reviews and the API server can trust the certificate, otherwise the reason. A
+   * certificate that was trusted stays good until it expires, even if Wave cannot renew it for a while. Otherwise one broken
+   * Secret would make all replicas unready and end a webhook that still works.
    */
   ready(): string | undefined;
-  /** The port that is listened on; undefined before. */
+  /** Returns the port on which the server listens; undefined before it listens. */
   port(): number | undefined;
   /**
-   * Serves until the signal, then answers what is under way and resolves. What goes wrong with the API server is logged
-   * and tried again.
-   * @throws Error in one line where it cannot listen.
+   * Serves until the signal, then answers the requests in flight and resolves. Logs and retries failures of the API server.
+   * @throws Error of one line if it cannot listen.
    */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Nothing happens before `run`. */
+/** Creates the webhook. Nothing happens before `run`. */
 export function createWebhook(options: WebhookOptions): Webhook {
   const { client, namespace, serviceName, url, clock, log, random = Math.random } = options;
   const service = { namespace, name: serviceName };
   const registration = url
     ? ownRegistration(client, url, options.policy, options.workloadKinds)
-    : warnWhereNotCalled(installedRegistration(client, service), service, log);
+    : warnIfNotRegistered(installedRegistration(client, service), service, log);
   const secretName = `${serviceName}-authority`;
-  const source = sourceOf(options, registration, secretName);
+  const source = certificateSource(options, registration, secretName);
   let server: AdmissionServer | undefined;
-  let problem: string | undefined = "it has no certificate yet";
-  /** Until when reviews can be answered whatever the problem, by the wall clock. */
+  let problem: string | undefined = "no certificate yet";
+  /** Wall-clock time until which reviews can be answered whatever the problem is. */
   let servesUntil = Number.NEGATIVE_INFINITY;
-  // From the start, not from the first certificate on.
+  // Declared now, so that the series exist before the first certificate.
   const review = createReviewer(options);
-  options.metrics.counter(admissionMetrics.requests);
-  const expiration = options.metrics.gauge(admissionMetrics.certificateExpiry);
+  options.metrics.counter(webhookMetrics.requests);
+  const expiration = options.metrics.gauge(webhookMetrics.certificateExpiry);
 
   async function run(signal: AbortSignal): Promise<void> {
     const failed = new AbortController();
     const running = AbortSignal.any([signal, failed.signal]);
     let listenFailure: unknown;
-    let shown: { readonly served: ServedToCallers; readonly notAfter: number } | undefined;
+    let shown: { readonly served: ServerConfig; readonly notAfter: number } | undefined;
 
-    const serve = async (kept: Served) => {
-      const served = { ...kept, clientAuthorities: await clientAuthorities(options.clientCaFile) };
+    const serve = async (config: ServingConfig) => {
+      const served = { ...config, clientAuthorities: await clientAuthorities(options.clientCaFile) };
       if (isDeepStrictEqual(served, shown?.served)) return;
       if (server) server.serve(served);
       else {
@@ -134,16 +134,16 @@ export function createWebhook(options: WebhookOptions): Webhook {
       watch(options, resources.mutatingWebhookConfigurations, registration.name, undefined, running),
       ...(options.tlsDirectory ? [] : [watch(options, resources.secrets, secretName, namespace, running)]),
     ];
-    await keepCertificates({ source, serve, changes, clock, log, random, onState }, running);
+    await runCertificateLoop({ source, serve, changes, clock, log, random, onState }, running);
     if (listenFailure === undefined) await stop();
-    problem = "it has stopped";
+    problem = "stopped";
     servesUntil = Number.NEGATIVE_INFINITY;
     if (listenFailure !== undefined) throw listenFailure;
   }
 
   /**
-   * It stays ready meanwhile: a Pod that is being deleted gets no calls while another is ready, and all of them where none
-   * is, as long as it says that it can answer
+   * Stops the server, which stays ready meanwhile. A terminating Pod gets no calls while another Pod is ready. If no other
+   * Pod is ready, it gets all calls as long as it reports that it is ready
    * (https://kubernetes.io/docs/tutorials/services/pods-and-endpoint-termination-flow/).
    */
   async function stop(): Promise<void> {
@@ -153,9 +153,9 @@ export function createWebhook(options: WebhookOptions): Webhook {
       if (url) await registration.withdraw(AbortSignal.timeout(5000));
       else await sleep(clock, options.lingerMs ?? 10_000);
     } catch (error) {
-      const { name } = registration;
-      const advice = `delete it: kubectl delete mutatingwebhookconfiguration ${name}`;
-      log.warn(`the webhook's registration could not be taken back; ${advice}`, { error: errorText(error) });
+      const { name: configuration } = registration;
+      const fields = { configuration, error: errorText(error) };
+      log.warn("cannot delete the MutatingWebhookConfiguration; delete it with kubectl", fields);
     }
     await server.close();
   }
@@ -164,14 +164,14 @@ export function createWebhook(options: WebhookOptions): Webhook {
   return { ready, port: () => server?.port, run };
 }
 
-function sourceOf(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {
-  const source = certificatesOf(options, registration, secretName);
+function certificateSource(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {
+  const source = certificatesFrom(options, registration, secretName);
   if (options.clientCaFile === undefined) return source;
-  // The file is read with each step.
-  return { step: async (signal, serve) => Math.min(await source.step(signal, serve), 60_000) };
+  // Every reconcile reads the file again.
+  return { reconcile: async (signal, serve) => Math.min(await source.reconcile(signal, serve), 60_000) };
 }
 
-function certificatesOf(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {
+function certificatesFrom(options: WebhookOptions, registration: Registration, secretName: string): CertificateSource {
   const { client, namespace, serviceName, url, clock, log, tlsDirectory: directory } = options;
   if (directory !== undefined) return tlsDirectory({ directory, registration, clock, log });
   return ownCertificates({
@@ -184,13 +184,13 @@ function certificatesOf(options: WebhookOptions, registration: Registration, sec
   });
 }
 
-/** The API server calls a Service as name.namespace.svc; the others are for people who look. */
+/** Returns the host names of a Service. The API server calls name.namespace.svc; the others are for clients of people. */
 function serviceHosts(name: string, namespace: string): readonly string[] {
   const host = `${name}.${namespace}.svc`;
   return [host, `${host}.cluster.local`, `${name}.${namespace}`, name];
 }
 
-/** What happens to one object by name. */
+/** Watches one object by name. */
 function watch(
   { client, clock, log, metrics, random }: WebhookOptions,
   resource: Resource,

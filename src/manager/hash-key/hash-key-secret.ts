@@ -1,66 +1,69 @@
-import type { Secret } from "kubernetes-types/core/v1.d.ts";
+import type { Secret } from "#kubernetes";
 import { type HashKey, type HashKeys, hashKey, hashKeyBytes } from "../../domain/policy/hash-key.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 
-/** The keys that every replica has. */
+/** The keys that all replicas share. */
 export type StoredKeys = Pick<HashKeys, "current" | "previous">;
 
-/** Where the keys are stored. */
-export interface SecretName {
+/** Namespace and name of the Secret with the keys. */
+export interface HashKeySecretName {
   readonly namespace: string;
   readonly name: string;
 }
 
 type StoredSecret = KubeObject & Pick<Secret, "type" | "data">;
 
-/** The keys as they were read, and the object to replace when they change. */
+/** The stored keys and the Secret that an update replaces. */
 export interface ReadKeys {
   readonly keys: StoredKeys;
-  /** Whether somebody asks for a new key. */
+  /** Whether the Secret has the annotation that requests a new key. */
   readonly rotate: boolean;
   readonly secret: StoredSecret;
 }
 
-/** On the Secret, written by a person: "true" asks for a new key; Wave takes it away when there is one. */
+/** Annotation on the Secret: "true" requests a new key. Wave removes the annotation after the rotation. */
 export const rotateHashKey = "wave.pusher.com/rotate-hash-key";
 
-/** Marks a Secret as made by Wave; without it, Wave neither uses nor changes one. */
+/** The label of a Secret that Wave created. Wave neither uses nor changes a Secret without this label. */
 const managedBy = { "app.kubernetes.io/managed-by": "wave" };
 
-/** Of one request: whoever waits for it is about to write. */
+/** Timeout of one request. It is short because a write may wait for it. */
 const timeoutMs = 5000;
 
 /**
- * The Secret with the keys of hashes: type `Opaque`, the current key as `key`, the one before as `previous`, 32 bytes each.
- * Always read from the API server, never from a cache. Every method also throws ApiError and ConnectionError.
+ * The Secret with the hash keys: type `Opaque`, the current key as `key`, the previous one as `previous`, 32 bytes each. Reads go
+ * to the API server, never to a cache. Every method also throws ApiError and ConnectionError.
  */
 export interface HashKeySecret {
-  /** For messages. */
-  readonly where: string;
+  /** Name and namespace, for messages. */
+  readonly description: string;
   /**
-   * The keys as they are now; undefined where there is no Secret.
-   * @throws Error in one line that says what to do where the Secret is not Wave's or cannot be understood.
+   * Returns the stored keys; undefined if there is no Secret.
+   * @throws Error of one line with the next step if another program made the Secret or it is damaged.
    */
   read(signal?: AbortSignal): Promise<ReadKeys | undefined>;
-  /** Stores keys where there is no Secret. @throws ApiError 409 where there is one: another replica was first. */
+  /** Creates the Secret. @throws ApiError 409 if it exists: another replica was first. */
   create(keys: StoredKeys, signal: AbortSignal): Promise<void>;
-  /** Stores keys in place of what was read, as asked. @throws ApiError 409 or 404 where the Secret is no longer as it was read. */
+  /** Replaces the keys and removes the rotation request. @throws ApiError 409 or 404 if the Secret has changed since it was read. */
   replace(read: ReadKeys, keys: StoredKeys, signal: AbortSignal): Promise<void>;
 }
 
-/** The Secret of this name on the API server. */
-export function hashKeySecret(client: Pick<ApiClient, "request">, { namespace, name }: SecretName): HashKeySecret {
+/** Returns access to the Secret of this name. */
+export function hashKeySecret(
+  client: Pick<ApiClient, "request">,
+  { namespace, name }: HashKeySecretName,
+): HashKeySecret {
   const path = resourcePath(resources.secrets, { namespace, name });
-  const where = `Secret "${name}" in namespace "${namespace}"`;
+  const description = `Secret "${name}" in namespace "${namespace}"`;
   const query = { fieldManager: "wave" };
   return {
-    where,
+    description,
     async read(signal) {
-      const secret = await readIfThere<StoredSecret>(client, { path, signal, timeoutMs });
-      return secret && { keys: decode(secret, where), rotate: asksForRotation(secret), secret };
+      const secret = await getIfExists<StoredSecret>(client, { path, signal, timeoutMs });
+      return secret && { keys: decode(secret, description), rotate: rotationRequested(secret), secret };
     },
     async create(keys, signal) {
       const metadata = { namespace, name, labels: managedBy };
@@ -69,7 +72,7 @@ export function hashKeySecret(client: Pick<ApiClient, "request">, { namespace, n
       await client.request({ method: "POST", path: parent, query, body, signal, timeoutMs });
     },
     async replace({ secret: { metadata } }, keys, signal) {
-      const { [rotateHashKey]: _asked, ...annotations } = metadata.annotations ?? {};
+      const { [rotateHashKey]: _rotation, ...annotations } = metadata.annotations ?? {};
       const body: Secret = {
         apiVersion: "v1",
         kind: "Secret",
@@ -82,7 +85,7 @@ export function hashKeySecret(client: Pick<ApiClient, "request">, { namespace, n
   };
 }
 
-function asksForRotation({ metadata }: StoredSecret): boolean {
+function rotationRequested({ metadata }: StoredSecret): boolean {
   return metadata.annotations?.[rotateHashKey] === "true";
 }
 
@@ -93,12 +96,12 @@ function encode({ current, previous }: StoredKeys): Record<string, string> {
 
 function decode({ metadata, data = {} }: StoredSecret, where: string): StoredKeys {
   if (metadata.labels?.["app.kubernetes.io/managed-by"] !== "wave") {
-    throw new Error(`${where} was not made by Wave; delete or rename it, or name another with --hash-key-secret`);
+    throw new Error(`${where} was not created by Wave; delete or rename it, or set another --hash-key-secret`);
   }
   const bytesOf = (field: string) => {
     const bytes = Buffer.from(data[field] ?? "", "base64");
     if (bytes.length === hashKeyBytes) return bytes;
-    const advice = "restore it, or delete it: a lost key restarts nobody";
+    const advice = "restore or delete it; a lost key restarts no workload";
     throw new Error(`${where} is damaged: "${field}" is not ${hashKeyBytes} bytes long; ${advice}`);
   };
   const current = hashKey(bytesOf("key"));

@@ -136,7 +136,7 @@ function mend(replica: FakeReplica): void {
 }
 
 describe("leader election, under any interleaving of faults", () => {
-  it("has never two valid leaders, and one again within a lease duration and two attempts after the last fault", async () => {
+  it("never has two valid leaders, and has one again within a lease duration and two attempts after the last fault", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ min: 0.9, max: 1.1, noNaN: true }), { minLength: 2, maxLength: 4 }),

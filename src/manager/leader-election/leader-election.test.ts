@@ -35,8 +35,8 @@ async function until(clock: FakeClock, condition: () => boolean, atMostMs = 60_0
   return clock.monotonic() - start;
 }
 
-describe("a replica that stands for election", () => {
-  it("leads at once by a Lease that nobody holds, and fills in the standard fields", async () => {
+describe("a replica in the election", () => {
+  it("leads at once with a Lease without holder, and writes the standard fields", async () => {
     const { clock, server } = freeLease();
     const a = new FakeReplica({ server, base: clock, identity: "a" });
     expect(await until(clock, () => a.valid)).toBeLessThan(50);
@@ -49,7 +49,7 @@ describe("a replica that stands for election", () => {
     });
   });
 
-  it("creates a Lease that is not there, and leads once that one has existed for a lease duration", async () => {
+  it("creates a missing Lease, and leads after the Lease has existed for a lease duration", async () => {
     const clock = new FakeClock();
     const server = new FakeLeaseServer();
     const a = new FakeReplica({ server, base: clock, identity: "a" });
@@ -59,7 +59,7 @@ describe("a replica that stands for election", () => {
     expect(clock.monotonic()).toBeLessThan(15_100);
   });
 
-  it("renews every retry period, keeping the acquire time and the count of transitions", async () => {
+  it("renews every retry period, and keeps the acquire time and the number of transitions", async () => {
     const { clock, server, a } = await leaderAndStandby();
     const before = server.lease?.spec;
     server.answers.length = 0;
@@ -71,7 +71,7 @@ describe("a replica that stands for election", () => {
     expect(a.terms).toHaveLength(1);
   });
 
-  it("says who leads in its log and in wave_leader", async () => {
+  it("reports the leader in its log and in wave_leader", async () => {
     const { a, b } = await leaderAndStandby();
     expect(b.logged).toEqual(['info another replica leads {"lease":"wave/wave","leader":"a"}']);
     expect(a.logged.slice(-1)).toEqual(['info this replica leads {"lease":"wave/wave","leader":"a"}']);
@@ -100,25 +100,25 @@ describe("a replica that stands for election", () => {
     ]);
   });
 
-  it("names the verbs and the flags once where it may not use the Lease, and leads when it may", async () => {
+  it("logs the missing permission once, and leads after the permission was granted", async () => {
     const { clock, server } = freeLease();
     server.refuse = { status: 403, reason: "Forbidden" };
     const a = new FakeReplica({ server, base: clock, identity: "a" });
     await clock.advance(10_000);
     expect(a.logged).toHaveLength(1);
     expect(a.logged[0]).toMatch(
-      /get, create and update on the Lease wave\/wave.*--leader-election-namespace.*403 Forbidden/,
+      /no permission for Lease wave\/wave; grant get, create and update.*--leader-election-namespace.*403 Forbidden/,
     );
     server.refuse = undefined;
     expect(await until(clock, () => a.valid)).toBeLessThan(1_250);
   });
 
-  it("is somebody else each time it is started", () => {
+  it("has a new identity after each start", () => {
     expect(electionIdentity("host-1")).toMatch(/^host-1_[0-9a-f-]{36}$/);
     expect(electionIdentity("host-1")).not.toBe(electionIdentity("host-1"));
   });
 
-  it("refuses timings under which two could lead", () => {
+  it("rejects timings with which two replicas could lead", () => {
     const { clock, server } = freeLease();
     const timings = { leaseDurationMs: 10_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
     expect(() => new FakeReplica({ server, base: clock, identity: "a", timings })).toThrow(
@@ -127,8 +127,8 @@ describe("a replica that stands for election", () => {
   });
 });
 
-describe("a leader that is asked to end", () => {
-  it("finishes its write while it renews, releases the Lease, and another leads within 1.3 s of that", async () => {
+describe("a leader that is stopped", () => {
+  it("finishes its write while it renews, releases the Lease, and another replica leads within 1.3 s", async () => {
     const { clock, server, a, b } = await leaderAndStandby();
     a.writeMs = 6_000;
     await until(clock, () => a.inFlight === 1);
@@ -144,7 +144,7 @@ describe("a leader that is asked to end", () => {
     expect(server.lease?.spec).toMatchObject({ holderIdentity: "b", leaseDurationSeconds: 15, leaseTransitions: 2 });
   });
 
-  it("leaves no timer behind", async () => {
+  it("leaves no timer", async () => {
     const { clock, server } = freeLease();
     const a = new FakeReplica({ server, base: clock, identity: "a" });
     await until(clock, () => a.valid);
@@ -154,7 +154,7 @@ describe("a leader that is asked to end", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("aborts what takes longer than the renew deadline, and then lets the Lease run out", async () => {
+  it("aborts work that takes longer than the renew deadline, and lets the Lease expire", async () => {
     const { clock, server, a } = await leaderAndStandby();
     a.writeMs = hour;
     await until(clock, () => a.inFlight === 1);
@@ -164,15 +164,13 @@ describe("a leader that is asked to end", () => {
     expect(server.lease?.spec?.holderIdentity).toBe("a");
   });
 
-  it("says that others have to wait where it cannot release the Lease, and ends", async () => {
+  it("logs that it cannot release the Lease, and ends", async () => {
     const { clock, server, a } = await leaderAndStandby();
     server.refuse = { status: 500, reason: "InternalError" };
     const exited = a.shutDown();
     await clock.advance(1_000);
     await exited;
-    expect(a.logged.at(-1)).toMatch(
-      /^warn the Lease could not be released; another replica takes it when it has run out/,
-    );
+    expect(a.logged.at(-1)).toMatch(/^warn cannot release the Lease; another replica acquires it when it has expired/);
   });
 
   it("ends at once as a standby, even while a request hangs", async () => {
@@ -187,7 +185,7 @@ describe("a leader that is asked to end", () => {
     expect(ended).toBe(true);
   });
 
-  it("releases the Lease and fails where its work fails", async () => {
+  it("releases the Lease and fails if its work fails", async () => {
     const { clock, server } = freeLease();
     const a = new FakeReplica({ server, base: clock, identity: "a" });
     a.afterStop = () => Promise.reject(new Error("the work failed"));
@@ -200,7 +198,7 @@ describe("a leader that is asked to end", () => {
 });
 
 describe("a leader that is killed", () => {
-  it("is followed not before a lease duration after its last renewal, and within 17 s", async () => {
+  it("is replaced not before a lease duration after its last renewal, and within 17 s", async () => {
     const { clock, a, b } = await leaderAndStandby();
     for (let round = 0; round < 8; round++) await clock.advance(130);
     a.clock.stop();
@@ -209,20 +207,23 @@ describe("a leader that is killed", () => {
     expect(took).toBeLessThan(17_000);
   });
 
-  it.each([-hour, -20_000, 20_000, hour])("is judged alike by a clock that is %i ms off", async (offset) => {
-    const { clock, a, b } = await leaderAndStandby();
-    b.clock.wallOffsetMs = offset;
-    await clock.advance(30_000);
-    expect([a.valid, b.valid]).toEqual([true, false]);
-    a.clock.stop();
-    const took = await until(clock, () => b.valid);
-    expect(took).toBeGreaterThan(13_000);
-    expect(took).toBeLessThan(17_000);
-  });
+  it.each([-hour, -20_000, 20_000, hour])(
+    "is replaced at the same time by a replica whose clock is %i ms off",
+    async (offset) => {
+      const { clock, a, b } = await leaderAndStandby();
+      b.clock.wallOffsetMs = offset;
+      await clock.advance(30_000);
+      expect([a.valid, b.valid]).toEqual([true, false]);
+      a.clock.stop();
+      const took = await until(clock, () => b.valid);
+      expect(took).toBeGreaterThan(13_000);
+      expect(took).toBeLessThan(17_000);
+    },
+  );
 });
 
 describe("a leader that cannot renew", () => {
-  it("gives up what is in flight 10 s after it sent its last renewal, before another leads, and stands by after", async () => {
+  it("aborts requests in flight 10 s after its last renewal, before another replica leads, and becomes a standby", async () => {
     const { clock, a, b } = await leaderAndStandby();
     a.writeMs = hour;
     await until(clock, () => a.inFlight === 1);
@@ -238,7 +239,7 @@ describe("a leader that cannot renew", () => {
     expect(a.logged.at(-1)).toBe('info another replica leads {"lease":"wave/wave","leader":"b"}');
   });
 
-  it("takes the Lease back, in another term, where nobody else wanted it", async () => {
+  it("acquires the Lease again, with a new leadership, if no other replica wants it", async () => {
     const { clock, server, a, b } = await leaderAndStandby();
     b.network.cut = true;
     a.network.cut = true;
@@ -249,7 +250,7 @@ describe("a leader that cannot renew", () => {
     expect(server.lease?.spec).toMatchObject({ holderIdentity: "a", leaseTransitions: 1 });
   });
 
-  it("does not renew by an answer that came while it stood still", async () => {
+  it("does not renew by a response that arrived while it was suspended", async () => {
     const { clock, a, b } = await leaderAndStandby();
     a.network.delayMs = () => 900;
     await clock.advance(2_500);
@@ -261,7 +262,7 @@ describe("a leader that cannot renew", () => {
     expect([a.valid, b.valid]).toEqual([false, true]);
   });
 
-  it("does not begin to lead by an answer that came while it stood still", async () => {
+  it("does not become leader by a response that arrived while it was suspended", async () => {
     const { clock, server, a, b } = await leaderAndStandby();
     b.network.delayMs = () => 900;
     a.clock.stop();
@@ -276,7 +277,7 @@ describe("a leader that cannot renew", () => {
     expect(b.terms).toHaveLength(0);
   });
 
-  it("knows on SIGCONT, before any timer, that its term is over", async () => {
+  it("detects on SIGCONT, before any timer, that its leadership has ended", async () => {
     const { clock, a } = await leaderAndStandby();
     a.clock.stop();
     await clock.advance(30_000);
@@ -284,13 +285,13 @@ describe("a leader that cannot renew", () => {
     expect(a.terms[0]?.leadership.valid()).toBe(false);
   });
 
-  it("knows after a suspension, in which the monotonic clock stood still, that its term is over", async () => {
+  it("detects after a suspension, in which the monotonic clock stopped, that its leadership has ended", async () => {
     const { a } = await leaderAndStandby();
     a.clock.wallOffsetMs += 10_001;
     expect(a.valid).toBe(false);
   });
 
-  it("ends its term for good when its wall clock jumps there and back, and leads again by another", async () => {
+  it("ends its leadership for good when its wall clock jumps forward and back, and leads again with a new one", async () => {
     const { clock, server, a } = await leaderAndStandby();
     await clock.advance(15_000);
     const [term] = a.terms;
@@ -303,7 +304,7 @@ describe("a leader that cannot renew", () => {
     expect(server.lease?.spec).toMatchObject({ holderIdentity: "a", leaseTransitions: 1 });
   });
 
-  it("keeps its term when its wall clock is set back, and no longer than that", async () => {
+  it("keeps its leadership when its wall clock is set back, but not longer", async () => {
     const { clock, a } = await leaderAndStandby();
     a.clock.wallOffsetMs -= hour;
     await clock.advance(20_000);
@@ -313,8 +314,8 @@ describe("a leader that cannot renew", () => {
   });
 });
 
-describe("the Lease in other hands", () => {
-  it("stays its leader's when somebody edits it otherwise", async () => {
+describe("a Lease that other clients change", () => {
+  it("stays with its leader when another client edits other fields", async () => {
     const { clock, server, a } = await leaderAndStandby();
     server.write({ ...server.lease?.spec });
     await clock.advance(10_000);
@@ -322,7 +323,7 @@ describe("the Lease in other hands", () => {
     expect(server.answers).toContain("PUT 409");
   });
 
-  it("is written again by its leader after it was deleted, with the same count of transitions", async () => {
+  it("is created again by its leader after a deletion, with the same number of transitions", async () => {
     const { clock, server, a, b } = await leaderAndStandby();
     for (let round = 0; round < 5; round++) {
       server.delete();
@@ -332,7 +333,7 @@ describe("the Lease in other hands", () => {
     expect([a.valid, a.terms.length, b.terms.length]).toEqual([true, 1, 0]);
   });
 
-  it("is claimed by another when it was deleted and its leader is cut off, who leads only after the leader ended", async () => {
+  it("is claimed by another replica after a deletion while its leader is cut off, which leads only after the leadership ended", async () => {
     const { clock, server, a, b } = await leaderAndStandby();
     a.network.cut = true;
     server.delete();
@@ -344,12 +345,12 @@ describe("the Lease in other hands", () => {
     expect(server.lease?.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 2 });
   });
 
-  it("ends the term of a leader that finds another's name in it", async () => {
+  it("ends the leadership of a replica that reads another holder", async () => {
     const { clock, server, a } = await leaderAndStandby();
     server.write({ holderIdentity: "c", leaseDurationSeconds: 15, renewTime: "2026-01-01T00:00:00.000000Z" });
     await until(clock, () => !a.valid, 2_100);
     expect(a.terms[0]?.leadership.abort.aborted).toBe(true);
-    expect(a.logged.join("\n")).toMatch(/no longer leads.*another holds the Lease/);
+    expect(a.logged.join("\n")).toMatch(/no longer leads.*another replica holds the Lease/);
   });
 });
 
@@ -361,19 +362,21 @@ describe("the health of a replica", () => {
     expect(b.elector.healthy()).toBeUndefined();
   });
 
-  it("is bad for a leader whose renewals hang for two lease durations, and good when one gets through", async () => {
+  it("is bad for a leader whose renewals hang for two lease durations, and good after one succeeds", async () => {
     const { clock, a } = await leaderAndStandby();
     a.network.cut = true;
     await clock.advance(27_000);
     expect(a.elector.healthy()).toBeUndefined();
     await clock.advance(4_000);
-    expect(a.elector.healthy()).toMatch(/^leader election: this replica led and has not renewed the Lease wave\/wave/);
+    expect(a.elector.healthy()).toMatch(
+      /^leader election: this replica was leader and has not renewed Lease wave\/wave/,
+    );
     a.network.cut = false;
     await clock.advance(7_000);
     expect(a.elector.healthy()).toBeUndefined();
   });
 
-  it("is bad for a leader that lost its term and whose work does not end", async () => {
+  it("is bad for a replica that lost the leadership and whose work does not end", async () => {
     const { clock, server, a } = await leaderAndStandby();
     a.afterStop = () => new Promise(() => {});
     server.write({ holderIdentity: "c", leaseDurationSeconds: 15 });

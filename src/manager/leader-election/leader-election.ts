@@ -1,3 +1,4 @@
+// Leader election by a Lease, with the rules of client-go. Knows kube and runtime, not the work of the leader.
 import { randomUUID } from "node:crypto";
 import { resources } from "../../kube/api/resources.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -8,89 +9,89 @@ import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { beginTerm, type Term } from "./leadership-term.ts";
-import { type ElectionTimings, holderOf, mistakeInTimings, standbyPollMs } from "./lease.ts";
-import { createLeaseLock, type LeaseLock, type Moment } from "./lease-lock.ts";
+import { type HeldLeadership, holdLeadership } from "./held-leadership.ts";
+import { type ElectionTimings, holderOf, standbyPollMs, timingsProblem } from "./lease.ts";
+import { createLeaseLock, type LeaseLock, type LeaseMoment } from "./lease-lock.ts";
 
-/** What an elector needs. The client may be shared; each of the elector's requests has a deadline of its own. */
-export interface ElectorOptions extends ElectionTimings {
+/** Options of {@link createLeaderElector}. The client may be shared; each request of the elector has its own timeout. */
+export interface LeaderElectorOptions extends ElectionTimings {
   readonly client: Pick<ApiClient, "request">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** Of the Lease. */
+  /** Namespace of the Lease. */
   readonly namespace: string;
-  /** Of the Lease. */
+  /** Name of the Lease. */
   readonly name: string;
-  /** Who this process is; no other may have the same, see {@link electionIdentity}. */
+  /** Unique identity of this process, see {@link electionIdentity}. */
   readonly identity: string;
   /** Writes "… became leader" on the Lease, as client-go does. */
   readonly recorder?: EventRecorder;
   readonly random?: () => number;
 }
 
-/** One process's part in electing a leader by a Lease. */
-export interface Elector {
+/** Leader election in one process. */
+export interface LeaderElector {
   /**
-   * Stands for election until `signal` is aborted, and calls `lead` for each term won.
+   * Takes part in the election until `signal` is aborted, and calls `lead` each time this process becomes leader.
    *
-   * `lead` works until `stop`, then finishes what is in flight and resolves, upon which the Lease is released. Upon
-   * `abort` the term is lost: what is in flight is given up at once, and once `lead` has settled this process stands
-   * for election again. When `signal` is aborted while leading, `stop` comes first, the Lease is renewed while `lead`
-   * finishes, and `abort` comes after the renew deadline if it has not.
+   * `lead` works until `stop`, then finishes its requests in flight and resolves. The elector then releases the Lease. `abort` means
+   * that the leadership is lost: `lead` must give up its requests at once. After `lead` has settled, this process takes part in the
+   * election again. If `signal` is aborted while this process leads, `stop` is aborted first. The elector renews the Lease while
+   * `lead` finishes, and aborts `abort` after the renew deadline.
    *
-   * Lost requests and refusals are logged and tried again; rejects only with what `lead` failed with by itself.
+   * The elector logs failed requests and retries. It rejects only with an error of `lead`.
    */
   readonly run: (options: {
     readonly signal: AbortSignal;
     readonly lead: (leadership: Leadership) => Promise<void>;
   }) => Promise<void>;
   /**
-   * Undefined, or why this process should be started again: it led, and for two lease durations it has neither renewed
-   * nor, its work ended, been able to ask who leads now. A standby is always healthy, as in client-go.
+   * Returns undefined, or why this process should be restarted: it led, and for two lease durations it could neither renew the Lease
+   * nor, after its work ended, read it. A standby is always healthy, as in client-go.
    */
   readonly healthy: () => string | undefined;
 }
 
-/** The host's name and a random part, as client-go's users have it: a process started again is somebody else. */
+/** Returns the host name with a random suffix, as is usual with client-go. A restarted process has a new identity. */
 export function electionIdentity(hostname: string): string {
   return `${hostname}_${randomUUID()}`;
 }
 
-/** The rules, with reasons: docs/adr/0006-leader-election.md. Throws where the timings contradict each other. */
-export function createElector(options: ElectorOptions): Elector {
+/** Creates a leader elector; docs/adr/0006-leader-election.md has the rules and reasons. Throws an Error if the timings are invalid. */
+export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
   const { clock, log, identity, recorder, random = Math.random } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
-  const mistake = mistakeInTimings(options);
-  if (mistake !== undefined) throw new Error(mistake);
+  const problem = timingsProblem(options);
+  if (problem !== undefined) throw new Error(problem);
   const lock = createLeaseLock({ ...options, timings: options });
   const lease = lock.description;
   const holder = () => holderOf(lock.observation()?.lease);
-  /** Half of the deadline, so that one lost request leaves time for another. */
+  /** Half of the deadline, so that there is time for another request after a lost one. */
   const requestTimeoutMs = renewDeadlineMs / 2;
-  /** This process's term; one that is lost is kept until another request about the Lease got through. */
-  let term: Term | undefined;
-  /** What was last logged, so that it is said once. */
-  let told: { readonly holder?: string | undefined; readonly failure?: string | undefined } = {};
-  declareMetrics(options.metrics, lock, () => term?.leadership.valid() ?? false);
+  /** The leadership of this process. A lost one stays here until another request for the Lease succeeds. */
+  let held: HeldLeadership | undefined;
+  /** The last log lines, so that each is written once. */
+  let logged: { readonly holder?: string | undefined; readonly failure?: string | undefined } = {};
+  declareMetrics(options.metrics, lock, () => held?.leadership.valid() ?? false);
 
   const reached = (leads: boolean) => {
-    if (told.failure !== undefined) log.info("the Lease can be reached again", { lease });
+    if (logged.failure !== undefined) log.info("the Lease is reachable again", { lease });
     const leader = holder();
-    if (leader !== told.holder && !leads) {
-      if (leader === "") log.info("nobody leads: the Lease is free", { lease });
+    if (leader !== logged.holder && !leads) {
+      if (leader === "") log.info("the Lease has no holder", { lease });
       else if (leader !== identity) log.info("another replica leads", { lease, leader });
-      else log.info("this replica holds the Lease, and leads when it has existed for its duration", { lease });
+      else log.info("this replica created the Lease and becomes leader after the lease duration", { lease });
     }
-    told = { holder: leader };
+    logged = { holder: leader };
   };
   const failed = (what: string, error: unknown) => {
     const failure = errorText(error);
-    if (failure !== told.failure) log.warn(`cannot ${what} the Lease; trying again`, { lease, error: failure });
-    told = { ...told, failure };
+    if (failure !== logged.failure) log.warn(`cannot ${what} the Lease; retrying`, { lease, error: failure });
+    logged = { ...logged, failure };
   };
 
-  const recordThatItLeads = () => {
+  const recordLeaderEvent = () => {
     const { uid = "", namespace = "", name = "" } = lock.observation()?.lease?.metadata ?? {};
     const { apiVersion, kind } = resources.leases;
     const regarding = { apiVersion, kind, namespace, name, uid };
@@ -102,38 +103,38 @@ export function createElector(options: ElectorOptions): Elector {
     });
   };
 
-  /** When the write was sent that made this process leader; undefined when `signal` ended the campaign. */
-  const campaign = async (signal: AbortSignal): Promise<Moment | undefined> => {
+  /** Resolves when this process becomes leader, with the time at which its write was sent; undefined after `signal`. */
+  const acquire = async (signal: AbortSignal): Promise<LeaseMoment | undefined> => {
     while (!signal.aborted) {
       let pauseMs = standbyPollMs(options, random);
       try {
-        const attempt = await lock.attempt(() => "take", { timeoutMs: requestTimeoutMs, signal });
+        const attempt = await lock.attempt(() => "acquire", { timeoutMs: requestTimeoutMs, signal });
         const wins = attempt.written && attempt.ms === 0;
         reached(wins);
-        term = undefined;
+        held = undefined;
         if (wins) return attempt.sentAt;
         pauseMs = Math.min(attempt.written ? retryPeriodMs : pauseMs, Math.ceil(attempt.ms));
       } catch (error) {
-        if (!signal.aborted) failed("look at", error);
+        if (!signal.aborted) failed("acquire", error);
       }
       await pause(clock, pauseMs, signal);
     }
     return undefined;
   };
 
-  /** Renews until the term is over or `ended` is aborted. */
-  const renew = async (current: Term, ended: AbortSignal): Promise<void> => {
+  /** Renews until the leadership or the work has ended. */
+  const renew = async (current: HeldLeadership, workEnded: AbortSignal): Promise<void> => {
     const { abort, valid } = current.leadership;
-    const over = AbortSignal.any([abort, ended]);
+    const over = AbortSignal.any([abort, workEnded]);
     for (let triedAt = current.renewedAt().monotonic; ; ) {
       await pause(clock, triedAt + retryPeriodMs - clock.monotonic(), over);
       if (over.aborted || !valid()) return;
       triedAt = clock.monotonic();
       try {
         const timeoutMs = Math.min(requestTimeoutMs, current.remaining());
-        const attempt = await lock.attempt(() => (valid() ? "renew" : "take"), { timeoutMs });
+        const attempt = await lock.attempt(() => (valid() ? "renew" : "acquire"), { timeoutMs });
         reached(true);
-        if (!attempt.written) return current.end("another holds the Lease");
+        if (!attempt.written) return current.end("another replica holds the Lease");
         current.renew(attempt.sentAt);
       } catch (error) {
         failed("renew", error);
@@ -141,15 +142,19 @@ export function createElector(options: ElectorOptions): Elector {
     }
   };
 
-  /** One term, from its first write to the end of all that was started in it. */
-  const serve = async (sentAt: Moment, signal: AbortSignal, lead: (leadership: Leadership) => Promise<void>) => {
-    const current = beginTerm(clock, renewDeadlineMs, sentAt);
+  /** Leads, from the first write of the Lease to the end of all work. */
+  const leadAndRenew = async (
+    sentAt: LeaseMoment,
+    signal: AbortSignal,
+    lead: (leadership: Leadership) => Promise<void>,
+  ) => {
+    const current = holdLeadership(clock, renewDeadlineMs, sentAt);
     const { leadership } = current;
-    // This process stood still between the write and its answer: somebody else may lead by now.
+    // This process was suspended between the write and its response, so another replica may lead now.
     if (!leadership.valid()) return;
-    term = current;
+    held = current;
     log.info("this replica leads", { lease, leader: identity });
-    recordThatItLeads();
+    recordLeaderEvent();
     const ended = new AbortController();
     const work = Promise.allSettled([lead(leadership)]).finally(() => ended.abort());
     if (signal.aborted) current.stop();
@@ -157,7 +162,7 @@ export function createElector(options: ElectorOptions): Elector {
 
     await renew(current, ended.signal);
     if (leadership.abort.aborted) {
-      told = { ...told, holder: undefined };
+      logged = { ...logged, holder: undefined };
       const reason = errorText(leadership.abort.reason);
       log.warn("this replica no longer leads", { lease, leader: identity, reason });
     }
@@ -165,22 +170,22 @@ export function createElector(options: ElectorOptions): Elector {
     signal.removeEventListener("abort", current.stop);
     current.close();
     if (leadership.abort.aborted) {
-      if (result.status === "rejected") failed("end the work under", result.reason);
+      if (result.status === "rejected") failed("stop the work of", result.reason);
       return;
     }
     await release();
-    term = undefined;
+    held = undefined;
     if (result.status === "rejected") throw result.reason;
-    if (!signal.aborted) throw new Error("the leader's work ended although nothing stopped it");
+    if (!signal.aborted) throw new Error("the work of the leader ended unexpectedly");
   };
 
   const release = async () => {
     try {
       const { written } = await lock.attempt(() => "release", { timeoutMs: requestTimeoutMs });
-      if (written) log.info("this replica has released the Lease", { lease });
-      told = { holder: holder() };
+      if (written) log.info("this replica released the Lease", { lease });
+      logged = { holder: holder() };
     } catch (error) {
-      const message = "the Lease could not be released; another replica takes it when it has run out";
+      const message = "cannot release the Lease; another replica acquires it when it has expired";
       log.warn(message, { lease, error: errorText(error) });
     }
   };
@@ -188,16 +193,16 @@ export function createElector(options: ElectorOptions): Elector {
   return {
     run: async ({ signal, lead }) => {
       while (!signal.aborted) {
-        const sentAt = await campaign(signal);
+        const sentAt = await acquire(signal);
         if (sentAt === undefined) return;
         if (signal.aborted) await release();
-        else await serve(sentAt, signal, lead);
+        else await leadAndRenew(sentAt, signal, lead);
       }
     },
     healthy: () => {
-      const silentMs = term === undefined ? 0 : clock.monotonic() - term.renewedAt().monotonic;
+      const silentMs = held === undefined ? 0 : clock.monotonic() - held.renewedAt().monotonic;
       if (silentMs <= 2 * leaseDurationMs) return undefined;
-      return `leader election: this replica led and has not renewed the Lease ${lease} for ${Math.round(silentMs / 1_000)}s`;
+      return `leader election: this replica was leader and has not renewed Lease ${lease} for ${Math.round(silentMs / 1_000)}s`;
     },
   };
 }
@@ -209,7 +214,7 @@ function declareMetrics(metrics: MetricsRegistry, lock: LeaseLock, leads: () => 
   transitions.collect(() => transitions.set(lock.observation()?.transitions ?? 0));
 }
 
-/** Waits, but not longer than until `signal` is aborted. */
+/** Waits until the time is over or `signal` is aborted. */
 async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return;
   await sleep(clock, ms, signal).catch(() => {});

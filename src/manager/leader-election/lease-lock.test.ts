@@ -7,7 +7,7 @@ import { defaultElectionTimings as timings } from "./lease.ts";
 import { createLeaseLock } from "./lease-lock.ts";
 
 const patience = { timeoutMs: 5_000 };
-const take = () => "take" as const;
+const take = () => "acquire" as const;
 const renew = () => "renew" as const;
 const release = () => "release" as const;
 
@@ -37,7 +37,7 @@ function start() {
 const leases = "/apis/coordination.k8s.io/v1/namespaces/system/leases";
 
 describe("the requests of leader election", () => {
-  it("are get, create and update of the one Lease, and nothing else", async () => {
+  it("are get, create and update of one Lease, and nothing else", async () => {
     const { lock, server, sent } = start();
     await lock.attempt(take, patience);
     expect(sent()).toEqual([`GET ${leases}/wave`, `POST ${leases}`]);
@@ -50,7 +50,7 @@ describe("the requests of leader election", () => {
     expect(server.lease?.spec).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
   });
 
-  it("each have the deadline that they are given, and only reads can be ended before it", async () => {
+  it("have the given timeout, and only reads can be aborted before it", async () => {
     const { lock, requests } = start();
     const { signal } = new AbortController();
     await lock.attempt(take, { ...patience, signal });
@@ -60,14 +60,14 @@ describe("the requests of leader election", () => {
     ]);
   });
 
-  it("lose a race to create without an error, and leave alone what another made", async () => {
+  it("lose a conflict on create without an error, and keep the Lease of the other replica", async () => {
     const { lock, server, meanwhile } = start();
     meanwhile.push(() => server.write({ holderIdentity: "b", leaseDurationSeconds: 15 }));
     expect(await lock.attempt(take, patience)).toEqual({ written: false, ms: 15_000 });
     expect(server.lease?.spec?.holderIdentity).toBe("b");
   });
 
-  it("lose a race to write without an error, and try again where it still is theirs", async () => {
+  it("lose a conflict on write without an error, and retry if they still hold the Lease", async () => {
     const { lock, server, meanwhile, sent } = start();
     await lock.attempt(take, patience);
     sent();
@@ -76,7 +76,7 @@ describe("the requests of leader election", () => {
     expect(sent()).toEqual([`PUT ${leases}/wave`, `GET ${leases}/wave`, `PUT ${leases}/wave`]);
   });
 
-  it("do not create a Lease by an update of one that was deleted", async () => {
+  it("do not create a Lease by an update of a deleted one", async () => {
     const { lock, server, meanwhile, sent } = start();
     await lock.attempt(take, patience);
     sent();
@@ -85,7 +85,7 @@ describe("the requests of leader election", () => {
     expect(sent()).toEqual([`PUT ${leases}/wave`, `GET ${leases}/wave`, `POST ${leases}`]);
   });
 
-  it("give up nothing that is another's by now", async () => {
+  it("do not release a Lease that another replica holds", async () => {
     const { lock, server } = start();
     await lock.attempt(take, patience);
     server.write({ holderIdentity: "b", leaseDurationSeconds: 15 });
@@ -93,22 +93,24 @@ describe("the requests of leader election", () => {
     expect(server.lease?.spec?.holderIdentity).toBe("b");
   });
 
-  it("end with an error where the Lease changes faster than it can be written", async () => {
+  it("fail if the Lease changes faster than it can be written", async () => {
     const { lock, server, meanwhile } = start();
     server.write({});
     for (let race = 0; race < 10; race++) meanwhile.push(() => server.write({ ...server.lease?.spec }));
     await expect(lock.attempt(take, patience)).rejects.toThrow("the Lease system/wave changes faster");
   });
 
-  it("tell a person what to grant where they are forbidden, keeping the server's words as the cause", async () => {
+  it("name the missing permission if they are forbidden, with the error of the server as cause", async () => {
     const { lock, server } = start();
     server.refuse = { status: 403, reason: "Forbidden" };
     const error = await lock.attempt(take, patience).catch((thrown: unknown) => thrown);
-    expect(String(error)).toMatch(/needs get, create and update on the Lease system\/wave: .*Role in namespace system/);
+    expect(String(error)).toMatch(
+      /no permission for Lease system\/wave; grant get, create and update on leases in namespace system/,
+    );
     expect(error instanceof Error && error.cause).toBeInstanceOf(ApiError);
   });
 
-  it("fail by what else the server answers", async () => {
+  it("fail with any other error of the server", async () => {
     const { lock, server } = start();
     server.refuse = { status: 500, reason: "InternalError" };
     await expect(lock.attempt(take, patience)).rejects.toThrow("500 InternalError");

@@ -1,11 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { mistakeInTimings, nextStep, observe, standbyPollMs, defaultElectionTimings as timings } from "./lease.ts";
+import {
+  nextLeaseStep,
+  observeLease,
+  standbyPollMs,
+  defaultElectionTimings as timings,
+  timingsProblem,
+} from "./lease.ts";
 
 const wall = Date.UTC(2026, 4, 17, 12, 30, 1, 45);
 
 describe("the timings of leader election", () => {
-  it("are right by default", () => {
-    expect(mistakeInTimings(timings)).toBeUndefined();
+  it("are valid by default", () => {
+    expect(timingsProblem(timings)).toBeUndefined();
   });
 
   it.each([
@@ -20,10 +26,10 @@ describe("the timings of leader election", () => {
     ],
     [{ leaseDurationMs: Number.NaN }, "--leader-election-lease-duration (NaNs) must be longer than"],
   ])("with %o are refused by a line that names the flags", (wrong, message) => {
-    expect(mistakeInTimings({ ...timings, ...wrong })).toMatch(message);
+    expect(timingsProblem({ ...timings, ...wrong })).toMatch(message);
   });
 
-  it("let a standby look often enough to hand over in under 2 s", () => {
+  it("let a standby read often enough for a handover in less than 2 s", () => {
     expect(standbyPollMs(timings, () => 0)).toBe(800);
     expect(standbyPollMs(timings, () => 1)).toBeCloseTo(1_200);
   });
@@ -35,28 +41,28 @@ describe("the record of a renewal", () => {
     spec: { holderIdentity: "a", leaseDurationSeconds: 15, renewTime },
   });
   const renewed = (renewTime: string) => {
-    const observation = observe(undefined, lease(renewTime), 0, timings);
-    const step = nextStep(observation, { identity: "a", aim: "renew", monotonic: 1_000, wall }, timings);
+    const observation = observeLease(undefined, lease(renewTime), 0, timings);
+    const step = nextLeaseStep(observation, { identity: "a", aim: "renew", monotonic: 1_000, wall }, timings);
     return step.do === "write" ? step.spec.renewTime : undefined;
   };
 
-  it("has its times in microseconds, as the API's MicroTime is written", () => {
+  it("has times in the format of MicroTime", () => {
     expect(renewed("2026-05-17T12:30:00.000000Z")).toBe("2026-05-17T12:30:01.045000Z");
   });
 
-  it("differs from the last one even by a clock that shows the same time again, else nobody would see it", () => {
+  it("differs from the previous one even if the clock shows the same time, so that other replicas see it", () => {
     expect(renewed("2026-05-17T12:30:01.045000Z")).toBe("2026-05-17T12:30:01.045001Z");
   });
 
-  it("rounds the lease duration up to whole seconds, so that nobody waits shorter than it", () => {
+  it("rounds the lease duration up to whole seconds, so that no replica waits for less", () => {
     const own = { leaseDurationMs: 1_001, renewDeadlineMs: 800, retryPeriodMs: 100 };
-    const candidate = { identity: "a", aim: "take" as const, monotonic: 0, wall };
-    const step = nextStep(observe(undefined, undefined, 0, own), candidate, own);
+    const candidate = { identity: "a", aim: "acquire" as const, monotonic: 0, wall };
+    const step = nextLeaseStep(observeLease(undefined, undefined, 0, own), candidate, own);
     expect(step).toMatchObject({ do: "write", spec: { leaseDurationSeconds: 2 } });
   });
 });
 
-describe("another's lease", () => {
+describe("the Lease of another replica", () => {
   const held = (resourceVersion: string, leaseDurationSeconds?: number) => ({
     metadata: { uid: "u", resourceVersion },
     spec: {
@@ -65,25 +71,25 @@ describe("another's lease", () => {
       ...(leaseDurationSeconds && { leaseDurationSeconds }),
     },
   });
-  const candidate = (monotonic: number) => ({ identity: "a", aim: "take" as const, monotonic, wall });
+  const candidate = (monotonic: number) => ({ identity: "a", aim: "acquire" as const, monotonic, wall });
 
-  it("is judged by the time since it was last seen to change, by its own duration", () => {
-    const first = observe(undefined, held("1", 30), 5_000, timings);
-    expect(nextStep(first, candidate(5_000), timings)).toEqual({ do: "wait", ms: 30_000 });
-    const same = observe(first, held("1", 30), 9_000, timings);
-    expect(nextStep(same, candidate(9_000), timings)).toEqual({ do: "wait", ms: 26_000 });
-    const changed = observe(same, held("2", 30), 9_000, timings);
-    expect(nextStep(changed, candidate(9_000), timings)).toEqual({ do: "wait", ms: 30_000 });
-    expect(nextStep(same, candidate(35_000), timings)).toMatchObject({ do: "write", claimMs: 0 });
+  it("expires its own duration after its last observed change", () => {
+    const first = observeLease(undefined, held("1", 30), 5_000, timings);
+    expect(nextLeaseStep(first, candidate(5_000), timings)).toEqual({ do: "wait", ms: 30_000 });
+    const same = observeLease(first, held("1", 30), 9_000, timings);
+    expect(nextLeaseStep(same, candidate(9_000), timings)).toEqual({ do: "wait", ms: 26_000 });
+    const changed = observeLease(same, held("2", 30), 9_000, timings);
+    expect(nextLeaseStep(changed, candidate(9_000), timings)).toEqual({ do: "wait", ms: 30_000 });
+    expect(nextLeaseStep(same, candidate(35_000), timings)).toMatchObject({ do: "write", claimMs: 0 });
   });
 
-  it("is left alone for our own duration where its record names none", () => {
-    const seen = observe(undefined, held("1"), 0, timings);
-    expect(nextStep(seen, candidate(0), timings)).toEqual({ do: "wait", ms: 15_000 });
+  it("expires after the duration of this replica if its record has none", () => {
+    const seen = observeLease(undefined, held("1"), 0, timings);
+    expect(nextLeaseStep(seen, candidate(0), timings)).toEqual({ do: "wait", ms: 15_000 });
   });
 
-  it("is never taken by a leader, even if it has run out: its term is over", () => {
-    const seen = observe(undefined, held("1", 15), 0, timings);
-    expect(nextStep(seen, { ...candidate(60_000), aim: "renew" }, timings)).toEqual({ do: "wait", ms: 0 });
+  it("is never acquired by a renewal, even if it has expired", () => {
+    const seen = observeLease(undefined, held("1", 15), 0, timings);
+    expect(nextLeaseStep(seen, { ...candidate(60_000), aim: "renew" }, timings)).toEqual({ do: "wait", ms: 0 });
   });
 });

@@ -1,16 +1,16 @@
-import type { Lease, LeaseSpec } from "kubernetes-types/coordination/v1.d.ts";
+import type { Lease, LeaseSpec } from "#kubernetes";
 
-/** The three durations of leader election, in milliseconds; client-go's names and defaults. */
+/** The durations of leader election, in milliseconds, with the names and defaults of client-go. */
 export interface ElectionTimings {
-  /** How long others leave a leader alone after they last saw its record change. */
+  /** How long other replicas wait after they last saw the record of the leader change. */
   readonly leaseDurationMs: number;
-  /** How long after it sent its last successful renewal a leader may still write. */
+  /** How long a leader may write after it sent its last successful renewal. */
   readonly renewDeadlineMs: number;
-  /** How often a leader renews; a standby looks twice as often, see {@link standbyPollMs}. */
+  /** How often a leader renews. A standby reads twice as often, see {@link standbyPollMs}. */
   readonly retryPeriodMs: number;
 }
 
-/** client-go's defaults: 15 s, 10 s and 2 s. */
+/** The defaults of client-go: 15 s, 10 s and 2 s. */
 export const defaultElectionTimings: ElectionTimings = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
@@ -18,10 +18,10 @@ export const defaultElectionTimings: ElectionTimings = {
 };
 
 /**
- * Undefined for timings under which a leader ends before another may begin and has time for more than one attempt to
- * renew (client-go's conditions), else one line that names the flags to change.
+ * Returns undefined if a leader with these timings stops before another may start, and has time for more than one renewal (the
+ * conditions of client-go). Otherwise returns one line that names the flags to change.
  */
-export function mistakeInTimings(timings: ElectionTimings): string | undefined {
+export function timingsProblem(timings: ElectionTimings): string | undefined {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = timings;
   if (!(retryPeriodMs > 0)) return "--leader-election-retry-period must be longer than 0";
   if (!(renewDeadlineMs > 1.2 * retryPeriodMs)) {
@@ -34,43 +34,43 @@ export function mistakeInTimings(timings: ElectionTimings): string | undefined {
 }
 
 /**
- * How long a standby waits between two looks at the Lease: half the retry period, give or take a fifth. A released
- * Lease is so found within 0.6 retry periods: 1.2 s by default, of the 2 s that a hand-over may take.
+ * Returns the time between two reads of the Lease by a standby: half the retry period, plus or minus 20 %. A standby thus finds a
+ * released Lease within 0.6 retry periods: by default 1.2 s of the 2 s that a handover may take.
  */
 export function standbyPollMs(timings: ElectionTimings, random: () => number): number {
   return (timings.retryPeriodMs / 2) * (0.8 + 0.4 * random());
 }
 
-/** What this process last read of the Lease, and since when. Times are of its own monotonic clock, in milliseconds. */
-export interface Observation {
-  /** Undefined while there is no Lease. */
+/** The last read of the Lease and its times, by the monotonic clock of this process, in milliseconds. */
+export interface LeaseObservation {
+  /** Undefined if there is no Lease. */
   readonly lease: Lease | undefined;
-  /** When this state of the Lease was first seen. */
+  /** Time of the first read of this state of the Lease. */
   readonly since: number;
-  /** When this Lease, by its uid, was first seen. */
+  /** Time of the first read of this Lease, identified by its uid. */
   readonly existsSince: number;
-  /** How long this state is to be left alone from `since` on. */
+  /** How long other replicas must wait, from `since` on. */
   readonly durationMs: number;
-  /** `leaseTransitions` of the Lease, kept through its absence; undefined where no Lease was ever seen. */
+  /** `leaseTransitions` of the last Lease, also after its deletion; undefined if no Lease was ever read. */
   readonly transitions: number | undefined;
 }
 
 /**
- * The observation after reading `lease` (undefined: there is none) at `now` by the monotonic clock. Any new
- * resourceVersion counts as a change: the timestamps in the record come from another machine's clock and judge nobody.
+ * Returns the observation after a read of `lease` (undefined: there is none) at `now` by the monotonic clock. Every new
+ * resourceVersion is a change. The timestamps in the record come from the clock of another machine and are not compared.
  */
-export function observe(
-  previous: Observation | undefined,
+export function observeLease(
+  previous: LeaseObservation | undefined,
   lease: Lease | undefined,
   now: number,
   timings: ElectionTimings,
-): Observation {
+): LeaseObservation {
   const sameUid = previous !== undefined && previous.lease?.metadata?.uid === lease?.metadata?.uid;
   const same = sameUid && previous.lease?.metadata?.resourceVersion === lease?.metadata?.resourceVersion;
   const existsSince = sameUid ? previous.existsSince : now;
   if (lease === undefined) {
     if (same) return previous;
-    // One that was there and was deleted is left to its leader to write again, which happens within a retry period.
+    // After a deletion the leader writes the Lease again within a retry period, so others wait that long.
     const durationMs = previous === undefined ? 0 : timings.retryPeriodMs;
     return { lease, since: now, existsSince, durationMs, transitions: previous?.transitions };
   }
@@ -80,29 +80,33 @@ export function observe(
 }
 
 /**
- * What to do about the Lease now: write `spec` as a new Lease or over the one that was observed, and lead once it is held
- * for `claimMs`; or wait, because another holds it and may be writing for `ms` more milliseconds.
+ * The next action on the Lease. `write`: create the Lease or replace the observed one with `spec`, and lead after it was held for
+ * `claimMs`. `wait`: another replica holds the Lease and may write for `ms` more milliseconds.
  */
 export type LeaseStep =
   | { readonly do: "write"; readonly spec: LeaseSpec; readonly claimMs: number }
   | { readonly do: "wait"; readonly ms: number };
 
-/** Who asks what to do, and when by both clocks of its process. */
-export interface Candidate {
+/** A replica that takes part in the election, and the current time by both of its clocks. */
+export interface LeaseCandidate {
   readonly identity: string;
-  /** To lead; to go on leading, by a term that is still valid; or to give up what it holds. */
-  readonly aim: "take" | "renew" | "release";
+  /** `acquire`: to become leader. `renew`: to stay leader while its leadership is valid. `release`: to give up the Lease. */
+  readonly aim: "acquire" | "renew" | "release";
   readonly monotonic: number;
-  /** Only written into the record, for people to read; never compared with another's. */
+  /** Written into the record for people. Never compared with the time of another replica. */
   readonly wall: number;
 }
 
 /**
- * The rules of client-go's `tryAcquireOrRenew`, and one more: to delete the Lease does not stop its leader, so whoever
- * creates it, without leading already, has a claim only. It leads once this one Lease has existed for a lease duration:
- * nobody else can have renewed in that time.
+ * Returns the next action, by the rules of client-go's `tryAcquireOrRenew` and one more. A deletion of the Lease does not stop its
+ * leader, so a replica that creates the Lease, and does not lead yet, only claims it. It leads after this Lease has existed for a
+ * lease duration, because no other replica can have renewed in that time.
  */
-export function nextStep(observation: Observation, candidate: Candidate, timings: ElectionTimings): LeaseStep {
+export function nextLeaseStep(
+  observation: LeaseObservation,
+  candidate: LeaseCandidate,
+  timings: ElectionTimings,
+): LeaseStep {
   const { lease, since, existsSince, durationMs, transitions } = observation;
   const { identity, aim, monotonic, wall } = candidate;
   const own = holderOf(lease) === identity;
@@ -126,19 +130,19 @@ export function nextStep(observation: Observation, candidate: Candidate, timings
   return { do: "write", spec, claimMs };
 }
 
-/** As client-go gives a Lease up: no holder, and one second for whoever judges by the duration alone. */
+/** Returns the record of a released Lease, as client-go writes it: no holder, and a duration of one second. */
 function releasedSpec(now: string, leaseTransitions = 0): LeaseSpec {
   return { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
 }
 
-/** The identity of the holder, or "" where nobody holds it. */
+/** Returns the identity of the holder; "" if the Lease has no holder. */
 export function holderOf(lease: Lease | undefined): string {
   return lease?.spec?.holderIdentity ?? "";
 }
 
 /**
- * A wall clock time as the API's MicroTime, different from `previous` even if the clock was set back: a write that
- * changes nothing leaves the resourceVersion as it is, and others would not see the renewal.
+ * Formats a wall-clock time as MicroTime. The result differs from `previous` even if the clock was set back: a write without a change
+ * keeps the resourceVersion, and others would not see the renewal.
  */
 function microTime(wall: number, previous: string | undefined): string {
   const time = new Date(wall).toISOString().replace("Z", "000Z");

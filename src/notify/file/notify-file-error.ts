@@ -1,4 +1,4 @@
-/** The file of `--notify` cannot be used: one line that says where in it, what is wrong, and never what its secrets are. */
+/** The file of `--notify` is invalid. Its one line names the place and the problem and never quotes a secret. */
 export class NotifyFileError extends Error {
   override readonly name = "NotifyFileError";
 }

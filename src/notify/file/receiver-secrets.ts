@@ -1,26 +1,26 @@
 import type { Section } from "../../lib/section.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 
-/** Where the secrets of receivers may stand besides the file. */
+/** Sources of the secrets of receivers outside the file. */
 export interface SecretSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readText: (path: string) => Promise<string>;
 }
 
-/** What the connection decides, or the format. */
-const notForHeaders = ["connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"];
+/** Headers that the connection or the format sets. */
+const reservedHeaders = ["connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"];
 
-/** The URL of a receiver: in `url`, in the file of `urlFile`, or in the environment variable of `urlEnv`. */
+/** Reads the URL of a receiver: from `url`, from the file `urlFile`, or from the environment variable `urlEnv`. */
 export async function urlOf(section: Section, sources: SecretSources): Promise<URL> {
   const given = ["url", "urlFile", "urlEnv"].filter((name) => section.has(name));
   const [field, other] = given;
-  if (field === undefined) throw section.wrong("url", "is missing, and so are urlFile and urlEnv");
-  if (other !== undefined) throw section.wrong(other, `cannot be given together with ${field}`);
+  if (field === undefined) throw section.wrong("url", "is missing; set url, urlFile or urlEnv");
+  if (other !== undefined) throw section.wrong(other, `cannot be set together with ${field}`);
   const url = URL.parse((await secretIn(section, field, sources)).trim());
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw section.wrong(field, "is no URL that begins with https:// or http://");
+    throw section.wrong(field, "is not a URL that begins with https:// or http://");
   if (url.username !== "" || url.password !== "") {
-    throw section.wrong(field, "has a user name or password in it: put these into the header Authorization");
+    throw section.wrong(field, "contains a user name or password; use the header Authorization instead");
   }
   return url;
 }
@@ -34,7 +34,7 @@ async function secretIn(section: Section, field: string, sources: SecretSources)
   return value;
 }
 
-/** `headers` as they are, and those of `headerFiles` from files. */
+/** Reads the headers: those of `headers` as they are, and those of `headerFiles` from files. */
 export async function headersOf(section: Section, sources: SecretSources): Promise<Readonly<Record<string, string>>> {
   const headers: Record<string, string> = {};
   for (const field of ["headers", "headerFiles"]) {
@@ -42,27 +42,27 @@ export async function headersOf(section: Section, sources: SecretSources): Promi
     for (const name of inside?.names() ?? []) {
       if (inside === undefined) continue;
       const text = field === "headers" ? (inside.text(name) ?? "") : (await fileOf(inside, name, sources)).trim();
-      refuseHeader(inside, name, text);
-      if (Object.hasOwn(headers, name.toLowerCase())) throw inside.wrong(name, "is there twice");
+      rejectInvalidHeader(inside, name, text);
+      if (Object.hasOwn(headers, name.toLowerCase())) throw inside.wrong(name, "is set twice");
       headers[name.toLowerCase()] = text;
     }
   }
   return headers;
 }
 
-function refuseHeader(section: Section, name: string, value: string): void {
+function rejectInvalidHeader(section: Section, name: string, value: string): void {
   // Not imported as an ES module, which would also load all that node:http offers lazily: 13 MiB.
   const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule("node:http");
-  if (notForHeaders.includes(name.toLowerCase())) throw section.wrong(name, "is a header that Wave sets");
+  if (reservedHeaders.includes(name.toLowerCase())) throw section.wrong(name, "is a header that Wave sets itself");
   try {
     validateHeaderName(name);
   } catch {
-    throw section.wrong(JSON.stringify(name), "is not the name of a header");
+    throw section.wrong(JSON.stringify(name), "is not a valid header name");
   }
   try {
     validateHeaderValue(name, value);
   } catch {
-    throw section.wrong(name, "has a character in it that no header may have");
+    throw section.wrong(name, "contains a character that is not allowed in a header");
   }
 }
 

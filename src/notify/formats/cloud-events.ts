@@ -1,9 +1,12 @@
-import type { Message } from "../notification/notification.ts";
-import { type Format, type FormatSettings, json } from "./format.ts";
-import { told } from "./webhook.ts";
+import type { NotificationMessage } from "../notification/notification.ts";
+import { type FormatSettings, jsonHeaders, type NotificationFormat } from "./format.ts";
+import { jsonOf } from "./webhook.ts";
 
 /** https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md#context-attributes */
-function attributes({ id, notification }: Message, { source }: FormatSettings): Readonly<Record<string, string>> {
+function attributes(
+  { id, notification }: NotificationMessage,
+  { source }: FormatSettings,
+): Readonly<Record<string, string>> {
   const { outcome, kind, namespace, name, time } = notification;
   const subject = `${namespace}/${kind}/${name}`;
   return { specversion: "1.0", id, source, type: `com.pusher.wave.${outcome}`, subject, time };
@@ -18,17 +21,17 @@ function headerValue(text: string): string {
  * CloudEvents 1.0 over HTTP, in structured or in binary mode
  * (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md#3-http-message-mapping).
  */
-export const cloudEvents: Format = {
-  means: "whatever takes CloudEvents 1.0 over HTTP, such as a broker of Knative",
+export const cloudEvents: NotificationFormat = {
+  means: "any endpoint that accepts CloudEvents 1.0 over HTTP, such as a broker of Knative",
   fields: ["mode", "source"],
-  asText: (text) => text,
+  escape: (text) => text,
   content: (message, settings) => {
-    const [context, data] = [attributes(message, settings), told(message)];
+    const [context, data] = [attributes(message, settings), jsonOf(message)];
     if (settings.mode === "binary") {
       const headers = Object.entries(context).map(([name, value]) => [`ce-${name}`, headerValue(value)]);
-      return { headers: { ...json, ...Object.fromEntries(headers) }, body: data };
+      return { headers: { ...jsonHeaders, ...Object.fromEntries(headers) }, body: data };
     }
-    const body = { ...context, datacontenttype: json["content-type"], data };
+    const body = { ...context, datacontenttype: jsonHeaders["content-type"], data };
     return { headers: { "content-type": "application/cloudevents+json; charset=UTF-8" }, body };
   },
 };

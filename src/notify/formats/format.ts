@@ -1,28 +1,28 @@
-import type { Message } from "../notification/notification.ts";
+import type { NotificationMessage } from "../notification/notification.ts";
 
-/** What a request carries. */
-export interface Content {
+/** Headers and body of a request. */
+export interface RequestContent {
   readonly headers: Readonly<Record<string, string>>;
-  /** To be sent as JSON. */
+  /** Sent as JSON. */
   readonly body: object;
 }
 
-/** What a receiver says besides, each with its default; checked when the file is read. */
+/** Settings of one format, checked when the file is read. */
 export interface FormatSettings {
   readonly mode: "structured" | "binary";
   readonly source: string;
 }
 
-/** How one kind of receiver is told. */
-export interface Format {
-  /** For the docs and for errors. */
+/** The format of one type of receiver. */
+export interface NotificationFormat {
+  /** Description for the docs and for errors. */
   readonly means: string;
-  /** The fields that only this kind has. */
+  /** Fields of the file that only this type has. */
   readonly fields: readonly (keyof FormatSettings)[];
-  /** Makes a text that strangers may have written mere text there. Never throws; at most six times as long. */
-  readonly asText: (text: string) => string;
-  readonly content: (message: Message, settings: FormatSettings) => Content;
+  /** Escapes an untrusted text, so that the receiver shows it as plain text. Never throws. The result is at most six times as long. */
+  readonly escape: (text: string) => string;
+  readonly content: (message: NotificationMessage, settings: FormatSettings) => RequestContent;
 }
 
 /** The content type of plain JSON. */
-export const json = { "content-type": "application/json" };
+export const jsonHeaders = { "content-type": "application/json" };

@@ -2,7 +2,12 @@ import { validateHeaderValue } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rolled } from "../../../test/support/notify/notifier.ts";
-import { fill, longestText, parseTemplate, type Template } from "../notification/message-template.ts";
+import {
+  type MessageTemplate,
+  maxTextLength,
+  parseTemplate,
+  renderTemplate,
+} from "../notification/message-template.ts";
 import { type Notification, notificationOf } from "../notification/notification.ts";
 import { formats, receiverTypes } from "./formats.ts";
 
@@ -42,7 +47,7 @@ function notificationWith(name: string, message: string): Notification {
   return found;
 }
 
-function templateOf(text: string): Template {
+function templateOf(text: string): MessageTemplate {
   const template = parseTemplate(text);
   if (typeof template === "string") throw new Error(template);
   return template;
@@ -53,10 +58,10 @@ const plain = templateOf("{{name}} {{message}}");
 
 /** The text of a template in one format. */
 const textIn = (type: keyof typeof formats, notification: Notification, template = plain) =>
-  fill(template, notification, formats[type].asText);
+  renderTemplate(template, notification, formats[type].escape);
 
-describe("what strangers write", () => {
-  it("is text and nothing else in Slack: it mentions nobody, links nowhere, and is not cut inside of an escape", () => {
+describe("untrusted text", () => {
+  it("is plain text in Slack, without mentions and links, and is not truncated inside an escape", () => {
     fc.assert(
       fc.property(hostile, hostile, (name, message) => {
         const notification = notificationWith(name, message);
@@ -71,7 +76,7 @@ describe("what strangers write", () => {
     );
   });
 
-  it("is text and nothing else in Google Chat and Teams, also where they make links by themselves", () => {
+  it("is plain text in Google Chat and Teams, which do not make links of it", () => {
     fc.assert(
       fc.property(hostile, hostile, (name, message) => {
         const notification = notificationWith(name, message);
@@ -81,7 +86,7 @@ describe("what strangers write", () => {
     );
   });
 
-  it("steers no terminal, hides nothing, and fits, in every format", () => {
+  it("contains no control characters and fits, in every format", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...receiverTypes),
@@ -91,13 +96,13 @@ describe("what strangers write", () => {
           const filled = textIn(type, notificationWith(text, text.repeat(30)), template);
           expect(filled).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
           expect(filled.isWellFormed()).toBe(true);
-          expect(filled.length).toBeLessThanOrEqual(longestText);
+          expect(filled.length).toBeLessThanOrEqual(maxTextLength);
         },
       ),
     );
   });
 
-  it("is a header that HTTP allows in CloudEvents of binary mode, and can be read again", () => {
+  it("is a valid HTTP header in binary CloudEvents, and can be decoded", () => {
     fc.assert(
       fc.property(hostile, (name) => {
         const notification = notificationWith(name, "");
@@ -110,10 +115,10 @@ describe("what strangers write", () => {
   });
 });
 
-describe("a template", () => {
-  it("keeps what stands before a message of any length, and marks that it was cut", () => {
+describe("renderTemplate", () => {
+  it("keeps the text before a message of any length, and marks the truncation", () => {
     const text = textIn("slack", notificationWith("web", "&".repeat(10_000)), templateOf("*{{name}}* {{message}} end"));
     expect(text).toMatch(/^\*web\* (&amp;)+… end$/);
-    expect(text.length).toBeGreaterThan(longestText / 2);
+    expect(text.length).toBeGreaterThan(maxTextLength / 2);
   });
 });

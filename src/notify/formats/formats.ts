@@ -1,17 +1,18 @@
+// Formats: one file for each type of receiver, from a message to headers and JSON. Pure.
 import { cloudEvents } from "./cloud-events.ts";
-import type { Format } from "./format.ts";
+import type { NotificationFormat } from "./format.ts";
 import { googleChat } from "./google-chat.ts";
 import { slack } from "./slack.ts";
 import { teams } from "./teams.ts";
 import { webhook } from "./webhook.ts";
 
-/** Every kind of receiver, by the `type` in the file. */
+/** All formats, by the `type` of a receiver in the file. */
 export const formats = { slack, teams, googleChat, webhook, cloudEvents } as const satisfies Readonly<
-  Record<string, Format>
+  Record<string, NotificationFormat>
 >;
 
-/** One of them. */
+/** The type of a receiver. */
 export type ReceiverType = keyof typeof formats;
 
-/** All of them, in the order in which they are listed. */
+/** All types, in the order of the docs. */
 export const receiverTypes = Object.keys(formats).filter((name): name is ReceiverType => Object.hasOwn(formats, name));

@@ -1,16 +1,16 @@
-import { type Format, json } from "./format.ts";
-import { unlinked } from "./unlinked.ts";
+import { jsonHeaders, type NotificationFormat } from "./format.ts";
+import { withoutLinks } from "./without-links.ts";
 
 const lookalikes: Readonly<Record<string, string>> = { "<": "‹", ">": "›", "`": "'" };
 
 /**
  * An incoming webhook of Google Chat (https://developers.google.com/workspace/chat/quickstart/webhooks): a text message.
- * Mentions and links with a text of their own begin with "<", for which there is no escape
- * (https://developers.google.com/workspace/chat/format-messages), so another sign stands there.
+ * Mentions and links with a text start with "<", for which there is no escape
+ * (https://developers.google.com/workspace/chat/format-messages), so a similar sign replaces it.
  */
-export const googleChat: Format = {
+export const googleChat: NotificationFormat = {
   means: "an incoming webhook of Google Chat",
   fields: [],
-  asText: (text) => unlinked(text).replace(/[<>`]/g, (sign) => lookalikes[sign] ?? ""),
-  content: ({ text }) => ({ headers: json, body: { text } }),
+  escape: (text) => withoutLinks(text).replace(/[<>`]/g, (sign) => lookalikes[sign] ?? ""),
+  content: ({ text }) => ({ headers: jsonHeaders, body: { text } }),
 };

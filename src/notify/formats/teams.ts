@@ -1,16 +1,16 @@
-import { type Format, json } from "./format.ts";
-import { unlinked } from "./unlinked.ts";
+import { jsonHeaders, type NotificationFormat } from "./format.ts";
+import { withoutLinks } from "./without-links.ts";
 
 /**
  * The webhook of a Workflow of Microsoft Teams, which takes Adaptive Cards and no MessageCards
  * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). The text is a
- * TextRun, in which nothing is Markdown (https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features), so
- * nothing in it formats, links or mentions; {{DATE(…)}} is all that a card makes something of.
+ * TextRun, which does not support Markdown (https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features). Nothing in it
+ * is formatted, linked or mentioned; a card evaluates only {{DATE(…)}}, which is escaped.
  */
-export const teams: Format = {
+export const teams: NotificationFormat = {
   means: "the webhook of a Workflow in Microsoft Teams",
   fields: [],
-  asText: (text) => unlinked(text).replaceAll("{{", "{ {"),
+  escape: (text) => withoutLinks(text).replaceAll("{{", "{ {"),
   content: ({ text, notification }) => {
     const color = notification.type === "Warning" ? "Attention" : "Default";
     const content = {
@@ -21,6 +21,6 @@ export const teams: Format = {
       msteams: { width: "Full" },
     };
     const attachment = { contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content };
-    return { headers: json, body: { type: "message", attachments: [attachment] } };
+    return { headers: jsonHeaders, body: { type: "message", attachments: [attachment] } };
   },
 };

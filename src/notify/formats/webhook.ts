@@ -1,15 +1,15 @@
-import type { Message } from "../notification/notification.ts";
-import { type Format, json } from "./format.ts";
+import type { NotificationMessage } from "../notification/notification.ts";
+import { jsonHeaders, type NotificationFormat } from "./format.ts";
 
-/** What programs are told: the text for people, and each part of it apart. */
-export function told({ notification, text, unsent }: Message): object {
+/** Returns a message as JSON: the text for people, and each field of the notification. */
+export function jsonOf({ notification, text, unsent }: NotificationMessage): object {
   return { text, ...notification, unsent };
 }
 
-/** Whatever takes JSON by POST. */
-export const webhook: Format = {
-  means: "anything that takes JSON",
+/** Any endpoint that accepts JSON by POST. */
+export const webhook: NotificationFormat = {
+  means: "any endpoint that accepts JSON",
   fields: [],
-  asText: (text) => text,
-  content: (message) => ({ headers: json, body: told(message) }),
+  escape: (text) => text,
+  content: (message) => ({ headers: jsonHeaders, body: jsonOf(message) }),
 };

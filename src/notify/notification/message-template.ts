@@ -1,6 +1,6 @@
 import type { Notification } from "./notification.ts";
 
-/** What a template may name in double braces. */
+/** Placeholders that a template may contain in double braces. */
 export const placeholders = [
   "kind",
   "namespace",
@@ -14,20 +14,20 @@ export const placeholders = [
 
 type Placeholder = (typeof placeholders)[number];
 
-/** A text with places for what a notification is about. */
-export type Template = readonly (string | { readonly placeholder: Placeholder })[];
+/** A parsed template: text and placeholders. */
+export type MessageTemplate = readonly (string | { readonly placeholder: Placeholder })[];
 
-/** The template where the file says none. */
+/** The template of receivers without `text`. */
 export const defaultTemplate = "{{kind}} {{namespace}}/{{name}}: {{message}}";
 
-/** Characters that a template may have. */
-export const longestTemplate = 500;
-/** Characters that a text made of one may have: Slack takes 3,000 in a section. */
-export const longestText = 2_500;
+/** Maximum length of a template, in characters. */
+export const maxTemplateLength = 500;
+/** Maximum length of a rendered text, in characters. Slack accepts 3,000 in a section. */
+export const maxTextLength = 2_500;
 
-/** Reads a template; a text is what is wrong with it, to follow the name of its field. */
-export function parseTemplate(text: string): Template | string {
-  if (text.length > longestTemplate) return `has more than ${longestTemplate} characters`;
+/** Parses a template. Returns a text if it is invalid: the problem, which follows the name of the field. */
+export function parseTemplate(text: string): MessageTemplate | string {
+  if (text.length > maxTemplateLength) return `has more than ${maxTemplateLength} characters`;
   const parts: (string | { readonly placeholder: Placeholder })[] = [];
   for (const [index, part] of text.split(/\{\{(.*?)\}\}/s).entries()) {
     if (index % 2 === 0) {
@@ -35,36 +35,41 @@ export function parseTemplate(text: string): Template | string {
       continue;
     }
     const placeholder = placeholders.find((each) => each === part.trim());
-    if (placeholder === undefined) return `has {{${part.trim()}}}; there is ${placeholders.join(", ")}`;
+    if (placeholder === undefined) return `contains {{${part.trim()}}}; use ${placeholders.join(", ")}`;
     parts.push({ placeholder });
   }
-  if (parts.some((part) => typeof part === "string" && /\{\{|\}\}/.test(part))) return "has {{ or }} without the other";
+  if (parts.some((part) => typeof part === "string" && /\{\{|\}\}/.test(part)))
+    return "contains {{ or }} without the other";
   return parts;
 }
 
 /**
- * The template with what the notification says, escaped, in at most {@link longestText} characters: what is too long is
- * cut before it is escaped, so that no escape is cut in two.
+ * Fills a template with the escaped fields of a notification, in at most {@link maxTextLength} characters. Truncates before it
+ * escapes, so that no escape is split.
  */
-export function fill(template: Template, notification: Notification, asText: (text: string) => string): string {
+export function renderTemplate(
+  template: MessageTemplate,
+  notification: Notification,
+  escapeText: (text: string) => string,
+): string {
   const literal = template.reduce((sum, part) => sum + (typeof part === "string" ? part.length : 0), 0);
-  let room = longestText - literal;
+  let room = maxTextLength - literal;
   return template
     .map((part) => {
       if (typeof part === "string") return part;
-      const text = fitting(notification[part.placeholder], asText, room);
+      const text = truncated(notification[part.placeholder], escapeText, room);
       room -= text.length;
       return text;
     })
     .join("");
 }
 
-/** As much of a text as fits once it is escaped, with a mark where something is left out. */
-function fitting(text: string, asText: (text: string) => string, room: number): string {
-  let [kept, escaped] = [text, asText(text)];
+/** Returns as much of a text as fits after it is escaped, with a mark if it was truncated. */
+function truncated(text: string, escapeText: (text: string) => string, room: number): string {
+  let [kept, escaped] = [text, escapeText(text)];
   while (escaped.length > Math.max(0, room) && kept !== "") {
     kept = kept.slice(0, Math.floor(kept.length * 0.8)).replace(/[\uD800-\uDBFF]$/, "");
-    escaped = room > 0 ? `${asText(kept)}…` : "";
+    escaped = room > 0 ? `${escapeText(kept)}…` : "";
   }
   return escaped;
 }

@@ -1,8 +1,9 @@
+// Notifications: outcomes, text and template of a message, made from Events. Pure.
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import { printable } from "../../lib/printable.ts";
 import { type NotifiedOutcome, outcomeOf } from "./outcomes.ts";
 
-/** Something to tell people: what an Event tells, and nothing else. Every text is one printable line. */
+/** A notification has the content of one Event and nothing else. Every text is one printable line. */
 export interface Notification {
   readonly outcome: NotifiedOutcome;
   readonly type: ObjectEvent["type"];
@@ -11,11 +12,11 @@ export interface Notification {
   readonly namespace: string;
   readonly name: string;
   readonly message: string;
-  /** When, as RFC 3339 in UTC. */
+  /** Time of the Event, as RFC 3339 in UTC. */
   readonly time: string;
 }
 
-/** What an Event tells people; undefined for one that is not about configuration. `now` is milliseconds since the epoch. */
+/** Returns the notification of an Event; undefined if the Event is not about configuration. `now` is milliseconds since the epoch. */
 export function notificationOf(
   { regarding, type, reason, message }: ObjectEvent,
   now: number,
@@ -27,20 +28,20 @@ export function notificationOf(
   return { outcome, type, reason, kind, namespace, name: printable(name), message: printable(message), time };
 }
 
-/** How many notifications of a namespace were not sent. */
-export interface Unsent {
-  /** Undefined: of those that were too many to be counted apart. */
+/** The number of notifications of a namespace that were not sent. */
+export interface UnsentCount {
+  /** Undefined: the sum of all namespaces without a separate count. */
   readonly namespace: string | undefined;
   readonly count: number;
 }
 
-/** A notification as it is sent. */
-export interface Message {
-  /** Of its own, and the same when it is sent again because no answer came. */
+/** A notification with the rendered text. */
+export interface NotificationMessage {
+  /** Unique id. A retry has the same id. */
   readonly id: string;
   readonly notification: Notification;
-  /** For people, in the form that the receiver takes: nothing in it but the template is more than text there. */
+  /** Text for people, escaped for the receiver. Only the template can contain formatting. */
   readonly text: string;
-  /** What was not sent before it. */
-  readonly unsent: readonly Unsent[];
+  /** Notifications before this one that were not sent. */
+  readonly unsent: readonly UnsentCount[];
 }

@@ -1,36 +1,36 @@
-/**
- * What people can be told of, in the words of the log and of metrics, and the reasons of the Events that tell it on the object; each
- * reason in one row.
- */
+/** The outcomes of notifications, with the names of log and metrics, and the reasons of their Events. Each reason is in one row. */
 export const outcomes = {
-  roll: { means: "new configuration, and new Pods for it", reasons: ["ConfigChanged"] },
-  recordedConfig: {
-    means: "a workload got its first hash, so new Pods where it had some",
+  roll: { means: "Wave rolls the workload because its configuration changed", reasons: ["ConfigChanged"] },
+  firstHash: {
+    means: "the workload got its first hash, which replaces existing Pods once",
     reasons: ["ConfigHashAdded"],
   },
-  recorded: { means: "what is there was noted as what Pods see, without new ones", reasons: ["ConfigRecorded"] },
-  cleanUp: {
-    means: "Pods are scheduled again, or a Deployment was resumed that Reloader left paused",
-    reasons: ["SchedulingEnabled", "Resumed"],
+  recorded: {
+    means: "the current configuration was recorded as what the Pods run, without a restart",
+    reasons: ["ConfigRecorded"],
   },
-  waiting: { means: "something required is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
-  held: { means: "a roll is due, but may not happen yet", reasons: ["RolloutHeld"] },
-  halted: { means: "a change is rolled no further, because workloads failed with it", reasons: ["RolloutHalted"] },
-  overLimit: { means: "a workload asks for more than one object may cost", reasons: ["OverLimit"] },
-  refused: { means: "the API server, or something that it asks, refuses the write", reasons: ["RolloutFailed"] },
-  mistaken: {
-    means: "an annotation or reference is not what its author meant",
+  cleanUp: {
+    means: "Pods are scheduled again, or Wave resumed a Deployment that Reloader left paused",
+    reasons: ["SchedulingEnabled", "Unpaused"],
+  },
+  waiting: { means: "a required object or key is missing", reasons: ["ConfigMissing", "SchedulingDisabled"] },
+  held: { means: "a rollout is due, but a hold delays it", reasons: ["RolloutHeld"] },
+  halted: { means: "the rollouts of a change are halted because workloads failed with it", reasons: ["RolloutHalted"] },
+  overLimit: { means: "the workload exceeds a limit of Wave", reasons: ["OverLimit"] },
+  refused: { means: "the API server or an admission webhook rejects the write", reasons: ["RolloutFailed"] },
+  invalid: {
+    means: "an annotation or reference is invalid or has no effect",
     reasons: ["InvalidAnnotation", "CrossNamespaceRefused", "ConfigurationMissing", "OldFinalizer"],
   },
 } as const satisfies Readonly<Record<string, { readonly means: string; readonly reasons: readonly string[] }>>;
 
-/** What a notification is about. */
+/** The outcome that a notification reports. */
 export type NotifiedOutcome = keyof typeof outcomes;
 
-/** All of them, in the order in which they are listed. */
+/** All outcomes, in the order of the docs. */
 export const outcomeNames = Object.keys(outcomes).filter(isOutcome);
 
-/** Whether a text names one. */
+/** Reports whether a text is the name of an outcome. */
 export function isOutcome(name: string): name is NotifiedOutcome {
   return Object.hasOwn(outcomes, name);
 }
@@ -39,7 +39,7 @@ const byReason: ReadonlyMap<string, NotifiedOutcome> = new Map(
   outcomeNames.flatMap((name) => outcomes[name].reasons.map((reason) => [reason, name])),
 );
 
-/** What an Event of this reason tells; undefined for one that is no matter of a workload's configuration. */
+/** Returns the outcome of Events with this reason; undefined if the reason is not about configuration. */
 export function outcomeOf(reason: string): NotifiedOutcome | undefined {
   return byReason.get(reason);
 }

@@ -24,8 +24,8 @@ const edit = (change: { labels?: object; data?: Record<string, string> }) => {
   return api.request({ method: "PUT", path, body: object });
 };
 
-describe("the Secret of the authority", () => {
-  it("gives back every state of the authority as it was stored", async () => {
+describe("authoritySecret", () => {
+  it("reads every state of the authority as it was written", async () => {
     expect(await secret().read(signal)).toBeUndefined();
     let stored = await secret().write(undefined, first, signal);
     for (const authority of [first, prepared, promoted]) {
@@ -34,7 +34,7 @@ describe("the Secret of the authority", () => {
     }
   });
 
-  it("can be used as any Secret of type kubernetes.io/tls, with all that is trusted as ca.crt", async () => {
+  it("writes a Secret of type kubernetes.io/tls with all trusted authorities in ca.crt", async () => {
     await secret().write(undefined, prepared, signal);
     const { type, data } = api.objects.get(path) as { type?: string; data?: Record<string, string> };
     const text = (key: string) => Buffer.from(data?.[key] ?? "", "base64").toString();
@@ -44,7 +44,7 @@ describe("the Secret of the authority", () => {
     expect(text("ca.crt")).toBe(`${prepared.current.certificate.pem}${prepared.next?.certificate.pem}`);
   });
 
-  it("is won by one of two that create or change it at once", async () => {
+  it("lets one of two concurrent writers create or change the Secret", async () => {
     const [won, lost] = await Promise.allSettled([
       secret().write(undefined, first, signal),
       secret().write(undefined, prepared, signal),
@@ -56,16 +56,16 @@ describe("the Secret of the authority", () => {
     await expect(secret().write(before, promoted, signal)).rejects.toMatchObject({ status: 409, reason: "Conflict" });
   });
 
-  it("that Wave did not make is neither used nor changed, and the error says what to do", async () => {
+  it("rejects a Secret that Wave did not create, with an error that names the next step", async () => {
     await secret().write(undefined, first, signal);
     await edit({ labels: {} });
     await expect(secret().read(signal)).rejects.toThrow(
-      'Secret "ca" in namespace "wave" was not made by Wave; delete or rename it, or choose another --webhook-service-name',
+      'Secret "ca" in namespace "wave" was not created by Wave; delete or rename it, or set another --webhook-service-name',
     );
   });
 
   it.each(["tls.crt", "tls.key", "ca.crt"])(
-    "with a damaged %s is not overwritten, and the error holds none of it",
+    "does not overwrite a Secret with a damaged %s and does not quote its content",
     async (key) => {
       await secret().write(undefined, first, signal);
       const damaged = "-----BEGIN CERTIFICATE-----\nc2VjcmV0\n-----END CERTIFICATE-----";
@@ -77,7 +77,7 @@ describe("the Secret of the authority", () => {
           (reason: unknown) => reason,
         );
       expect(error).toMatchObject({
-        message: 'Secret "ca" in namespace "wave" is damaged; delete it and Wave makes a new one',
+        message: 'Secret "ca" in namespace "wave" is damaged; delete it, and Wave creates a new one',
       });
     },
   );

@@ -1,54 +1,56 @@
-import type { Secret } from "kubernetes-types/core/v1.d.ts";
+import type { Secret } from "#kubernetes";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { type Authority, trustedBy } from "./authority.ts";
 import { isToken } from "./path-token.ts";
 import { readBundle, readKeyPair, writeBundle } from "./pem.ts";
 
 type StoredSecret = KubeObject & Pick<Secret, "type" | "data">;
 
-/** An authority as it is stored, and the object to replace when it changes. */
+/** A stored authority and the Secret that an update replaces. */
 export interface StoredAuthority {
   readonly authority: Authority;
   readonly secret: StoredSecret;
 }
 
-/** Where the authority is stored. */
-export interface SecretName {
+/** Namespace and name of the Secret with the authority. */
+export interface AuthoritySecretName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Marks a Secret as made by Wave; without it, Wave neither uses nor changes one. */
+/** The label of a Secret that Wave created. Wave neither uses nor changes a Secret without this label. */
 const managedBy = { "app.kubernetes.io/managed-by": "wave" };
 
 /**
- * The Secret that holds the authority: type `kubernetes.io/tls`, with the current one as `tls.crt` and `tls.key`, all
- * that are trusted as `ca.crt`, the next one, if there is one, as `next.crt` and `next.key`, and the tokens of paths that
- * are still answered, besides those of these two, as `previous-tokens`, one a line.
+ * The Secret with the authority, of type `kubernetes.io/tls`:
+ * - `tls.crt`, `tls.key`: the current authority
+ * - `ca.crt`: all trusted authorities
+ * - `next.crt`, `next.key`: the next authority, if there is one
+ * - `previous-tokens`: older tokens whose paths are still answered, one per line
  */
 export interface AuthoritySecret {
   /**
-   * The authority as it is now; undefined where there is no Secret.
-   * @throws Error that says what to do where the Secret is not Wave's or cannot be understood; ApiError, ConnectionError.
+   * Returns the stored authority; undefined if there is no Secret.
+   * @throws Error with the next step if another program made the Secret or it is damaged; ApiError, ConnectionError.
    */
   read(signal: AbortSignal): Promise<StoredAuthority | undefined>;
   /**
-   * Stores `authority` in place of what was read.
-   * @throws ApiError 409 or 404 where the Secret is no longer as it was read: another replica was first.
+   * Replaces `before` with `authority`.
+   * @throws ApiError 409 or 404 if the Secret has changed since it was read: another replica was first.
    */
   write(before: StoredAuthority | undefined, authority: Authority, signal: AbortSignal): Promise<StoredAuthority>;
 }
 
-/** The Secret of this name on the API server, always read from it and never from a cache. */
-export function authoritySecret(client: ApiClient, { namespace, name }: SecretName): AuthoritySecret {
+/** Returns access to the Secret of this name. Reads go to the API server, never to a cache. */
+export function authoritySecret(client: ApiClient, { namespace, name }: AuthoritySecretName): AuthoritySecret {
   const path = resourcePath(resources.secrets, { namespace, name });
   const where = `Secret "${name}" in namespace "${namespace}"`;
   return {
     async read(signal) {
-      const secret = await readIfThere<StoredSecret>(client, { path, signal });
+      const secret = await getIfExists<StoredSecret>(client, { path, signal });
       return secret && { authority: decode(secret, where), secret };
     },
     async write(before, authority, signal) {
@@ -85,7 +87,7 @@ function encode(authority: Authority): Record<string, string> {
 
 function decode({ metadata, data = {} }: StoredSecret, where: string): Authority {
   if (metadata.labels?.["app.kubernetes.io/managed-by"] !== "wave") {
-    throw new Error(`${where} was not made by Wave; delete or rename it, or choose another --webhook-service-name`);
+    throw new Error(`${where} was not created by Wave; delete or rename it, or set another --webhook-service-name`);
   }
   const text = (key: string) => Buffer.from(data[key] ?? "", "base64").toString("utf8");
   try {
@@ -96,6 +98,6 @@ function decode({ metadata, data = {} }: StoredSecret, where: string): Authority
     const previousTokens = text("previous-tokens").split("\n").filter(isToken);
     return { current, next, previous, previousTokens };
   } catch (cause) {
-    throw new Error(`${where} is damaged; delete it and Wave makes a new one`, { cause });
+    throw new Error(`${where} is damaged; delete it, and Wave creates a new one`, { cause });
   }
 }

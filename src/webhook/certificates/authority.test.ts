@@ -20,42 +20,42 @@ const at = (now: number, certificates: Authority["previous"] = [], tokens: Autho
 });
 const first = advanceAuthority(undefined, "create", at(start));
 const names = (authority: Authority) => trustedBy(authority).map(({ commonName }) => commonName);
-const plan = (authority: Authority | undefined, now: number, nextMs = -1, pathMs = -1) =>
-  planAuthority(authority, now, { nextMs, pathMs }, lifetimes);
+const plan = (authority: Authority | undefined, now: number, nextAuthorityMs = -1, pathMs = -1) =>
+  planAuthority(authority, now, { nextAuthorityMs, pathMs }, lifetimes);
 
-describe("the authority", () => {
-  it("is created where there is none, valid from an hour before and named as Wave's", () => {
-    expect(plan(undefined, start)).toEqual({ action: "create", reason: "there is none yet" });
+describe("planAuthority and advanceAuthority", () => {
+  it("create the first authority with a name of Wave, valid since an hour ago", () => {
+    expect(plan(undefined, start)).toEqual({ action: "create", reason: "no authority yet" });
     expect(first.current.certificate).toMatchObject({ notBefore: start - 3_600_000, notAfter: start + 300 * day });
     expect(isAuthority(first.current.certificate)).toBe(true);
   });
 
-  it("is kept until a third of its life is left", () => {
+  it("keep an authority until a third of its validity is left", () => {
     expect(plan(first, start)).toEqual({ action: "keep", until: start + 200 * day });
     expect(plan(first, start + 200 * day - 1)).toMatchObject({ action: "keep" });
-    expect(plan(first, start + 200 * day)).toEqual({ action: "prepare", reason: "the current one expires soon" });
+    expect(plan(first, start + 200 * day)).toEqual({ action: "prepare", reason: "the current authority expires soon" });
   });
 
   const prepared = advanceAuthority(first, "prepare", at(start + 200 * day));
 
-  it("gets a successor that is trusted besides it and does not sign yet", () => {
+  it("prepare a successor that is trusted but does not sign yet", () => {
     expect(prepared.current).toBe(first.current);
     expect(names(prepared)).toEqual([first.current, prepared.next].map((pair) => pair?.certificate.commonName));
   });
 
-  it("is succeeded only when the next one has been seen published for the whole overlap", () => {
+  it("promote the next authority only after it was published for the whole overlap", () => {
     const now = start + 201 * day;
     expect(plan(prepared, now, -1)).toEqual({ action: "keep", until: start + 300 * day });
     expect(plan(prepared, now, 3_599_999)).toEqual({ action: "keep", until: start + 300 * day });
     expect(plan(prepared, now, 3_600_000)).toEqual({
       action: "promote",
-      reason: "it has been trusted for long enough",
+      reason: "the next authority was published for long enough",
     });
   });
 
   const promoted = advanceAuthority(prepared, "promote", at(start + 201 * day));
 
-  it("stays trusted after it was succeeded, without its key, until a change after it has expired", () => {
+  it("keep a replaced authority trusted, without its key, until the first change after its expiry", () => {
     expect(promoted.current).toBe(prepared.next);
     expect(promoted.next).toBeUndefined();
     expect(promoted.previous).toEqual([first.current.certificate]);
@@ -65,15 +65,15 @@ describe("the authority", () => {
     expect(sooner.previous).toEqual([first.current.certificate]);
   });
 
-  it("that has expired is succeeded at once, by the next one if there is one, and stays trusted", () => {
+  it("replace an expired authority at once, by the next one if it exists, and keep it trusted", () => {
     const late = start + 300 * day;
-    expect(plan(first, late)).toEqual({ action: "create", reason: "the current one has expired" });
-    expect(plan(prepared, late)).toEqual({ action: "promote", reason: "the current one has expired" });
+    expect(plan(first, late)).toEqual({ action: "create", reason: "the current authority has expired" });
+    expect(plan(prepared, late)).toEqual({ action: "promote", reason: "the current authority has expired" });
     const replaced = advanceAuthority(first, "create", at(late));
     expect(replaced.previous).toEqual([first.current.certificate]);
   });
 
-  it("moves the beginning of its validity with its renewals, at most two lives behind", () => {
+  it("move the start of validity with each renewal, at most two lifetimes behind", () => {
     let authority = first;
     let now = start;
     for (let renewals = 0; renewals < 10; renewals++) {
@@ -85,7 +85,7 @@ describe("the authority", () => {
     }
   });
 
-  it("leaves the paths of those before answered until its own has been called for the whole overlap", () => {
+  it("keep older paths answered until the current path was registered for the whole overlap", () => {
     const [before, now] = [tokenOf(first.current), start + 202 * day];
     expect(tokensOf(first)).toEqual([before]);
     expect(tokensOf(prepared)).toEqual([before, tokenOf(prepared.next ?? first.current)]);
@@ -100,12 +100,12 @@ describe("the authority", () => {
     expect(tokensOf(anew)).toEqual([tokenOf(anew.current), before]);
   });
 
-  it("made by a clock that is years ahead is valid by the right clock too", () => {
+  it("create an authority that is valid by the right clock although this clock is years ahead", () => {
     const ahead = advanceAuthority(first, "create", at(start + 5000 * day));
     expect(ahead.current.certificate.notBefore).toBeLessThan(start);
   });
 
-  it("made after its Secret was deleted leaves those trusted that still are", () => {
+  it("keep known authorities trusted after the Secret was deleted", () => {
     const expired = advanceAuthority(undefined, "create", at(start - 301 * day)).current.certificate;
     const made = advanceAuthority(undefined, "create", at(start + day, [first.current.certificate, expired]));
     expect(made.previous).toEqual([first.current.certificate]);

@@ -1,23 +1,22 @@
-/** How the API server meets the webhook. */
-export interface Served {
-  /** PEM; may be followed by its chain. */
+/** Certificate, key and paths with which the webhook serves. */
+export interface ServingConfig {
+  /** PEM. The chain may follow. */
   readonly certificate: string;
   readonly key: string;
-  /** In the paths that are answered, at least one. */
+  /** Tokens of the accepted paths, at least one. */
   readonly tokens: readonly string[];
 }
 
-/** Serves so from now on; the first call begins to listen. Rejects where it is broken or nobody can listen. */
-export type Serve = (served: Served) => Promise<void>;
+/** Starts to serve with this configuration; the first call starts to listen. Rejects if the certificate is broken or listening fails. */
+export type Serve = (served: ServingConfig) => Promise<void>;
 
-/** Where the webhook's certificate comes from: Wave's own authority, or files. */
+/** The source of the webhook's certificate: Wave's own authority, or files. */
 export interface CertificateSource {
   /**
-   * Looks once and puts right what is wrong: calls `serve` with the certificate and the paths as soon as they are known, also
-   * where they are still the same, and makes the API server trust and call it. Returns the milliseconds until time alone makes
-   * another step useful.
-   *
-   * Throws where something stands in the way, an Error of one line that says what; the caller tries again.
+   * Brings certificates and registration to the desired state once. Calls `serve` with the certificate and the paths as soon as
+   * they are known, even if they are unchanged, and makes the API server trust and call them. Returns the milliseconds after
+   * which another call is due although nothing has changed.
+   * @throws Error of one line; the caller retries.
    */
-  step(signal: AbortSignal, serve: Serve): Promise<number>;
+  reconcile(signal: AbortSignal, serve: Serve): Promise<number>;
 }

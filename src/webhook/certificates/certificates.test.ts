@@ -38,7 +38,7 @@ describe("certificates", () => {
     },
   );
 
-  it("of a server are refused under a name that they do not have, and by who trusts another authority", async () => {
+  it("of a server are rejected for another host name, and by clients that trust another authority", async () => {
     const authority = createAuthority("authority", validity);
     const serving = issueServingCertificate(authority, ["wave.a.svc"], validity);
     const served = { cert: serving.certificate.pem, key: serving.key };
@@ -47,7 +47,7 @@ describe("certificates", () => {
     await expect(handshake(other.certificate.pem, served, "wave.a.svc")).rejects.toThrow("certificate");
   });
 
-  it("say what they may be used for: an authority to sign servers only, a server to serve only", () => {
+  it("limit their use: an authority signs servers only, a server only serves", () => {
     const authority = createAuthority("authority", validity);
     const parsed = new X509Certificate(authority.certificate.pem);
     expect(parsed.ca).toBe(true);
@@ -61,14 +61,14 @@ describe("certificates", () => {
   });
 
   it.each([Date.UTC(2026, 0, 1), Date.UTC(2049, 11, 31, 23, 59, 59), Date.UTC(2050, 0, 1), Date.UTC(2120, 5, 7)])(
-    "begin and end at the second asked for, before and after 2050 (%d)",
+    "begin and end at the requested second, before and after 2050 (%d)",
     (moment) => {
       const made = createAuthority("authority", { notBefore: moment, notAfter: moment + day });
       expect(made.certificate).toMatchObject({ notBefore: moment, notAfter: moment + day, commonName: "authority" });
     },
   );
 
-  it("are never the same twice", () => {
+  it("are different each time", () => {
     const made = Array.from({ length: 20 }, () => createAuthority("authority", validity).certificate.pem);
     expect(new Set(made.map((pem) => new X509Certificate(pem).serialNumber)).size).toBe(20);
   });
@@ -78,21 +78,19 @@ describe("PEM", () => {
   const one = createAuthority("one", validity);
   const two = createAuthority("two", validity);
 
-  it("of a bundle gives back its certificates in order, each once", () => {
+  it("of a bundle contains its certificates in order, without duplicates", () => {
     const text = `# a comment\n${writeBundle([one.certificate, two.certificate, one.certificate])}${one.certificate.pem}`;
     expect(readBundle(text).map((certificate) => certificate.commonName)).toEqual(["one", "two"]);
     expect(readBundle("")).toEqual([]);
   });
 
-  it("of a certificate and its key give back the pair", () => {
+  it("of a certificate and its key is read as a pair", () => {
     expect(readKeyPair(one.certificate.pem, one.key)).toEqual(one);
   });
 
-  it("that is broken or does not belong together is refused in words that name no content", () => {
-    expect(() => readKeyPair(one.certificate.pem, two.key)).toThrow(
-      "the private key does not belong to the certificate",
-    );
-    expect(() => readKeyPair(one.certificate.pem, "secret")).toThrow(/^the private key cannot be read/);
-    expect(() => readCertificate("secret")).toThrow(/^the certificate cannot be read \(PEM is expected\)$/);
+  it("that is broken or does not match is rejected without a quote of its content", () => {
+    expect(() => readKeyPair(one.certificate.pem, two.key)).toThrow("the private key does not match the certificate");
+    expect(() => readKeyPair(one.certificate.pem, "secret")).toThrow(/^cannot read the private key/);
+    expect(() => readCertificate("secret")).toThrow("cannot read the certificate; it must be PEM");
   });
 });

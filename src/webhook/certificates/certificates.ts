@@ -12,11 +12,11 @@ import * as der from "./der.ts";
 import { type KeyPair, readCertificate } from "./pem.ts";
 
 /**
- * X.509 certificates of one fixed shape (RFC 5280): ECDSA on P-256 with SHA-256, made with node:crypto. A library for
- * this would be the largest part of Wave in memory; docs/adr/0005-webhook-certificates.md has the figures.
+ * X.509 certificates of one fixed shape (RFC 5280): ECDSA on P-256 with SHA-256, created with node:crypto. A library for this
+ * would be the largest part of Wave in memory. docs/adr/0005-webhook-certificates.md has the figures.
  */
 
-/** When a certificate is valid, in milliseconds since the epoch. */
+/** Validity period of a certificate, in milliseconds since the epoch. */
 export interface Validity {
   readonly notBefore: number;
   readonly notAfter: number;
@@ -34,10 +34,10 @@ const ids = {
   serverAuth: "1.3.6.1.5.5.7.3.1",
 };
 
-/** Numbers of the bits of KeyUsage (RFC 5280, 4.2.1.3). */
+/** Bit numbers of KeyUsage (RFC 5280, 4.2.1.3). */
 const usages = { digitalSignature: 0, keyCertSign: 5 };
 
-/** A new certificate authority that signs serving certificates only, not other authorities; its own issuer. */
+/** Creates a self-signed certificate authority that may sign serving certificates, but no other authorities. */
 export function createAuthority(commonName: string, validity: Validity): KeyPair {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keyIdentifier = identifierOf(keys.publicKey);
@@ -60,15 +60,15 @@ export function createAuthority(commonName: string, validity: Validity): KeyPair
 }
 
 /**
- * A new key and a certificate by `authority` for a TLS server that is reached under `hosts`: DNS names and IP
- * addresses, at least one. The caller keeps `validity` inside the authority's own.
+ * Creates a key and a certificate for a TLS server, signed by `authority`. `hosts` are its DNS names and IP addresses, at least
+ * one. The caller keeps `validity` within that of the authority.
  */
 export function issueServingCertificate(authority: KeyPair, hosts: readonly string[], validity: Validity): KeyPair {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const authorityKey = createPrivateKey(authority.key);
   const authorityIdentifier = identifierOf(new X509Certificate(authority.certificate.pem).publicKey);
   return issue({
-    // Clients look at the subjectAltName only; a fixed subject cannot exceed the 64 characters of a common name.
+    // Clients check the subjectAltName only. A fixed subject cannot exceed the 64 characters of a common name.
     subject: "wave-webhook",
     keys,
     issuer: { commonName: authority.certificate.commonName, key: authorityKey },
@@ -84,7 +84,7 @@ export function issueServingCertificate(authority: KeyPair, hosts: readonly stri
   });
 }
 
-interface Order {
+interface CertificateTemplate {
   readonly subject: string;
   readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
   readonly issuer: { readonly commonName: string; readonly key: KeyObject };
@@ -93,7 +93,7 @@ interface Order {
 }
 
 /** Certificate, TBSCertificate: RFC 5280, 4.1. */
-function issue({ subject, keys, issuer, validity, extensions }: Order): KeyPair {
+function issue({ subject, keys, issuer, validity, extensions }: CertificateTemplate): KeyPair {
   const algorithm = der.sequence(der.objectIdentifier(ids.ecdsaWithSha256));
   const content = der.sequence(
     der.explicit(0, der.unsignedInteger(Buffer.from([2]))), // version 3
@@ -122,7 +122,7 @@ function extension(id: string, value: Buffer, critical?: "critical"): Buffer {
   return der.sequence(...parts);
 }
 
-/** A name of a server as an entry of subjectAltName: an IP address in its 4 or 16 bytes, or a DNS name. */
+/** Encodes a host as an entry of subjectAltName: an IP address as 4 or 16 bytes, or a DNS name. */
 function generalName(host: string): Buffer {
   switch (isIP(host)) {
     case 4:
@@ -144,7 +144,7 @@ function ipv6Bytes(address: string): Buffer {
   return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, "0")).join(""), "hex");
 }
 
-/** The 160 leftmost bits of SHA-256 over the public key, as RFC 7093 allows. */
+/** Returns the 160 leftmost bits of the SHA-256 of the public key, as RFC 7093 allows. */
 function identifierOf(publicKey: KeyObject): Buffer {
   const spki = publicKey.export({ type: "spki", format: "der" });
   return createHash("sha256").update(spki).digest().subarray(0, 20);

@@ -11,8 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-describe("the authorities of clients", () => {
-  it("are those of the file, and none where no file is given", async () => {
+describe("clientAuthorities", () => {
+  it("returns the certificates of the file, and undefined without a file", async () => {
     const file = join(folder, "ca.crt");
     const { pem } = createAuthority("clients", { notBefore: 0, notAfter: 1e12 }).certificate;
     await writeFile(file, `# two\n${pem}${pem}`);
@@ -20,16 +20,16 @@ describe("the authorities of clients", () => {
     expect(await clientAuthorities(undefined)).toBeUndefined();
   });
 
-  it("that cannot be read are an error that names the file and the flag: nobody is let in for want of them", async () => {
+  it("rejects an unreadable file with an error that names file and flag, so that no client is accepted without a check", async () => {
     const file = join(folder, "ca.crt");
     await expect(clientAuthorities(file)).rejects.toThrow(`${file} cannot be read (--webhook-client-ca-file)`);
     await writeFile(file, "");
     await expect(clientAuthorities(file)).rejects.toThrow(
-      `${file} has no certificate in PEM (--webhook-client-ca-file)`,
+      `${file} contains no certificate in PEM (--webhook-client-ca-file)`,
     );
     await writeFile(file, "-----BEGIN CERTIFICATE-----\nbm9uZQ==\n-----END CERTIFICATE-----\n");
     await expect(clientAuthorities(file)).rejects.toThrow(
-      `${file} has a certificate that cannot be read (--webhook-client-ca-file)`,
+      `${file} contains a certificate that cannot be read (--webhook-client-ca-file)`,
     );
   });
 });

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { readBundle, writeBundle } from "./pem.ts";
 
 /**
- * The certificates in the file of `--webhook-client-ca-file`, as one PEM text; undefined where no file is given.
- * @throws Error in one line, which names the file and the flag, where it cannot be read or has none.
+ * Reads the certificates of `--webhook-client-ca-file` as one PEM text; undefined without a file.
+ * @throws Error of one line with the file and the flag if the file cannot be read or has no certificate.
  */
 export async function clientAuthorities(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
@@ -15,8 +15,8 @@ export async function clientAuthorities(file: string | undefined): Promise<strin
   try {
     bundle = writeBundle(readBundle(text));
   } catch (cause) {
-    throw failure("has a certificate that cannot be read", cause);
+    throw failure("contains a certificate that cannot be read", cause);
   }
-  if (bundle === "") throw failure("has no certificate in PEM");
+  if (bundle === "") throw failure("contains no certificate in PEM");
   return bundle;
 }

@@ -1,9 +1,6 @@
-import type {
-  MutatingWebhook as PublishedWebhook,
-  WebhookClientConfig,
-} from "kubernetes-types/admissionregistration/v1.d.ts";
+import type { MutatingWebhook as PublishedWebhook, WebhookClientConfig } from "#kubernetes";
 import type { Compatibility, CompatibilitySettings } from "../../domain/compatibility/settings.ts";
-import type { WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import {
   annotationPrefix,
   configHash,
@@ -11,7 +8,7 @@ import {
   updateOnConfigChange,
 } from "../../domain/references/annotations.ts";
 
-/** Which requests a webhook is called for; kubernetes-types leaves out half of it. */
+/** The requests for which the API server calls a webhook. The type in kubernetes-types lacks half of the fields. */
 export interface WebhookRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
@@ -25,7 +22,7 @@ export interface MutatingWebhook extends Omit<PublishedWebhook, "rules"> {
   readonly rules?: readonly WebhookRule[];
 }
 
-/** A MutatingWebhookConfiguration to be created. */
+/** A MutatingWebhookConfiguration to create. */
 export interface NewConfiguration {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
   readonly kind: "MutatingWebhookConfiguration";
@@ -33,36 +30,36 @@ export interface NewConfiguration {
   readonly webhooks: readonly MutatingWebhook[];
 }
 
-/** Which workloads reach Wave, and how: the one place that says so, for Wave itself and for what installs it. */
+/** Options of {@link webhookConfiguration}, the only definition of the workloads that Wave reviews, also for the chart. */
 export interface ConfigurationOptions {
-  /** Of the object. */
+  /** Name of the object. */
   readonly name: string;
-  /** How the API server reaches Wave; the caBundle in it as base64. */
+  /** How the API server reaches Wave, with the caBundle in base64. */
   readonly clientConfig: WebhookClientConfig;
-  /** Only these namespaces; undefined means all. */
+  /** The watched namespaces; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  /** Whose annotations are understood; undefined: Wave's alone. */
+  /** Controllers whose annotations Wave understands; undefined: only those of Wave. */
   readonly compatibility?: CompatibilitySettings | undefined;
-  /** Kinds of workload besides the built-in ones; undefined: none. */
-  readonly workloadKinds?: readonly WantedKind[] | undefined;
+  /** Kinds of workload in addition to the built-in ones. Default: none. */
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
 }
 
-/** Of the webhook for built-in kinds, and what the names of the others end with; users see it in errors of the API server. */
+/** Name of the webhook for built-in kinds and suffix of the other names. Users see it in errors of the API server. */
 const webhookName = "workloads.wave.pusher.com";
 
-/** Where the annotations of the pod template are, as CEL; and whether there are any. */
-interface InTemplate {
+/** CEL expressions: the metadata that holds annotations, and whether annotations exist. */
+interface AnnotationsPath {
   readonly metadata: string;
   readonly has: string;
 }
 
-const builtInTemplate: InTemplate = {
+const templateAnnotations: AnnotationsPath = {
   metadata: "o.spec.template.metadata",
   has: "has(o.spec.template.metadata.annotations)",
 };
 
-/** In a custom resource nothing need be there: to ask for a field of what is absent is an error. */
-function inTemplateAt(pointer: string): InTemplate {
+/** Returns the expressions for a custom resource. Any field may be absent there, and to read a field of an absent one is an error. */
+function annotationsAt(pointer: string): AnnotationsPath {
   const metadata = `o${pointer.replaceAll("/", ".")}.metadata`;
   const fields = [...metadata.split("."), "annotations"];
   const all = fields.slice(2).map((_, index) => `has(${fields.slice(0, index + 3).join(".")})`);
@@ -70,14 +67,14 @@ function inTemplateAt(pointer: string): InTemplate {
 }
 
 /**
- * True for a workload, as it is or as it was, that
- * - carries the scheduling gate, or
- * - says anything to Wave and does not plainly decline: an unclear value or a misspelt name shall get its warning, or
- * - says nothing, and is created or has a hash: its Namespace may have opted it in, of which no condition can ask.
+ * Returns an expression that is true for a workload, in its new or old state, that
+ * - has the scheduling hold, or
+ * - has an annotation of Wave and does not clearly opt out, so that an unclear value or a misspelt name gets its warning, or
+ * - has no annotation of Wave, and is created or has a hash: its Namespace may have opted it in, which no condition can check.
  *
- * All others cost nothing: the API server does not call Wave for them.
+ * The API server does not call Wave for other workloads, so they cost nothing.
  */
-const saysToWave = ({ metadata, has }: InTemplate) =>
+const concernsWaveItself = ({ metadata, has }: AnnotationsPath) =>
   [
     "has(o.metadata.annotations)",
     ` && (${quoted(schedulingDisabled)} in o.metadata.annotations`,
@@ -91,28 +88,33 @@ const saysToWave = ({ metadata, has }: InTemplate) =>
     ` && ${quoted(configHash)} in ${metadata}.annotations)`,
   ].join("");
 
-/** The same for a workload that says anything in another dialect which is understood, or need not. */
-function concernsWave(compatibility: CompatibilitySettings | undefined, template: InTemplate): string {
-  const others = compatibility?.understood.flatMap((compatibility) => saysTo[compatibility](template)) ?? [];
+/** Returns the same for a workload with annotations of another controller that Wave understands. */
+function concernsWave(compatibility: CompatibilitySettings | undefined, template: AnnotationsPath): string {
+  const others = compatibility?.understood.flatMap((compatibility) => otherAnnotations[compatibility](template)) ?? [];
   const all = compatibility?.understood.includes("stakater") && compatibility.autoReloadAll ? ["true"] : others;
-  const says = all.length === 0 ? `(${saysToWave(template)})` : `(${all.join(" || ")} || (${saysToWave(template)}))`;
-  return `[object, oldObject].exists(o, o != null && ${says})`;
+  const condition =
+    all.length === 0
+      ? `(${concernsWaveItself(template)})`
+      : `(${all.join(" || ")} || (${concernsWaveItself(template)}))`;
+  return `[object, oldObject].exists(o, o != null && ${condition})`;
 }
 
-const ofWorkload: InTemplate = { metadata: "o.metadata", has: "has(o.metadata.annotations)" };
+const workloadAnnotations: AnnotationsPath = { metadata: "o.metadata", has: "has(o.metadata.annotations)" };
 
-const saysTo: Readonly<Record<Compatibility, (template: InTemplate) => readonly string[]>> = {
+const otherAnnotations: Readonly<Record<Compatibility, (template: AnnotationsPath) => readonly string[]>> = {
   wave: () => [],
-  sap: () => [hasOne(ofWorkload, `key.startsWith(${quoted("pod-reloader.cs.sap.com/")})`)],
+  sap: () => [hasAnnotation(workloadAnnotations, `key.startsWith(${quoted("pod-reloader.cs.sap.com/")})`)],
   stakater: (template) =>
-    [ofWorkload, template].map((place) => hasOne(place, `key.contains(${quoted("reloader.stakater.com/")})`)),
+    [workloadAnnotations, template].map((path) =>
+      hasAnnotation(path, `key.contains(${quoted("reloader.stakater.com/")})`),
+    ),
 };
 
-function hasOne({ metadata, has }: InTemplate, condition: string): string {
+function hasAnnotation({ metadata, has }: AnnotationsPath, condition: string): string {
   return `(${has} && ${metadata}.annotations.exists(key, ${condition}))`;
 }
 
-/** False for what the controller writes: it has just decided, so asking again would only cost time. */
+/** False for writes of the controller, which has just decided about the workload. */
 const notByWave = "!has(request.options.fieldManager) || request.options.fieldManager != 'wave'";
 
 function quoted(text: string): string {
@@ -120,8 +122,8 @@ function quoted(text: string): string {
 }
 
 /**
- * The registration of Wave's webhook. Every field is there, also where it is the API server's default, so that what is
- * stored can be compared with it.
+ * Returns the registration of Wave's webhook. It contains every field, also those with the API server's default, so that it can
+ * be compared with the stored object.
  */
 export function webhookConfiguration({
   name,
@@ -133,7 +135,7 @@ export function webhookConfiguration({
   const webhook = (
     name: string,
     rule: Pick<WebhookRule, "apiGroups" | "apiVersions" | "resources">,
-    at: InTemplate,
+    at: AnnotationsPath,
   ) => ({
     name,
     admissionReviewVersions: ["v1"],
@@ -148,14 +150,14 @@ export function webhookConfiguration({
       ? { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: [...namespaces] }] }
       : {},
     objectSelector: {},
-    // A webhook that is down blocks nobody; the controller then does what admission would have done.
+    // A webhook that is down blocks no request. The controller then does what the webhook would have done.
     failurePolicy: "Ignore",
     timeoutSeconds: 5,
-    // Another webhook may add a container that reads configuration after Wave has looked.
+    // Another webhook may add a container that reads configuration after the review by Wave.
     reinvocationPolicy: "IfNeeded",
     sideEffects: "None",
   });
-  // Not their subresources: scaling and status never touch the pod template.
+  // Without subresources: scale and status never change the pod template.
   const builtIn = {
     apiGroups: ["apps"],
     apiVersions: ["v1"],
@@ -166,12 +168,12 @@ export function webhookConfiguration({
     kind: "MutatingWebhookConfiguration",
     metadata: { name, labels: { "app.kubernetes.io/managed-by": "wave" } },
     webhooks: [
-      webhook(webhookName, builtIn, builtInTemplate),
+      webhook(webhookName, builtIn, templateAnnotations),
       ...workloadKinds.map(({ id, group, version = "*", plural, template }) =>
         webhook(
           `${id}.${webhookName}`,
           { apiGroups: [group], apiVersions: [version], resources: [plural] },
-          inTemplateAt(template),
+          annotationsAt(template),
         ),
       ),
     ],

@@ -1,6 +1,6 @@
 /**
- * The few ASN.1 values that a certificate is made of, in DER (ITU-T X.690): each function returns one whole
- * tag-length-value. Only what certificates.ts writes is here; reading is left to node:crypto.
+ * The ASN.1 values of which a certificate consists, in DER (ITU-T X.690). Each function returns one complete tag-length-value.
+ * This file has only what certificates.ts writes; node:crypto does the reading.
  */
 
 const tags = {
@@ -20,7 +20,7 @@ function tagged(tag: number, content: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([tag]), length(content.length), content]);
 }
 
-/** Below 128 one byte; above, a byte that says how many bytes of length follow (X.690, 8.1.3). */
+/** Encodes a length: one byte below 128, otherwise the number of length bytes and then these (X.690, 8.1.3). */
 function length(size: number): Buffer {
   if (size < 0x80) return Buffer.from([size]);
   const bytes = bigEndian(size);
@@ -33,22 +33,22 @@ function bigEndian(value: number): number[] {
   return bytes;
 }
 
-/** Values in this order, as one value. */
+/** Encodes values in this order as a SEQUENCE. */
 export function sequence(...values: readonly Uint8Array[]): Buffer {
   return tagged(tags.sequence, Buffer.concat(values));
 }
 
-/** A set of exactly one value, so that DER's rule of sorting never matters. */
+/** Encodes a SET of exactly one value, so that DER's sorting rule does not apply. */
 export function setOf(value: Uint8Array): Buffer {
   return tagged(tags.set, value);
 }
 
-/** TRUE. FALSE is never written: where a certificate has it, it is the default and left out. */
+/** Encodes TRUE. FALSE is never needed: in certificates it is the default, which DER omits. */
 export function booleanTrue(): Buffer {
   return tagged(tags.boolean, Buffer.from([0xff]));
 }
 
-/** A number that is not negative, from its big-endian bytes: the shortest form, with a zero before a set high bit. */
+/** Encodes a non-negative integer from big-endian bytes, in the shortest form, with a zero byte before a set high bit. */
 export function unsignedInteger(bytes: Uint8Array): Buffer {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start++;
@@ -57,12 +57,12 @@ export function unsignedInteger(bytes: Uint8Array): Buffer {
   return tagged(tags.integer, negative ? Buffer.concat([Buffer.from([0]), shortest]) : shortest);
 }
 
-/** Whole bytes as bits. */
+/** Encodes whole bytes as a BIT STRING. */
 export function bitString(bytes: Uint8Array): Buffer {
   return tagged(tags.bitString, Buffer.concat([Buffer.from([0]), bytes]));
 }
 
-/** The bits of a list of flags, numbered from 0 as ASN.1 does (0 is the highest bit), without zeros at the end. */
+/** Encodes flags as a BIT STRING without trailing zeros. Numbers start at 0, the highest bit, as in ASN.1. */
 export function namedBits(...numbers: readonly number[]): Buffer {
   const last = Math.max(...numbers);
   const bytes = Buffer.alloc(Math.floor(last / 8) + 1);
@@ -73,12 +73,12 @@ export function namedBits(...numbers: readonly number[]): Buffer {
   return tagged(tags.bitString, Buffer.concat([Buffer.from([7 - (last % 8)]), bytes]));
 }
 
-/** Bytes as they are. */
+/** Encodes bytes as an OCTET STRING. */
 export function octetString(bytes: Uint8Array): Buffer {
   return tagged(tags.octetString, bytes);
 }
 
-/** An object identifier from its dotted form, such as "1.2.840.10045.4.3.2". */
+/** Encodes an object identifier from its dotted form, such as "1.2.840.10045.4.3.2". */
 export function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   return tagged(tags.objectIdentifier, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
@@ -90,24 +90,24 @@ function base128(value: number): number[] {
   return bytes;
 }
 
-/** Text in UTF-8. */
+/** Encodes text as a UTF8String. */
 export function utf8String(text: string): Buffer {
   return tagged(tags.utf8String, Buffer.from(text, "utf8"));
 }
 
-/** A moment to the second, `ms` since the epoch: UTCTime up to 2049, GeneralizedTime from 2050 (RFC 5280, 4.1.2.5). */
+/** Encodes a time, in milliseconds since the epoch, to the second: UTCTime until 2049, then GeneralizedTime (RFC 5280, 4.1.2.5). */
 export function time(ms: number): Buffer {
   const digits = `${new Date(ms).toISOString().replace(/[-:T]/g, "").slice(0, 14)}Z`;
   if (digits < "2050") return tagged(tags.utcTime, Buffer.from(digits.slice(2), "ascii"));
   return tagged(tags.generalizedTime, Buffer.from(digits, "ascii"));
 }
 
-/** A whole value inside a context tag: `[number] EXPLICIT`. */
+/** Wraps a complete value in a context tag: `[number] EXPLICIT`. */
 export function explicit(number: number, value: Uint8Array): Buffer {
   return tagged(0xa0 | number, value);
 }
 
-/** Bytes under a context tag in place of their own: `[number] IMPLICIT`, of a primitive type. */
+/** Encodes the content of a primitive type with a context tag instead of its own: `[number] IMPLICIT`. */
 export function implicit(number: number, content: Uint8Array): Buffer {
   return tagged(0x80 | number, content);
 }

@@ -7,7 +7,7 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import type { Lifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
-import type { CertificateSource, Served } from "./certificate-source.ts";
+import type { CertificateSource, ServingConfig } from "./certificate-source.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { ownCertificates } from "./own-certificates.ts";
 import { carriesToken, pathWith, tokenIn } from "./path-token.ts";
@@ -33,7 +33,7 @@ interface Replica {
   source: CertificateSource;
   /** From when on every API server must know whom it serves by: a replica that starts just after the creation cannot wait. */
   knownSince: number;
-  served: Served | undefined;
+  served: ServingConfig | undefined;
   ready: boolean;
   due: number;
 }
@@ -74,14 +74,14 @@ class Cluster {
     Object.assign(replica, { knownSince: -1, served: undefined, ready: false, due: 0 });
   }
 
-  /** Lets everyone whose time has come take steps, all at once, until they are content. */
+  /** Lets all due replicas reconcile concurrently until none is due. */
   async settle(): Promise<void> {
     await Promise.all(
       this.replicas.map(async (replica) => {
         for (let tries = 0; replica.due <= replica.clock.monotonic(); tries++) {
-          expect(tries, "steps without end").toBeLessThan(50);
+          expect(tries, "endless reconciles").toBeLessThan(50);
           try {
-            const due = await replica.source.step(new AbortController().signal, async (served) => {
+            const due = await replica.source.reconcile(new AbortController().signal, async (served) => {
               const justCreated = this.#created + lag >= this.now;
               if (replica.served === undefined && justCreated) replica.knownSince = this.now + lag;
               replica.served = served;
@@ -97,7 +97,7 @@ class Cluster {
     this.check();
   }
 
-  /** As a tool does that applies its own copy of the registration: calls come to no path of Wave's until it is repaired. */
+  /** Applies another copy of the registration, as tools do. Calls reach no path of Wave until Wave corrects it. */
   async reset(what: "path" | "all"): Promise<void> {
     const webhooks = what === "all" ? this.#installed : undefined;
     const body = webhooks
@@ -118,7 +118,7 @@ class Cluster {
     return this.api.objects.get(configurationPath) as ReturnType<typeof webhookConfiguration> | undefined;
   }
 
-  /** A replica that was told of a change looks at once. */
+  /** Makes all replicas reconcile at once, as after a change. */
   wakeAll(): void {
     for (const replica of this.replicas) replica.due = 0;
   }
@@ -129,8 +129,8 @@ class Cluster {
   }
 
   /**
-   * Every certificate that is shown to a caller is valid, and trusted by whatever caBundle the caller goes by, and the
-   * path that it calls is answered. What somebody wrote who is not Wave is put right by the end of the step.
+   * Checks that every certificate presented to a client is valid and trusted by the caBundle that the client uses, and that
+   * the path it calls is answered. A write of another client is corrected by the end of the reconcile.
    */
   check(): void {
     const { caBundle, ...clientConfig } = this.#configuration()?.webhooks[0]?.clientConfig ?? {};
@@ -147,12 +147,12 @@ class Cluster {
         (_, index) => (this.#registered[index + 1]?.since ?? this.now) > this.now - lag,
       );
       for (const registered of knownSince < this.now ? goneBy : this.#registered.slice(-1)) {
-        if (registered.token === undefined) continue; // not by Wave
+        if (registered.token === undefined) continue; // not written by Wave
         const issuer = issuerAmong(registered.pem, certificate);
         expect(issuer, "a served certificate is not trusted").toBeDefined();
         if (issuer) this.authorities.add(issuer);
         const answered = carriesToken(pathWith(registered.token), served.tokens);
-        expect(answered, "a registered path is refused").toBe(true);
+        expect(answered, "a registered path is rejected").toBe(true);
       }
     }
   }
@@ -160,7 +160,7 @@ class Cluster {
   #add(): Replica {
     const replica: Replica = {
       clock: new FakeClock(),
-      source: { step: () => Promise.reject(new Error("not started")) },
+      source: { reconcile: () => Promise.reject(new Error("not started")) },
       knownSince: -1,
       served: undefined,
       ready: false,
@@ -178,7 +178,7 @@ function parse(pem: string): X509Certificate {
   return certificate;
 }
 
-/** The fingerprint of the authority in a bundle that signed the certificate; undefined where it is not there. */
+/** Returns the fingerprint of the authority in a bundle that signed the certificate; undefined if it is missing. */
 function issuerAmong(bundle: string, certificate: X509Certificate): string | undefined {
   const blocks = bundle.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? [];
   const issuer = blocks.map(parse).find((one) => certificate.checkIssued(one));
@@ -193,7 +193,7 @@ const event = fc.oneof(
 );
 
 describe("own certificates", () => {
-  it("are trusted by the API server, and its path answered, at every moment, whatever replicas do at once", async () => {
+  it("are always trusted by the API server, and the registered path is always answered, whatever replicas do concurrently", async () => {
     let rotations = 0;
     let paths = 0;
     await fc.assert(

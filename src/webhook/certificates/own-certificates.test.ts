@@ -6,7 +6,7 @@ import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { defaultLifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
-import type { Served } from "./certificate-source.ts";
+import type { ServingConfig } from "./certificate-source.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { ownCertificates } from "./own-certificates.ts";
 import { readBundle } from "./pem.ts";
@@ -17,8 +17,8 @@ const day = 86_400_000;
 const service = { namespace: "wave", name: "wave-webhook" };
 const configurations = resourcePath(resources.mutatingWebhookConfigurations);
 
-describe("own certificates, over five years as Wave ships", () => {
-  it("serve for 90 days at most, by authorities that began two years ago at most, at a path that was new as often", async () => {
+describe("own certificates, over five years with the default lifetimes", () => {
+  it("last at most 90 days, from authorities that began at most two years ago, and each authority has a new path", async () => {
     const api = new MemoryApi();
     const clock = new FakeClock();
     const body = webhookConfiguration({ name: service.name, clientConfig: { service }, namespaces: undefined });
@@ -33,10 +33,10 @@ describe("own certificates, over five years as Wave ships", () => {
     };
     const source = ownCertificates({ ...options, secret: authoritySecret(api, { namespace: "wave", name: "ca" }) });
     const paths = new Set<string | undefined>();
-    const served: Served[] = [];
+    const served: ServingConfig[] = [];
     const end = clock.wall() + 5 * 365 * day;
     while (clock.wall() < end) {
-      const due = await source.step(signal, async (now) => void served.push(now));
+      const due = await source.reconcile(signal, async (now) => void served.push(now));
       const registered = await registration.read(signal);
       paths.add(registered?.token);
       expect(served.at(-1)?.tokens).toContain(registered?.token);
@@ -44,13 +44,13 @@ describe("own certificates, over five years as Wave ships", () => {
       expect(current?.notBefore).toBeGreaterThan(clock.wall() - 2 * 365 * day - day);
       await clock.advance(Math.max(due, 1000));
     }
-    const lifeOf = ({ certificate }: Served) => {
+    const lifeOf = ({ certificate }: ServingConfig) => {
       const { validFromDate, validToDate } = new X509Certificate(certificate);
       return validToDate.getTime() - validFromDate.getTime();
     };
     expect(Math.max(...served.map(lifeOf))).toBe(90 * day);
     expect(paths.size).toBeGreaterThanOrEqual(7);
-    // Those of long ago are refused.
+    // Old paths are rejected.
     expect(served.at(-1)?.tokens.length).toBeLessThanOrEqual(2);
   });
 });

@@ -1,3 +1,4 @@
+// Certificates and registration of the webhook: authority, serving certificates, secret path. Knows kube, not reviews.
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import {
@@ -5,8 +6,8 @@ import {
   type AuthorityStep,
   advanceAuthority,
   isAuthority,
+  type KnownAuthorities,
   type Lifetimes,
-  type Others,
   planAuthority,
   tokensOf,
   trustedBy,
@@ -16,53 +17,56 @@ import type { CertificateSource } from "./certificate-source.ts";
 import { issueServingCertificate } from "./certificates.ts";
 import { tokenOf } from "./path-token.ts";
 import type { Certificate, KeyPair } from "./pem.ts";
-import { Publication } from "./publication.ts";
-import type { Registered, Registration } from "./registration.ts";
+import { PublicationTimes } from "./publication-times.ts";
+import type { Registration, RegistrationState } from "./registration.ts";
 
-/** What Wave's own certificates need. */
+/** Options of {@link ownCertificates}. */
 export interface OwnCertificatesOptions {
   readonly secret: AuthoritySecret;
   readonly registration: Registration;
-  /** The DNS names and IP addresses under which the API server calls. */
+  /** DNS names and IP addresses at which the API server calls the webhook. */
   readonly hosts: readonly string[];
   readonly lifetimes: Lifetimes;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** The certificate that is served and what became of it. */
+/** The served certificate. */
 interface Serving {
   readonly pair: KeyPair;
   readonly issuer: Certificate;
-  /** Wall clock. */
+  /** Wall-clock time. */
   readonly renewAt: number;
 }
 
 /**
- * Serving certificates by an authority of Wave's own, which all replicas share through a Secret and whose certificates
- * are kept in the caBundle of the registration, and its path with them.
+ * Returns serving certificates of Wave's own authority. All replicas share the authority through a Secret. Wave writes its
+ * certificates into the caBundle of the registration, together with the path.
  *
- * One step reads the registration first and the Secret after it, and every write fails where its object has changed
- * since: so what is published never goes back to an older state of the Secret.
+ * One reconcile reads the registration first and then the Secret. Every write fails if its object has changed since the read.
+ * Thus a published state never returns to an older state of the Secret.
  */
 export function ownCertificates(options: OwnCertificatesOptions): CertificateSource {
   const { secret, registration, hosts, lifetimes, clock, log } = options;
-  const publication = new Publication(clock);
-  /** The authorities and paths that this replica has known last, in case that the Secret is deleted. */
-  let known: Others = { certificates: [], tokens: [] };
+  const published = new PublicationTimes(clock);
+  /** The authorities and tokens that this replica used last, for the case that the Secret is deleted. */
+  let known: KnownAuthorities = { certificates: [], tokens: [] };
   let serving: Serving | undefined;
-  /** The token of the path that was registered when last looked, had it one. */
-  let called: string | undefined;
+  /** The token of the registered path at the last read that found one. */
+  let registeredToken: string | undefined;
 
   function plan(authority: Authority | undefined, now: number): AuthorityStep {
     const seen = {
-      nextMs: publication.msOf(authority?.next?.certificate),
-      pathMs: authority ? publication.msOfPath(tokenOf(authority.current)) : -1,
+      nextAuthorityMs: published.certificateMs(authority?.next?.certificate),
+      pathMs: authority ? published.pathMs(tokenOf(authority.current)) : -1,
     };
     return planAuthority(authority, now, seen, lifetimes);
   }
 
-  async function keepAuthority(registered: Registered | undefined, signal: AbortSignal): Promise<Authority> {
+  async function reconcileAuthority(
+    registered: RegistrationState | undefined,
+    signal: AbortSignal,
+  ): Promise<Authority> {
     const stored = await secret.read(signal);
     const now = clock.wall();
     const step = plan(stored?.authority, now);
@@ -71,12 +75,12 @@ export function ownCertificates(options: OwnCertificatesOptions): CertificateSou
       const action = step.action === "keep" ? "create" : step.action;
       const others = {
         certificates: [...known.certificates, ...(registered?.trusted ?? []).filter(isAuthority)],
-        // What is registered first: it is the one that API servers call by.
+        // The registered token first: API servers use it.
         tokens: [...(registered?.token === undefined ? [] : [registered.token]), ...known.tokens],
       };
       authority = advanceAuthority(authority, action, { now, others, lifetimes });
       await secret.write(stored, authority, signal);
-      log.info("wrote the webhook's certificate authority", {
+      log.info("updated the webhook's certificate authority", {
         action,
         ...(step.action === "keep" ? {} : { reason: step.reason }),
       });
@@ -85,17 +89,17 @@ export function ownCertificates(options: OwnCertificatesOptions): CertificateSou
     return authority;
   }
 
-  /** Issues a serving certificate where one is needed and its authority may be used; else leaves things as they are. */
-  function keepServing({ current }: Authority, registered: Registered | undefined): void {
+  /** Issues a serving certificate if one is due and its authority may already be used. */
+  function renewServing({ current }: Authority, registered: RegistrationState | undefined): void {
     const now = clock.wall();
     if (serving !== undefined && now < serving.pair.certificate.notAfter) {
       const sameIssuer = serving.issuer.fingerprint === current.certificate.fingerprint;
       if (sameIssuer && now < serving.renewAt) return;
-      const mayChange = registered === undefined || publication.msOf(current.certificate) >= lifetimes.holdMs;
+      const mayChange = registered === undefined || published.certificateMs(current.certificate) >= lifetimes.holdMs;
       if (!sameIssuer && !mayChange) return;
     }
     const notAfter = Math.min(now + lifetimes.servingMs, current.certificate.notAfter);
-    // From before now, for clients whose clocks are behind this one; short all the same, as certificates should be.
+    // The start is in the past for clients whose clocks are behind. The validity stays short.
     const notBefore = Math.max(current.certificate.notBefore, notAfter - 3 * lifetimes.servingMs);
     const pair = issueServingCertificate(current, hosts, { notBefore, notAfter });
     serving = { pair, issuer: current.certificate, renewAt: now + ((notAfter - now) * 2) / 3 };
@@ -103,52 +107,54 @@ export function ownCertificates(options: OwnCertificatesOptions): CertificateSou
   }
 
   /**
-   * The path to be registered: one that every replica answers. A new one waits until its authority was seen published,
-   * as a certificate by it does: then each has read the Secret. Where somebody reset the path, API servers call in vain
-   * until it is put right, by one that is known already.
+   * Returns the token of the path to register, which every replica must answer. A new path waits, like a new certificate, until
+   * its authority was published long enough that each replica has read the Secret. If another client reset the path, the calls of
+   * API servers fail until it is corrected, so a known token is registered at once.
    */
-  function tokenToRegister({ current, previousTokens }: Authority, registered: Registered | undefined): string {
+  function tokenToRegister({ current, previousTokens }: Authority, registered: RegistrationState | undefined): string {
     const token = tokenOf(current);
-    if (publication.msOf(current.certificate) >= lifetimes.holdMs) return token;
+    if (published.certificateMs(current.certificate) >= lifetimes.holdMs) return token;
     const answered = [token, ...previousTokens];
-    const before = [registered?.token, called].find((known) => known !== undefined && answered.includes(known));
+    const before = [registered?.token, registeredToken].find(
+      (token) => token !== undefined && answered.includes(token),
+    );
     return before ?? previousTokens[0] ?? token;
   }
 
-  /** Milliseconds until time alone asks for something. */
+  /** Returns the milliseconds until the next action is due by time alone. */
   function dueIn(authority: Authority): number {
     const now = clock.wall();
     const { current, next, previousTokens } = authority;
     const step = plan(authority, now);
     const times = [step.action === "keep" ? step.until - now : 0];
-    if (next) times.push(lifetimes.overlapMs - publication.msOf(next.certificate));
+    if (next) times.push(lifetimes.overlapMs - published.certificateMs(next.certificate));
     if (previousTokens.length > 0) {
-      const called = publication.msOfPath(tokenOf(current));
-      const published = publication.msOf(current.certificate);
-      if (called >= 0) times.push(lifetimes.overlapMs - called);
-      else if (published >= 0) times.push(lifetimes.holdMs - published);
+      const pathMs = published.pathMs(tokenOf(current));
+      const certificateMs = published.certificateMs(current.certificate);
+      if (pathMs >= 0) times.push(lifetimes.overlapMs - pathMs);
+      else if (certificateMs >= 0) times.push(lifetimes.holdMs - certificateMs);
     }
     if (serving?.issuer.fingerprint === current.certificate.fingerprint) times.push(serving.renewAt - now);
-    // It waits until it may change to the current authority, or must.
+    // The next change of issuer: when it is allowed, or when the certificate expires.
     else if (serving) {
       const { notAfter } = serving.pair.certificate;
-      times.push(Math.min(lifetimes.holdMs - publication.msOf(current.certificate), notAfter - now));
+      times.push(Math.min(lifetimes.holdMs - published.certificateMs(current.certificate), notAfter - now));
     }
     return Math.max(0, Math.min(...times));
   }
 
   return {
-    async step(signal, serve) {
+    async reconcile(signal, serve) {
       const before = await registration.read(signal);
-      publication.observe(before);
-      called = before?.token ?? called;
-      const authority = await keepAuthority(before, signal);
-      keepServing(authority, before);
+      published.observe(before);
+      registeredToken = before?.token ?? registeredToken;
+      const authority = await reconcileAuthority(before, signal);
+      renewServing(authority, before);
       const { certificate, key } = serving?.pair ?? {};
       const tokens = tokensOf(authority);
       if (certificate !== undefined && key !== undefined) await serve({ certificate: certificate.pem, key, tokens });
-      const publishing = { trusted: trustedBy(authority), token: tokenToRegister(authority, before) };
-      publication.observe(await registration.publish(before, publishing, signal));
+      const desired = { trusted: trustedBy(authority), token: tokenToRegister(authority, before) };
+      published.observe(await registration.publish(before, desired, signal));
       return dueIn(authority);
     },
   };

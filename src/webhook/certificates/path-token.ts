@@ -1,26 +1,26 @@
 import { createPrivateKey, hkdfSync, timingSafeEqual } from "node:crypto";
-import type { WebhookClientConfig } from "kubernetes-types/admissionregistration/v1.d.ts";
+import type { WebhookClientConfig } from "#kubernetes";
 import type { KeyPair } from "./pem.ts";
 
 /**
- * The path of the webhook is a secret that only the API server is told, by the registration: the API server does not
- * identify itself otherwise. It is `/mutate/` and a token, by which Wave knows who may ask.
+ * The secret path of the webhook: `/mutate/` and a token. The registration gives the path to the API server, which has no other
+ * way to identify itself. Wave answers only requests with a valid token.
  */
 
 const prefix = "/mutate/";
 
-/** A token of files: from 32 characters on, at least 128 bits where they are random hexadecimal digits. */
-const form = /^[A-Za-z0-9_-]{32,128}$/;
+/** The form of a token. 32 random hexadecimal digits have 128 bits. */
+const tokenPattern = /^[A-Za-z0-9_-]{32,128}$/;
 
-/** Whether a text can be a token. */
+/** Reports whether a text has the form of a token. */
 export function isToken(text: string): boolean {
-  return form.test(text);
+  return tokenPattern.test(text);
 }
 
-/** What was derived already: one step asks for it several times. */
+/** Derived tokens. One reconcile needs each several times. */
 const derived = new WeakMap<KeyPair, string>();
 
-/** The token of an authority: 128 bits that only those know who have its key, in 32 hexadecimal digits. */
+/** Returns the token of an authority: 128 bits as 32 hexadecimal digits, which cannot be computed without its key. */
 export function tokenOf(pair: KeyPair): string {
   const known = derived.get(pair);
   if (known !== undefined) return known;
@@ -31,19 +31,19 @@ export function tokenOf(pair: KeyPair): string {
   return token;
 }
 
-/** The path that carries a token. */
+/** Returns the path with a token. */
 export function pathWith(token: string): string {
   return prefix + token;
 }
 
-/** The token in the path by which the API server calls; undefined where it has none. */
+/** Returns the token in the path that the API server calls; undefined without a valid one. */
 export function tokenIn({ service, url }: WebhookClientConfig): string | undefined {
   const path = service?.path ?? (url === undefined ? undefined : URL.parse(url)?.pathname);
   const token = path?.startsWith(prefix) ? path.slice(prefix.length) : "";
   return isToken(token) ? token : undefined;
 }
 
-/** Whether a request's target carries one of the tokens; the time that it takes tells nothing about them. */
+/** Reports whether a request target has one of the tokens, in a time that reveals nothing about them. */
 export function carriesToken(target: string, tokens: readonly string[]): boolean {
   const [path = ""] = target.split("?", 1);
   const given = Buffer.from(path);

@@ -1,11 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 
-/** A certificate and what Wave asks about it. */
+/** A certificate and the fields of it that Wave uses. */
 export interface Certificate {
   readonly pem: string;
-  /** SHA-256 over the whole certificate, in hex: its identity. */
+  /** SHA-256 of the whole certificate, in hex. It identifies the certificate. */
   readonly fingerprint: string;
-  /** The common name of its subject. */
+  /** Common name of the subject. */
   readonly commonName: string;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
@@ -18,7 +18,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** The certificate in a PEM text (the first one, if there are more). Throws an Error that says so if there is none. */
+/** Reads the first certificate of a PEM text. Throws an Error if there is none. */
 export function readCertificate(pem: string): Certificate {
   const parsed = parse(pem);
   return {
@@ -30,29 +30,29 @@ export function readCertificate(pem: string): Certificate {
   };
 }
 
-/** Every certificate of a PEM text, in order, once each. Throws an Error if one of them cannot be read. */
+/** Reads all certificates of a PEM text in order, without duplicates. Throws an Error if one cannot be read. */
 export function readBundle(pem: string): readonly Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   return distinct(blocks.map(readCertificate));
 }
 
-/** These certificates as one PEM text. */
+/** Returns certificates as one PEM text, without duplicates. */
 export function writeBundle(certificates: readonly Certificate[]): string {
   return distinct(certificates)
     .map((certificate) => certificate.pem)
     .join("");
 }
 
-/** A certificate and key from PEM. Throws an Error if either cannot be read or they do not belong together. */
+/** Reads a certificate and its key from PEM. Throws an Error if one cannot be read or they do not match. */
 export function readKeyPair(certificatePem: string, keyPem: string): KeyPair {
   const parsed = parse(certificatePem);
   let key: KeyObject;
   try {
     key = createPrivateKey(keyPem);
   } catch (cause) {
-    throw new Error("the private key cannot be read (PEM, not encrypted, is expected)", { cause });
+    throw new Error("cannot read the private key; it must be PEM and not encrypted", { cause });
   }
-  if (!parsed.checkPrivateKey(key)) throw new Error("the private key does not belong to the certificate");
+  if (!parsed.checkPrivateKey(key)) throw new Error("the private key does not match the certificate");
   return { certificate: readCertificate(certificatePem), key: keyPem };
 }
 
@@ -60,7 +60,7 @@ function parse(pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (cause) {
-    throw new Error("the certificate cannot be read (PEM is expected)", { cause });
+    throw new Error("cannot read the certificate; it must be PEM", { cause });
   }
 }
 

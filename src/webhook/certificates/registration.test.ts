@@ -40,7 +40,7 @@ describe("an installed registration", () => {
   const publish = async (...trusted: readonly (typeof one)[]) =>
     registration().publish(await registration().read(signal), { trusted, token }, signal);
 
-  it("gets its caBundle by a patch, and no write where it is right", async () => {
+  it("gets its caBundle by a patch, and no write if it is correct", async () => {
     await install(service);
     expect((await registration().read(signal))?.trusted).toEqual([]);
     expect((await publish(one, two))?.trusted).toEqual([one, two]);
@@ -50,7 +50,7 @@ describe("an installed registration", () => {
     expect(api.writes).toEqual(writes);
   });
 
-  it("is put right where somebody changed or broke its caBundle", async () => {
+  it("is corrected after another client changed or broke its caBundle", async () => {
     await install(service);
     await publish(one);
     for (const wrong of [
@@ -65,9 +65,9 @@ describe("an installed registration", () => {
     }
   });
 
-  it("gets the path with its caBundle in one write, and again where a tool resets it; the caBundle may be another's", async () => {
+  it("gets path and caBundle in one write, again after a tool reset the path, and the path alone if another program writes the caBundle", async () => {
     await install({ ...service }, { ...service });
-    expect(await publish(one)).toMatchObject({ trusted: [one], token, callers: 2 });
+    expect(await publish(one)).toMatchObject({ trusted: [one], token, webhookCount: 2 });
     const paths = () => stored("wave-webhook")?.webhooks.map(({ clientConfig }) => clientConfig.service?.path);
     expect(paths()).toEqual([`/mutate/${token}`, `/mutate/${token}`]);
     expect(api.writes).toHaveLength(2);
@@ -81,13 +81,13 @@ describe("an installed registration", () => {
     }
   });
 
-  it("is changed only where it points at Wave's own Service", async () => {
+  it("is changed only in webhooks that point to the Service of Wave", async () => {
     await install({ ...service, namespace: "other" }, service, service);
     expect((await publish(one))?.trusted).toEqual([one]);
     expect(caBundles()).toEqual([undefined, base64(writeBundle([one])), base64(writeBundle([one]))]);
   });
 
-  it("trusts only what all of Wave's webhooks in it trust", async () => {
+  it("trusts only the certificates that all webhooks of Wave in it trust", async () => {
     await install(service, service);
     await publish(one, two);
     const body = [{ op: "replace", path: "/webhooks/1/clientConfig/caBundle", value: base64(writeBundle([two])) }];
@@ -95,7 +95,7 @@ describe("an installed registration", () => {
     expect((await registration().read(signal))?.trusted).toEqual([two]);
   });
 
-  it("is not written from a state that is no longer the newest", async () => {
+  it("is not written from a stale state", async () => {
     await install(service);
     const old = await registration().read(signal);
     await publish(one, two);
@@ -103,7 +103,7 @@ describe("an installed registration", () => {
     expect(caBundles()).toEqual([base64(writeBundle([one, two]))]);
   });
 
-  it("that does not exist is nobody's to make, and one that exists is nobody's to remove", async () => {
+  it("is neither created nor deleted by Wave", async () => {
     expect(await publish(one)).toBeUndefined();
     expect(api.writes).toEqual([]);
     await install(service);
@@ -112,7 +112,7 @@ describe("an installed registration", () => {
   });
 });
 
-describe("a registration of Wave's own", () => {
+describe("a registration that Wave creates", () => {
   const registration = (url = "https://127.0.0.1:9443", namespaces?: readonly string[]) =>
     ownRegistration(api, new URL(url), { namespaces });
 
@@ -120,11 +120,11 @@ describe("a registration of Wave's own", () => {
     ["https://127.0.0.1:9443", "wave-127.0.0.1-9443"],
     ["https://[::1]:9443", "wave-1-9443"],
     ["https://Wave.Example", "wave-wave.example"],
-  ])("for %s is named %s", (url, name) => {
+  ])("for %s has the name %s", (url, name) => {
     expect(registration(url).name).toBe(name);
   });
 
-  it("is made, kept as it should be, and removed", async () => {
+  it("is created, corrected and deleted", async () => {
     const { name } = registration();
     await registration().publish(undefined, { trusted: [one], token }, signal);
     const made = stored(name);
@@ -146,7 +146,7 @@ describe("a registration of Wave's own", () => {
     expect(stored(name)).toBeUndefined();
   });
 
-  it("covers the namespaces that Wave looks at and no other", async () => {
+  it("covers only the namespaces that Wave watches", async () => {
     await registration(undefined, ["a", "b"]).publish(undefined, { trusted: [], token }, signal);
     expect(stored("wave-127.0.0.1-9443")?.webhooks[0]).toMatchObject({
       clientConfig: { url: `https://127.0.0.1:9443/mutate/${token}` },

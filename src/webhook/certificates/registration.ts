@@ -1,81 +1,83 @@
 import { isDeepStrictEqual } from "node:util";
-import type { WantedKind } from "../../domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import { type MutatingWebhook, webhookConfiguration } from "./configuration.ts";
 import { pathWith, tokenIn } from "./path-token.ts";
 import { type Certificate, readBundle, writeBundle } from "./pem.ts";
 
-/** A MutatingWebhookConfiguration as the API server stores it. */
+/** A stored MutatingWebhookConfiguration. */
 type StoredConfiguration = KubeObject & { readonly webhooks?: readonly MutatingWebhook[] };
 
-/** What the API server trusts and how it calls, as it was read. */
-export interface Registered {
-  /** The certificates that every webhook of Wave's in it has in its caBundle. */
+/** The registration as it was read. */
+export interface RegistrationState {
+  /** The certificates that are in the caBundle of all webhooks of Wave. */
   readonly trusted: readonly Certificate[];
-  /** The token that every webhook of Wave's in it has in its path; undefined where one has none or another one. */
+  /** The token in the paths of all webhooks of Wave; undefined if one has no token or another one. */
   readonly token: string | undefined;
-  /** How many of its webhooks call Wave. */
-  readonly callers: number;
+  /** Number of webhooks that call Wave. */
+  readonly webhookCount: number;
   readonly object: StoredConfiguration;
 }
 
-/** What is to be registered. */
-export interface Publishing {
-  /** Exactly what the API server is to trust; empty: nothing is known about that. Undefined: it is not Wave's to say. */
+/** The registration to write. */
+export interface DesiredRegistration {
+  /** The exact content of the caBundle. Empty: not known. Undefined: another program writes it. */
   readonly trusted: readonly Certificate[] | undefined;
-  /** In the path by which it is to call. */
+  /** The token of the path. */
   readonly token: string;
 }
 
-/** How the API server knows of this webhook: a MutatingWebhookConfiguration. */
+/** The MutatingWebhookConfiguration of this webhook. */
 export interface Registration {
-  /** Its name. */
+  /** Name of the MutatingWebhookConfiguration. */
   readonly name: string;
-  /** As it is now, undefined where there is none. */
-  read(signal: AbortSignal): Promise<Registered | undefined>;
+  /** Reads the current state; undefined if there is none. */
+  read(signal: AbortSignal): Promise<RegistrationState | undefined>;
   /**
-   * Makes the API server trust these certificates and call by this path, both at once. Writes nothing where it does, and
-   * nothing where it must not (then undefined: there is no configuration in the cluster to be kept).
-   * @throws ApiError 409, 422 or 404 where the configuration is no longer as it was read.
+   * Makes the API server trust these certificates and call this path, in one write. Writes nothing if both are already so.
+   * Returns undefined, without a write, if the installed configuration does not exist.
+   * @throws ApiError 409, 422 or 404 if the configuration has changed since it was read.
    */
-  publish(before: Registered | undefined, publishing: Publishing, signal: AbortSignal): Promise<Registered | undefined>;
-  /** Takes back what Wave registered itself; does nothing to what was installed. */
+  publish(
+    before: RegistrationState | undefined,
+    desired: DesiredRegistration,
+    signal: AbortSignal,
+  ): Promise<RegistrationState | undefined>;
+  /** Deletes a configuration that Wave created. Does nothing to an installed one. */
   withdraw(signal: AbortSignal): Promise<void>;
 }
 
-/** The Service through which the API server reaches Wave in the cluster. */
-export interface ServiceName {
+/** The Service at which the API server reaches Wave in the cluster. */
+export interface WebhookServiceName {
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * The configuration that was installed with Wave, named like its Service. Only the caBundle and the path of the webhooks
- * that point at that Service are written, by a patch that fails where the object is newer than what was read.
+ * Returns the configuration that was installed with Wave and has the name of its Service. Wave writes only the caBundle and the
+ * path of the webhooks that point to that Service, by a patch that fails if the object is newer than the read.
  */
-export function installedRegistration(client: ApiClient, service: ServiceName): Registration {
+export function installedRegistration(client: ApiClient, service: WebhookServiceName): Registration {
   const { name } = service;
   const isOurs = ({ clientConfig }: MutatingWebhook) =>
     clientConfig.service?.name === service.name && clientConfig.service.namespace === service.namespace;
   const path = pathOf(name);
   return {
     name,
-    read: async (signal) => registered(await get(client, path, signal), isOurs),
-    async publish(before, publishing, signal) {
+    read: async (signal) => stateOf(await get(client, path, signal), isOurs),
+    async publish(before, desired, signal) {
       if (before === undefined) return before;
       const { metadata, webhooks = [] } = before.object;
-      const changes = webhooks.flatMap((webhook, index) =>
-        isOurs(webhook) ? changesOf(webhook, index, publishing) : [],
-      );
+      const changes = webhooks.flatMap((webhook, index) => (isOurs(webhook) ? changesOf(webhook, index, desired) : []));
       if (changes.length === 0) return before;
       const patch = [{ op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion }, ...changes];
       const query = { fieldManager: "wave" };
-      return registered(
+      return stateOf(
         await client.request<StoredConfiguration>({
           method: "PATCH",
           path,
@@ -91,14 +93,14 @@ export function installedRegistration(client: ApiClient, service: ServiceName): 
   };
 }
 
-/** A configuration that Wave registers itself, to be called at this URL, and takes back when it ends. */
+/** Returns a configuration that Wave creates for this URL and deletes when it stops. */
 export function ownRegistration(
   client: ApiClient,
   url: URL,
   { namespaces, compatibility }: Pick<Policy, "namespaces" | "compatibility">,
-  workloadKinds?: readonly WantedKind[],
+  workloadKinds?: readonly RequestedKind[],
 ): Registration {
-  // Named after the URL: replicas with URLs of their own do not overwrite each other, nor what is installed in the cluster.
+  // The name contains the URL, so that replicas with different URLs overwrite neither each other nor an installed configuration.
   const name = `wave-${url.host
     .toLowerCase()
     .replace(/[^a-z0-9.]+/g, "-")
@@ -107,7 +109,7 @@ export function ownRegistration(
   const isOurs = () => true;
   return {
     name,
-    read: async (signal) => registered(await get(client, path, signal), isOurs),
+    read: async (signal) => stateOf(await get(client, path, signal), isOurs),
     async publish(before, { trusted, token }, signal) {
       const caBundle = trusted ? encode(trusted) : before?.object.webhooks?.[0]?.clientConfig.caBundle;
       const clientConfig = { url: new URL(pathWith(token), url).href, ...(caBundle ? { caBundle } : {}) };
@@ -120,7 +122,7 @@ export function ownRegistration(
         body: before ? { ...before.object, webhooks: wanted.webhooks } : wanted,
         signal,
       });
-      return registered(object, isOurs);
+      return stateOf(object, isOurs);
     },
     async withdraw(signal) {
       await client.request({ method: "DELETE", path, signal }).catch((error: unknown) => {
@@ -130,8 +132,8 @@ export function ownRegistration(
   };
 }
 
-/** The operations that put one webhook right. */
-function changesOf({ clientConfig }: MutatingWebhook, index: number, { trusted = [], token }: Publishing) {
+/** Returns the patch operations that correct one webhook. */
+function changesOf({ clientConfig }: MutatingWebhook, index: number, { trusted = [], token }: DesiredRegistration) {
   const at = `/webhooks/${index}/clientConfig`;
   const caBundle = encode(trusted);
   const path = pathWith(token);
@@ -146,17 +148,17 @@ function changesOf({ clientConfig }: MutatingWebhook, index: number, { trusted =
 const pathOf = (name?: string) => resourcePath(resources.mutatingWebhookConfigurations, { name });
 
 function get(client: ApiClient, path: string, signal: AbortSignal): Promise<StoredConfiguration | undefined> {
-  return readIfThere<StoredConfiguration>(client, { path, signal });
+  return getIfExists<StoredConfiguration>(client, { path, signal });
 }
 
 function encode(bundle: readonly Certificate[]): string {
   return Buffer.from(writeBundle(bundle)).toString("base64");
 }
 
-function registered(
+function stateOf(
   object: StoredConfiguration | undefined,
   isOurs: (webhook: MutatingWebhook) => boolean,
-): Registered | undefined {
+): RegistrationState | undefined {
   if (object === undefined) return undefined;
   const ours = (object.webhooks ?? []).filter(isOurs);
   const [first = [], ...others] = ours.map((webhook) => decode(webhook.clientConfig.caBundle));
@@ -164,10 +166,10 @@ function registered(
     others.every((bundle) => bundle.some((certificate) => certificate.fingerprint === fingerprint)),
   );
   const [token, ...otherTokens] = new Set(ours.map((webhook) => tokenIn(webhook.clientConfig)));
-  return { trusted, token: otherTokens.length > 0 ? undefined : token, callers: ours.length, object };
+  return { trusted, token: otherTokens.length > 0 ? undefined : token, webhookCount: ours.length, object };
 }
 
-/** A caBundle that somebody broke trusts nobody; it is then put right. */
+/** Reads a caBundle. A broken one is empty, and Wave then corrects it. */
 function decode(caBundle: string | undefined): readonly Certificate[] {
   try {
     return readBundle(Buffer.from(caBundle ?? "", "base64").toString("utf8"));

@@ -13,9 +13,9 @@ import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { type AdmissionServer, serveAdmission } from "../server/server.ts";
 import type { Lifetimes } from "./authority.ts";
 import { authoritySecret } from "./authority-secret.ts";
-import type { Served } from "./certificate-source.ts";
+import { runCertificateLoop } from "./certificate-loop.ts";
+import type { ServingConfig } from "./certificate-source.ts";
 import { type NewConfiguration, webhookConfiguration } from "./configuration.ts";
-import { keepCertificates } from "./keeper.ts";
 import { ownCertificates } from "./own-certificates.ts";
 import { readBundle } from "./pem.ts";
 import { installedRegistration } from "./registration.ts";
@@ -28,7 +28,7 @@ const configurations = resourcePath(resources.mutatingWebhookConfigurations);
 const host = "wave-webhook.wave.svc";
 const review = JSON.stringify({ kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1", request: { uid: "u" } });
 
-/** What a caller meets: a server with certificates that are kept. */
+/** A server with certificates of the loop. */
 interface Replica {
   readonly port: number;
   readonly clock: FakeClock;
@@ -50,7 +50,7 @@ async function startReplica(api: MemoryApi, clock: FakeClock): Promise<Replica> 
   const certificates = new Set<string>();
   const listening = Promise.withResolvers<AdmissionServer>();
   let server: AdmissionServer | undefined;
-  const serve = async (served: Served) => {
+  const serve = async (served: ServingConfig) => {
     certificates.add(served.certificate);
     if (server) return server.serve(served);
     const allow = async () => ({ patch: undefined, warnings: [] });
@@ -58,7 +58,7 @@ async function startReplica(api: MemoryApi, clock: FakeClock): Promise<Replica> 
       address: "127.0.0.1:0",
       served,
       review: allow,
-      // Its connections are real ones.
+      // The connections are real.
       clock: systemClock,
       log: silentLogger,
       metrics: new MetricsRegistry(),
@@ -74,7 +74,7 @@ async function startReplica(api: MemoryApi, clock: FakeClock): Promise<Replica> 
     log: silentLogger,
   });
   const options = { source, serve, clock, log: silentLogger, random, onState: () => {} };
-  const kept = keepCertificates({ ...options, changes: [api.changes(stop.signal)] }, stop.signal);
+  const kept = runCertificateLoop({ ...options, changes: [api.changes(stop.signal)] }, stop.signal);
   const { port } = await listening.promise;
   const replica = {
     port,
@@ -95,19 +95,19 @@ async function install(api: MemoryApi): Promise<void> {
   await api.request({ method: "POST", path: configurations, body });
 }
 
-/** What the API server trusts at this moment. */
+/** Returns the current caBundle. */
 function published(api: MemoryApi): string {
   const object = api.objects.get(`${configurations}/${service.name}`) as NewConfiguration | undefined;
   return Buffer.from(object?.webhooks[0]?.clientConfig.caBundle ?? "", "base64").toString();
 }
 
-/** The path that the API server calls at this moment. */
+/** Returns the currently registered path. */
 function calledPath(api: MemoryApi): string {
   const object = api.objects.get(`${configurations}/${service.name}`) as NewConfiguration | undefined;
   return object?.webhooks[0]?.clientConfig.service?.path ?? "/";
 }
 
-/** Whether a server's certificate is by one of `ca` and valid now; TLS itself knows no clock but the true one. */
+/** Reports whether one of `ca` signed the certificate of a server and it is valid now. TLS itself uses only the real clock. */
 function isTrusted(peer: X509Certificate | undefined, ca: string, now: number): boolean {
   const authorities = readBundle(ca).map(({ pem }) => new X509Certificate(pem));
   const issuer = authorities.find((authority) => peer?.checkIssued(authority) && peer.verify(authority.publicKey));
@@ -116,7 +116,7 @@ function isTrusted(peer: X509Certificate | undefined, ca: string, now: number): 
   return valid(peer) && valid(issuer) && peer?.checkHost(host) !== undefined;
 }
 
-/** One review over a connection of its own, or of the agent's, that trusts exactly `ca`. */
+/** Sends one review on a new connection, or one of the agent, that trusts exactly `ca`. */
 async function call(
   { port, clock }: Replica,
   path: string,
@@ -145,7 +145,7 @@ async function call(
 }
 
 describe("rotation", () => {
-  it("of authorities and certificates over days fails no review, on new connections and on old ones", async () => {
+  it("of authorities and certificates over days fails no review on new or existing connections", async () => {
     const api = new MemoryApi();
     const clock = new FakeClock();
     await install(api);
@@ -166,7 +166,7 @@ describe("rotation", () => {
     }
     expect(authorities.size).toBeGreaterThan(4);
     expect(paths.size).toBeGreaterThan(4);
-    // What was registered long ago is refused.
+    // A path that was registered long ago is rejected.
     const [oldest = ""] = paths;
     for (const replica of replicas) expect(await call(replica, oldest, published(api))).toBe(404);
     for (const { certificates } of replicas) expect(certificates.size).toBeGreaterThan(15);
@@ -176,7 +176,7 @@ describe("rotation", () => {
     }
   });
 
-  it("starts at once with a machine that wakes up long after everything has expired", async () => {
+  it("starts at once when a machine resumes long after everything has expired", async () => {
     const api = new MemoryApi();
     const clock = new FakeClock();
     clock.jumpWall(-1000 * 24 * hour);
@@ -193,7 +193,7 @@ describe("rotation", () => {
     );
   });
 
-  it("of a Secret that is deleted goes on without a failure, with one authority for all", async () => {
+  it("continues without a failure after the Secret was deleted, with one authority for all replicas", async () => {
     const api = new MemoryApi();
     const clock = new FakeClock();
     await install(api);

@@ -6,7 +6,7 @@ import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import type { CertificateSource, Served } from "./certificate-source.ts";
+import type { CertificateSource, ServingConfig } from "./certificate-source.ts";
 import { createAuthority, issueServingCertificate } from "./certificates.ts";
 import { webhookConfiguration } from "./configuration.ts";
 import { installedRegistration } from "./registration.ts";
@@ -27,13 +27,13 @@ let directory: string;
 let api: MemoryApi;
 let logged: string[];
 let source: CertificateSource;
-let served: Served[];
-const step = () => source.step(signal, async (shown) => void served.push(shown));
+let served: ServingConfig[];
+const reconcile = () => source.reconcile(signal, async (shown) => void served.push(shown));
 const registered = () => installedRegistration(api, service).read(signal);
 const trusted = async () => (await registered())?.trusted;
 const token = "token-of-a-path-that-nobody-knows";
 
-/** Writes as the kubelet does: a new folder, and one link that is swapped. */
+/** Writes like the kubelet: a new folder, and one link that is replaced. */
 async function mount(files: Readonly<Record<string, string>>): Promise<void> {
   const folder = await mkdtemp(join(directory, "..2026_"));
   for (const [name, text] of Object.entries({ token, ...files })) await writeFile(join(folder, name), text);
@@ -58,100 +58,100 @@ describe("certificates from a directory", () => {
   const first = issue();
   const second = issue();
 
-  it("are served, and again when the mount is swapped", async () => {
+  it("are served, and served again after the mount was replaced", async () => {
     await mount({ "tls.crt": first.certificate, "tls.key": first.key });
-    expect(await step()).toBe(5000);
+    expect(await reconcile()).toBe(5000);
     await mount({ "tls.crt": second.certificate, "tls.key": second.key });
-    await step();
+    await reconcile();
     expect(served.map(({ certificate }) => certificate)).toEqual([first.certificate, second.certificate]);
-    expect(logged).toEqual(["the webhook's certificate has changed"]);
+    expect(logged).toEqual(["loaded a new webhook certificate"]);
   });
 
-  it("may be plain files", async () => {
+  it("can be plain files", async () => {
     await writeFile(join(directory, "tls.crt"), first.certificate);
     await writeFile(join(directory, "tls.key"), first.key);
     await writeFile(join(directory, "token"), `${token}\n`);
-    await step();
+    await reconcile();
     expect(served).toEqual([{ certificate: first.certificate, key: first.key, tokens: [token] }]);
   });
 
-  it("stay when the new pair cannot be used, which is said once", async () => {
+  it("stay when the new pair cannot be used, with one log line", async () => {
     await mount({ "tls.crt": first.certificate, "tls.key": first.key });
-    await step();
+    await reconcile();
     await mount({ "tls.crt": second.certificate, "tls.key": first.key });
-    await step();
-    await step();
+    await reconcile();
+    await reconcile();
     expect(served.map(({ certificate }) => certificate)).toEqual(Array(3).fill(first.certificate));
-    expect(logged).toEqual(["the new webhook certificate is not used; the one before stays"]);
+    expect(logged).toEqual(["cannot use the new webhook certificate; serving the previous one"]);
   });
 
-  it("that are missing or broken at the start are an error that names the flag", async () => {
-    await expect(step()).rejects.toThrow("a file of --webhook-tls-directory cannot be read");
+  it("are rejected at start with an error that names the flag if they are missing or broken", async () => {
+    await expect(reconcile()).rejects.toThrow("cannot read a file of --webhook-tls-directory");
     await mkdir(join(directory, "x"));
     await mount({ "tls.crt": "x", "tls.key": "y" });
-    await expect(step()).rejects.toThrow(`the files in ${directory} cannot be used (--webhook-tls-directory)`);
+    await expect(reconcile()).rejects.toThrow(`cannot use the files in ${directory} (--webhook-tls-directory)`);
     expect(served).toEqual([]);
   });
 
   it.each(["", "short", `${token} ${"x".repeat(31)}`, `${token}/`])(
-    "without a token that nobody guesses (%s) are an error that says how to make one, and not what there is",
+    "are rejected without a long token (%s), with an error that shows how to make one and does not quote the file",
     async (wrong) => {
       await mount({ "tls.crt": first.certificate, "tls.key": first.key, token: wrong });
-      const failure = await step().then(
+      const failure = await reconcile().then(
         () => "",
         (error: Error) => error.message,
       );
       expect(failure).toBe(
-        `there is no file "token" in ${directory} (--webhook-tls-directory) with 32 to 128 letters, digits, "-" or "_" a line, for the secret path of the webhook: openssl rand -hex 16 makes one`,
+        `file "token" in ${directory} (--webhook-tls-directory) is missing or invalid; write one token per line, of 32 to 128 letters, digits, "-" or "_", for example: openssl rand -hex 16`,
       );
       expect(served).toEqual([]);
     },
   );
 
-  it("bring another path by two lines, and then one, without a moment in which a replica refuses what is called", async () => {
+  it("change the path with two lines and then one, and every replica always answers the registered path", async () => {
     const mountTokens = (...tokens: readonly string[]) =>
       mount({ "tls.crt": first.certificate, "tls.key": first.key, token: tokens.join("\n") });
     const next = "another-token-that-nobody-knows-0";
     await mountTokens(token);
-    await step();
+    await reconcile();
     await mountTokens(token, next);
-    await step();
+    await reconcile();
     expect(served.at(-1)?.tokens).toEqual([token, next]);
     expect((await registered())?.token).toBe(token);
     await mountTokens(next);
-    await step();
+    await reconcile();
     expect((await registered())?.token).toBe(next);
-    // A replica whose mount is older leaves that as it is.
+    // A replica with an older mount keeps that path.
     await mountTokens(token, next);
-    await step();
+    await reconcile();
     expect((await registered())?.token).toBe(next);
     await mountTokens(next);
-    await step();
+    await reconcile();
     await clock.advance(59_000);
-    await step();
-    // API servers may not have learnt of the new one yet.
+    await reconcile();
+    // API servers may not have seen the new path yet.
     expect(served.at(-1)?.tokens).toContain(token);
     await clock.advance(2000);
-    await step();
+    await reconcile();
     expect(served.at(-1)?.tokens).toEqual([next]);
   });
 
-  it("with a ca.crt are made trusted besides what is trusted already, so that replicas do not fight", async () => {
+  it("add their ca.crt to the trusted certificates, so that replicas do not overwrite each other", async () => {
     await mount({ "tls.crt": first.certificate, "tls.key": first.key, "ca.crt": first.authority.pem });
-    await step();
+    await reconcile();
     expect(await trusted()).toEqual([first.authority]);
     await mount({ "tls.crt": second.certificate, "tls.key": second.key, "ca.crt": second.authority.pem });
-    await step();
+    await reconcile();
     expect(await trusted()).toEqual([first.authority, second.authority]);
     const writes = [...api.writes];
-    await step();
+    await reconcile();
     expect(api.writes).toEqual(writes);
   });
 
-  it("leave the caBundle alone without a ca.crt, or where cert-manager writes it", async () => {
+  it("leave the caBundle unchanged without a ca.crt, or if cert-manager writes it", async () => {
     await mount({ "tls.crt": first.certificate, "tls.key": first.key });
-    await step();
-    // The path alone.
+    await reconcile();
+    // Only the path.
     expect(api.writes).toHaveLength(2);
     expect(await registered()).toMatchObject({ trusted: [], token });
     const path = `${configurations}/wave-webhook`;
@@ -163,7 +163,7 @@ describe("certificates from a directory", () => {
     });
     const writes = [...api.writes];
     await mount({ "tls.crt": second.certificate, "tls.key": second.key, "ca.crt": second.authority.pem });
-    await step();
+    await reconcile();
     expect(api.writes).toEqual(writes);
     expect(await registered()).toMatchObject({ trusted: [], token });
   });

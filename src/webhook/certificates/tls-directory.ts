@@ -6,13 +6,13 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import type { CertificateSource } from "./certificate-source.ts";
 import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";
-import type { Registered, Registration } from "./registration.ts";
+import type { Registration, RegistrationState } from "./registration.ts";
 
-/** What certificates from files need. */
+/** Options of {@link tlsDirectory}. */
 export interface TlsDirectoryOptions {
   /**
-   * Holds `tls.crt` and `tls.key`, and perhaps `ca.crt`, as a mounted Secret of type `kubernetes.io/tls` does, and `token`:
-   * path tokens, one a line. The first is registered, all are answered.
+   * Contains `tls.crt` and `tls.key`, and optionally `ca.crt`, like a mounted Secret of type `kubernetes.io/tls`. Also contains
+   * `token`: path tokens, one per line. Wave registers the first and answers all.
    */
   readonly directory: string;
   readonly registration: Registration;
@@ -20,8 +20,8 @@ export interface TlsDirectoryOptions {
   readonly log: Logger;
 }
 
-interface Files {
-  /** With its chain. */
+interface CertificateFiles {
+  /** The certificate with its chain. */
   readonly certificate: string;
   readonly key: string;
   readonly authorities: readonly Certificate[];
@@ -29,66 +29,67 @@ interface Files {
   readonly tokens: readonly string[];
 }
 
-const checkEveryMs = 5000;
+const rereadMs = 5000;
 
-/** How long a path is still answered whose token has left the file: API servers learn of another one in seconds. */
-const keepTokenMs = 60_000;
+/** How long the path of a removed token is still answered. API servers see a new path within seconds. */
+const tokenGraceMs = 60_000;
 
 /**
- * Serving certificates from files that somebody else keeps, such as cert-manager; read again every five seconds.
- * A pair that cannot be used is reported, and the one before it stays. Where there is a `ca.crt`, the API server is made
- * to trust it besides what it trusts already: replicas whose mounts are not equally new do not fight. Nor do they about
- * the path: one whose token is in the file is left as it is.
+ * Returns serving certificates from files that another program updates, such as cert-manager. Wave reads them every five seconds.
+ * If a new pair cannot be used, Wave logs an error and serves the previous one. If there is a `ca.crt`, Wave adds it to the
+ * caBundle and removes no valid entry, and it keeps a registered path whose token is in the file. Thus replicas whose mounts
+ * differ in age do not overwrite each other.
  */
 export function tlsDirectory({ directory, registration, clock, log }: TlsDirectoryOptions): CertificateSource {
-  let used: Files | undefined;
-  let reported: string | undefined;
-  /** When each token was last in the file. */
+  let used: CertificateFiles | undefined;
+  let loggedProblem: string | undefined;
+  /** When the file last contained each token. */
   const seen = new Map<string, number>();
 
-  /** What is answered: the tokens of the file, and for a while those that were in it. */
-  function answered(inFile: readonly string[]): readonly string[] {
+  /** Returns the accepted tokens: those in the file, and for a while those that were removed from it. */
+  function acceptedTokens(inFile: readonly string[]): readonly string[] {
     const now = clock.monotonic();
     for (const token of inFile) seen.set(token, now);
-    for (const [token, at] of seen) if (now - at > keepTokenMs) seen.delete(token);
+    for (const [token, at] of seen) if (now - at > tokenGraceMs) seen.delete(token);
     return [...seen.keys()];
   }
 
-  async function renew(): Promise<Files> {
-    let files: Files;
+  async function renew(): Promise<CertificateFiles> {
+    let files: CertificateFiles;
     try {
       files = await readFiles(directory);
     } catch (error) {
       const problem = errorText(error);
       if (used === undefined) throw error;
-      if (problem !== reported) log.error("the new webhook certificate is not used; the one before stays", { problem });
-      reported = problem;
+      if (problem !== loggedProblem)
+        log.error("cannot use the new webhook certificate; serving the previous one", { directory, error: problem });
+      loggedProblem = problem;
       return used;
     }
-    reported = undefined;
+    loggedProblem = undefined;
     if (used !== undefined && (files.certificate !== used.certificate || files.key !== used.key)) {
-      log.info("the webhook's certificate has changed", { directory });
+      log.info("loaded a new webhook certificate", { directory });
     }
     used = files;
     return files;
   }
 
   return {
-    async step(signal, serve) {
+    async reconcile(signal, serve) {
       const { certificate, key, authorities, tokens } = await renew();
-      await serve({ certificate, key, tokens: answered(tokens) });
+      await serve({ certificate, key, tokens: acceptedTokens(tokens) });
       const before = await registration.read(signal);
       const [first = ""] = tokens;
       const token = before?.token !== undefined && tokens.includes(before.token) ? before.token : first;
-      await registration.publish(before, { trusted: bundleFor(before, authorities, clock.wall()), token }, signal);
-      return checkEveryMs;
+      await registration.publish(before, { trusted: desiredBundle(before, authorities, clock.wall()), token }, signal);
+      return rereadMs;
     },
   };
 }
 
-/** Undefined where the caBundle is not Wave's to write because cert-manager writes it. */
-function bundleFor(
-  before: Registered | undefined,
+/** Returns the caBundle to write; undefined if cert-manager writes it. */
+function desiredBundle(
+  before: RegistrationState | undefined,
   authorities: readonly Certificate[],
   now: number,
 ): readonly Certificate[] | undefined {
@@ -102,8 +103,8 @@ function bundleFor(
   return [...trusted.filter(({ notAfter }) => notAfter > now), ...authorities.filter(isNew)];
 }
 
-/** The kubelet swaps all files of a mount at once through the link `..data`; read from one side of the swap. */
-async function readFiles(directory: string): Promise<Files> {
+/** Reads all files from one state of the mount: the kubelet replaces them together through the link `..data`. */
+async function readFiles(directory: string): Promise<CertificateFiles> {
   const folder = await realpath(join(directory, "..data")).catch(() => directory);
   const [certificate, key, authority, token] = await Promise.all([
     readFile(join(folder, "tls.crt"), "utf8").catch(unreadable),
@@ -113,19 +114,19 @@ async function readFiles(directory: string): Promise<Files> {
   ]);
   const tokens = token.split(/\s+/).filter((text) => text !== "");
   if (tokens.length === 0 || !tokens.every(isToken)) {
-    // Never what is in it.
+    // Without the content of the file, which is secret.
     throw new Error(
-      `there is no file "token" in ${directory} (--webhook-tls-directory) with 32 to 128 letters, digits, "-" or "_" a line, for the secret path of the webhook: openssl rand -hex 16 makes one`,
+      `file "token" in ${directory} (--webhook-tls-directory) is missing or invalid; write one token per line, of 32 to 128 letters, digits, "-" or "_", for example: openssl rand -hex 16`,
     );
   }
   try {
     readKeyPair(certificate, key);
     return { certificate, key, authorities: readBundle(authority), tokens };
   } catch (cause) {
-    throw new Error(`the files in ${directory} cannot be used (--webhook-tls-directory)`, { cause });
+    throw new Error(`cannot use the files in ${directory} (--webhook-tls-directory)`, { cause });
   }
 }
 
 function unreadable(cause: unknown): never {
-  throw new Error("a file of --webhook-tls-directory cannot be read", { cause });
+  throw new Error("cannot read a file of --webhook-tls-directory", { cause });
 }

@@ -18,8 +18,8 @@ const sharedWith = (annotation: string): Lookup => {
     toConfig(kind === "Secret" ? kind : "ConfigMap", { metadata: { namespace, name, annotations } });
 };
 
-/** Answers that nothing exists, when it is told to, and remembers what was asked. */
-class Asked extends MemoryApi {
+/** Answers each request with 404 when `answer` resolves, and records the paths. */
+class RecordingApi extends MemoryApi {
   readonly paths: string[] = [];
   active = 0;
   most = 0;
@@ -55,14 +55,14 @@ const many = (count: number, prefix = "") => Array.from({ length: count }, (_, i
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 function scene(change: { cached?: Lookup; policy?: Policy } = {}) {
-  const api = new Asked();
+  const api = new RecordingApi();
   const clock = new FakeClock();
   const read = liveConfiguration({ client: api, policy, cached: nothing, clock, ...change });
   return { api, clock, read };
 }
 
-describe("what admission reads", () => {
-  it("is nothing in another namespace that granted nothing, whatever and however much is named there", async () => {
+describe("the reads of a review", () => {
+  it("skip objects of another namespace without a grant, however many are named", async () => {
     for (const cached of [nothing, sharedWith("other"), sharedWith("")]) {
       const { api, read } = scene({ cached });
       await read(workload("shop", { secrets: [...many(900, "victim/"), "mine"] }));
@@ -71,27 +71,27 @@ describe("what admission reads", () => {
   });
 
   it.each([
-    ["granted", policy, sharedWith("shop")],
-    ["granted to all", policy, sharedWith("*")],
-    ["open to all by --cross-namespace=any", { ...policy, crossNamespace: "any" } as const, nothing],
-  ])("is what is %s", async (_how, policy, cached) => {
+    ["a granted object", policy, sharedWith("shop")],
+    ["an object that is granted to all", policy, sharedWith("*")],
+    ["every object with --cross-namespace=any", { ...policy, crossNamespace: "any" } as const, nothing],
+  ])("include %s", async (_how, policy, cached) => {
     const { api, read } = scene({ policy, cached });
     await read(workload("shop", { configMaps: ["other/page"] }));
     expect(api.paths).toEqual(["/api/v1/namespaces/other/configmaps/page"]);
   });
 
-  it("is 64 objects at most, each once, and for a larger workload none", async () => {
+  it("are at most 64 objects, each once, and none for a larger workload", async () => {
     const fits = scene();
     await fits.read(workload("shop", { secrets: many(32), configMaps: many(32) }));
     expect(fits.api.paths).toHaveLength(64);
     const exceeds = scene();
     await expect(exceeds.read(workload("shop", { secrets: many(33), configMaps: many(32) }))).rejects.toThrow(
-      "it references 65 objects, and admission reads 64 at most",
+      "the workload references 65 objects, and the webhook reads at most 64",
     );
     expect(exceeds.api.paths).toEqual([]);
   });
 
-  it("is read 32 at a time, in permits of the namespaces that ask", async () => {
+  it("run 32 at a time, round-robin by namespace", async () => {
     const { api, read } = scene();
     const ends: (() => void)[] = [];
     api.answer = () => new Promise((resolve) => ends.push(resolve));
@@ -112,20 +112,24 @@ describe("what admission reads", () => {
     expect(api.paths).toHaveLength(3 * 64 + 1);
   });
 
-  it("is given up after three seconds, well within the API server's patience", async () => {
+  it("end after three seconds, well within the timeout of the API server", async () => {
     const { api, clock, read } = scene();
     api.answer = () => new Promise(() => {});
-    const reading = expect(read(workload("shop", { secrets: ["mine"] }))).rejects.toThrow("reading took too long");
+    const reading = expect(read(workload("shop", { secrets: ["mine"] }))).rejects.toThrow(
+      "the ConfigMaps and Secrets could not be read in time",
+    );
     await clock.advance(3000);
     await reading;
   });
 
-  it("is not read any more once it is given up, however much waits for its turn", async () => {
+  it("do not start after their review has ended, however many wait", async () => {
     const { api, clock, read } = scene();
     const ends: (() => void)[] = [];
     api.answer = () => new Promise((resolve) => ends.push(resolve));
     const parts = [1, 2, 3].map((part) => read(workload("greedy", { secrets: many(64, `p${part}-`) })));
-    const givenUp = Promise.all(parts.map((part) => expect(part).rejects.toThrow("reading took too long")));
+    const givenUp = Promise.all(
+      parts.map((part) => expect(part).rejects.toThrow("the ConfigMaps and Secrets could not be read in time")),
+    );
     await clock.advance(3000);
     await givenUp;
     for (const end of ends.splice(0)) end();
@@ -136,7 +140,7 @@ describe("what admission reads", () => {
     expect(api.paths.slice(32)).toEqual(["/api/v1/namespaces/greedy/secrets/mine"]);
   });
 
-  it("fails in words that tell nothing of the API server, which are in the cause", async () => {
+  it("fail without the text of the API server, which is in the cause", async () => {
     const { api, read } = scene();
     const cause = new ConnectionError("get secrets/mine in shop: connect ECONNREFUSED 10.0.0.1:6443");
     api.answer = () => Promise.reject(cause);

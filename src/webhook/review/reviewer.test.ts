@@ -1,11 +1,11 @@
-import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { Deployment } from "#kubernetes";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MemoryApi } from "../../../test/support/memory-api.ts";
-import { admitted, planAdmission } from "../../domain/admission.ts";
+import { planAdmission, toAdmissionObject } from "../../domain/admission.ts";
 import { type ConfigObject, toConfig } from "../../domain/config/digest.ts";
 import { kinds } from "../../domain/model/built-in-kinds.ts";
-import { readWantedKind, rowOf } from "../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import type { JsonPatchOperation } from "../../domain/syntax/json-patch.ts";
@@ -15,12 +15,12 @@ import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { type Logger, silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { AdmissionRequest } from "../server/review.ts";
-import { concernsNoPod, createReviewer } from "./reviewer.ts";
+import { cannotAffectPods, createReviewer } from "./reviewer.ts";
 
 const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const hashPath = "/spec/template/metadata/annotations/wave.pusher.com~1config-hash";
 
-/** An opted-in Deployment that reads ConfigMap "page" by a volume and Secret "db" by a variable. */
+/** Returns an opted-in Deployment that reads ConfigMap "page" as a volume and Secret "db" as a variable. */
 function deployment(
   change: { annotations?: Record<string, string>; hash?: string; image?: string; replicas?: number } = {},
 ) {
@@ -74,7 +74,7 @@ const asks = (
   ...change,
 });
 
-/** Counts what is asked of it. */
+/** Counts its requests. */
 class CountingApi extends MemoryApi {
   readonly asked: string[] = [];
   active = 0;
@@ -123,14 +123,17 @@ beforeEach(() => {
   cached = () => undefined;
 });
 
-describe("admission", () => {
-  it("follows what the Namespace says where a workload says nothing, and asks nothing about others", async () => {
+describe("the reviewer", () => {
+  it("uses the annotations of the Namespace for a workload without annotations, and reads nothing for others", async () => {
     await createBoth();
     const { metadata, ...rest } = deployment();
     const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
     const deciding = (optsIn: boolean) => {
-      const ofNamespace: Policy["ofNamespace"] = (name) => ({ optsIn: optsIn && name === "shop", annotations: {} });
-      return createReviewer({ ...options(silentLogger), policy: { ...policy, ofNamespace } });
+      const namespacePolicyOf: Policy["namespacePolicyOf"] = (name) => ({
+        optsIn: optsIn && name === "shop",
+        annotations: {},
+      });
+      return createReviewer({ ...options(silentLogger), policy: { ...policy, namespacePolicyOf } });
     };
     expect(await deciding(false)(asks("CREATE", silent))).toEqual({ patch: undefined, warnings: [] });
     expect(api.asked).toEqual([]);
@@ -141,10 +144,10 @@ describe("admission", () => {
     expect((await deciding(false)(dropped)).patch).toBeUndefined();
   });
 
-  it("lets custom resources through that are no workloads, and gives one that becomes one its hash", async () => {
+  it("allows custom resources that are not workloads, and adds the hash when one becomes a workload", async () => {
     await createBoth();
-    const wanted = readWantedKind("widgets.example.com");
-    const widgets = wanted ? [rowOf(wanted, { apiVersion: "example.com/v1", kind: "Widget" })] : [];
+    const wanted = parseRequestedKind("widgets.example.com");
+    const widgets = wanted ? [requestedKindRow(wanted, { apiVersion: "example.com/v1", kind: "Widget" })] : [];
     const reviewer = createReviewer({ ...options(silentLogger), kinds: () => widgets });
     const change = { kind: { group: "example.com", version: "v1", kind: "Widget" } };
     const good = deployment();
@@ -163,7 +166,7 @@ describe("admission", () => {
     }
   });
 
-  it("lets those through without a word that nobody opted in, however many come at the same time", async () => {
+  it("allows workloads without opt-in silently, however many come at the same time", async () => {
     const { metadata, ...rest } = deployment();
     const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
     const reviewer = createReviewer(options(silentLogger));
@@ -172,7 +175,7 @@ describe("admission", () => {
     expect(metrics.render()).toContain('outcome="ignored"} 200');
   });
 
-  it("writes the hash of what exists at this moment, reading each object once and all at the same time", async () => {
+  it("writes the hash of the stored configuration, and reads each object once and all concurrently", async () => {
     await createBoth();
     api.most = 0;
     const { patch, warnings } = await review(asks("CREATE", deployment()));
@@ -182,7 +185,7 @@ describe("admission", () => {
     expect(api.most).toBe(2);
   });
 
-  it("gives the same hash as the decision by the same configuration, and no other for the same", async () => {
+  it("computes the same hash as the controller for the same configuration", async () => {
     await createBoth();
     const first = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
     const configs = [
@@ -191,7 +194,7 @@ describe("admission", () => {
     ];
     const planned = planAdmission(
       "CREATE",
-      admitted(kinds.Deployment, deployment()),
+      toAdmissionObject(kinds.Deployment, deployment()),
       undefined,
       (kind) => configs.find((c) => c.kind === kind),
       policy,
@@ -200,7 +203,7 @@ describe("admission", () => {
     expect((await review(asks("CREATE", deployment({ hash: first ?? "" })))).patch).toBeUndefined();
   });
 
-  it("keeps the Pods from being scheduled while something is missing, and says what", async () => {
+  it("sets the scheduling hold while an object is missing, and names the object", async () => {
     await create("shop", "configmaps", { metadata: { namespace: "shop", name: "page" } });
     const { patch, warnings } = await review(asks("CREATE", deployment()));
     expect(patch).toContainEqual({
@@ -211,13 +214,13 @@ describe("admission", () => {
     expect(warnings.join()).toContain('Secret "db"');
   });
 
-  it("reads nothing for an update that leaves the pod template and Wave's annotations alone", async () => {
+  it("reads nothing for an update that changes neither the pod template nor annotations of Wave", async () => {
     const old = deployment({ hash: "v2:old" });
     const { patch, warnings } = await review(asks("UPDATE", { ...deployment({ hash: "v2:old", replicas: 5 }) }, old));
     expect({ patch, warnings, asked: api.asked }).toEqual({ patch: undefined, warnings: [], asked: [] });
   });
 
-  it("gives the hash back to an update that leaves it out, and the current one to an update of the template", async () => {
+  it("restores the hash in an update without it, and writes the current hash when the template changes", async () => {
     await createBoth();
     const old = deployment({ hash: "v2:old" });
     expect((await review(asks("UPDATE", deployment(), old))).patch).toEqual([
@@ -227,7 +230,7 @@ describe("admission", () => {
     expect(hashIn(updated.patch)?.value).toMatch(/^v2:[0-9a-f]{64}$/);
   });
 
-  it("reads no object of another namespace that the policy excludes, and does not tell whether it exists", async () => {
+  it("reads no object of another namespace that the policy excludes, and does not reveal whether it exists", async () => {
     await createBoth();
     const annotations = { "wave.pusher.com/extra-secrets": "other/key" };
     const absent = await review(asks("CREATE", deployment({ annotations })));
@@ -242,47 +245,44 @@ describe("admission", () => {
 
   it.each([
     [
-      "refuses",
+      "denies the read",
       new ApiError({
         request: "get secrets/db in shop",
         status: 403,
         reason: "Forbidden",
         serverMessage: "wave at 10.0",
       }),
-      'Wave may not read Secrets in namespace "shop"',
+      'Wave does not have permission to read Secrets in namespace "shop"',
     ],
     [
       "fails",
       new ApiError({ request: "get secrets/db in shop", status: 500, reason: "", serverMessage: "etcd at 10.0" }),
-      "the API server could not tell Wave of a Secret",
+      "the API server could not return a Secret to Wave",
     ],
     [
       "does not answer",
       new ConnectionError("get secrets/db in shop: no answer from 10.0"),
       "the API server did not answer Wave in time",
     ],
-  ])(
-    "lets a workload through unchanged with a warning in Wave's own words when the API server %s",
-    async (_how, error, text) => {
-      await createBoth();
-      api.fail = ({ path }) => (path === db ? error : undefined);
-      const { patch, warnings } = await review(asks("CREATE", deployment()));
-      expect(patch).toBeUndefined();
-      expect(warnings).toEqual([`Wave lets this through unchanged and looks at it later: ${text}`]);
-      expect(metrics.render()).toContain(
-        'wave_admission_reviews_total{kind="Deployment",operation="CREATE",outcome="unread"} 1',
-      );
-    },
-  );
+  ])("allows a workload unchanged with a warning when the API server %s", async (_how, error, text) => {
+    await createBoth();
+    api.fail = ({ path }) => (path === db ? error : undefined);
+    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    expect(patch).toBeUndefined();
+    expect(warnings).toEqual([`Wave did not change this workload yet: ${text}. The controller handles it later.`]);
+    expect(metrics.render()).toContain(
+      'wave_admission_reviews_total{kind="Deployment",operation="CREATE",outcome="unread"} 1',
+    );
+  });
 
-  it("leaves reviews to the controller where a namespace has 64 under way, and answers those of others", async () => {
+  it("leaves reviews to the controller when a namespace has 64 in flight, and answers those of other namespaces", async () => {
     await createBoth();
     const go = Promise.withResolvers<void>();
     api.pause = () => go.promise;
     const reviewer = createReviewer(options(silentLogger));
     const answers = Array.from({ length: 64 }, () => reviewer(asks("CREATE", deployment())));
     expect((await reviewer(asks("CREATE", deployment()))).warnings).toEqual([
-      "Wave lets this through unchanged and looks at it later: many of its namespace come at the same time",
+      "Wave did not change this workload yet: too many requests of this namespace at the same time. The controller handles it later.",
     ]);
     const elsewhere = { ...deployment(), metadata: { ...deployment().metadata, namespace: "other" } };
     const other = reviewer(asks("CREATE", elsewhere, undefined, { namespace: "other" }));
@@ -292,7 +292,7 @@ describe("admission", () => {
     expect((await reviewer(asks("CREATE", deployment()))).patch).toBeDefined();
   });
 
-  it("asks for what is stored now, and gives each read one second, so that one after another makes two", async () => {
+  it("reads the stored state with a timeout of one second per read, so that two consecutive reads fit", async () => {
     await createBoth();
     const seen: ApiRequest[] = [];
     api.fail = (request) => void seen.push(request);
@@ -305,7 +305,7 @@ describe("admission", () => {
     ]);
   });
 
-  it("sees what was written the moment before it was asked, also while others are asking", async () => {
+  it("sees what was written before the request, also while other reviews read", async () => {
     await createBoth();
     const old = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
     let answered = 0;
@@ -315,7 +315,7 @@ describe("admission", () => {
     };
     const reviewer = createReviewer(options(silentLogger));
     const early = reviewer(asks("CREATE", deployment()));
-    // Both objects have been read and their answers are on the way.
+    // Both objects have been read, and the responses are in flight.
     while (answered < 4) await null;
     const metadata = { namespace: "shop", name: "page", uid: "u", resourceVersion: "9" };
     api.objects.set(page, { metadata, data: { index: "new" } } as KubeObject);
@@ -333,14 +333,14 @@ describe("admission", () => {
     ],
     ["another operation", asks("DELETE", undefined, deployment()), "DELETE Deployment"],
     ["a subresource", asks("UPDATE", deployment(), deployment(), { subResource: "scale" }), "UPDATE Deployment scale"],
-  ])("lets %s pass with a warning about the webhook's rules", async (_what, request, text) => {
+  ])("allows %s with a warning about the rules of the webhook", async (_what, request, text) => {
     expect(await review(request)).toEqual({
       patch: undefined,
       warnings: [`Wave's webhook was called for "${text}" and has nothing to do with it: check its rules`],
     });
   });
 
-  it("says nothing of a value, whatever it says", async () => {
+  it("never quotes a value", async () => {
     await createBoth();
     const lines: string[] = [];
     const note = (...what: readonly unknown[]) => void lines.push(JSON.stringify(what));
@@ -354,7 +354,7 @@ describe("admission", () => {
   });
 });
 
-describe("an update that concerns no Pod", () => {
+describe("an update that cannot affect Pods", () => {
   const old = deployment({ hash: "v2:old" });
   const schedulingHeld = structuredClone(old);
   schedulingHeld.spec.template.spec.schedulerName = "wave.pusher.com/invalid";
@@ -368,11 +368,11 @@ describe("an update that concerns no Pod", () => {
     ["the hash, to none", deployment(), old, false],
     ["nothing where there is no hash", deployment(), deployment(), false],
     ["nothing where it has a scheduling hold", schedulingHeld, schedulingHeld, false],
-  ])("is one that changes %s: %#", (_what, object, oldObject, concernsNone) => {
-    expect(concernsNoPod(kinds.Deployment, object, oldObject)).toBe(concernsNone);
+  ])("changes %s: %#", (_what, object, oldObject, concernsNone) => {
+    expect(cannotAffectPods(kinds.Deployment, object, oldObject)).toBe(concernsNone);
   });
 
-  it("is never patched by the decision, whatever the configuration", () => {
+  it("is never patched by planAdmission, whatever the configuration", () => {
     const changes = [
       deployment({ hash: "v2:old", replicas: 2 }),
       deployment({ hash: "v2:old", annotations: { a: "b" } }),
@@ -383,8 +383,8 @@ describe("an update that concerns no Pod", () => {
         for (const schedulingHold of [true, false]) {
           const plan = planAdmission(
             "UPDATE",
-            admitted(kinds.Deployment, object),
-            admitted(kinds.Deployment, old),
+            toAdmissionObject(kinds.Deployment, object),
+            toAdmissionObject(kinds.Deployment, old),
             lookup,
             { ...policy, schedulingHold },
           );

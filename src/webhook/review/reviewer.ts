@@ -1,35 +1,36 @@
+// Reviews of workloads: live configuration, the plan of domain/admission, warnings. Knows domain and cache, not TLS and not HTTP.
 import { isDeepStrictEqual } from "node:util";
-import { type Admitted, admitted, planAdmission } from "../../domain/admission.ts";
+import { type AdmissionObject, planAdmission, toAdmissionObject } from "../../domain/admission.ts";
 import { hasPrecondition, uncheckedPrecondition } from "../../domain/admission-precondition.ts";
-import { askersOf } from "../../domain/compatibility/directives.ts";
-import { foreignHash, foreignNames } from "../../domain/compatibility/peer-annotations.ts";
+import { optedInDirectives } from "../../domain/compatibility/directives.ts";
+import { peerAnnotationNames, peerHashAnnotation } from "../../domain/compatibility/peer-annotations.ts";
 import type { CompatibilitySettings } from "../../domain/compatibility/settings.ts";
 import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { isOfKind, standardForm } from "../../domain/model/kind-row.ts";
 import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
-import { type WorkloadObject, type WorkloadRow, workloadIfAny } from "../../domain/model/workload.ts";
-import { sourceOf } from "../../domain/model/workload-references.ts";
+import { toWorkloadIfValid, type WorkloadObject, type WorkloadRow } from "../../domain/model/workload.ts";
+import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import type { Lookup } from "../../domain/plan/plan.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { annotationPrefix, configHash } from "../../domain/references/annotations.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { admissionMetrics } from "../../telemetry/catalogue/webhooks.ts";
+import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { reviewsOfNamespace } from "../server/admission-limits.ts";
-import type { AdmissionAnswer, AdmissionRequest, AdmittedObject } from "../server/review.ts";
+import { maxReviewsPerNamespace } from "../server/admission-limits.ts";
+import type { AdmissionRequest, AdmissionResponse, AdmittedObject } from "../server/review.ts";
 import type { Reviewer } from "../server/server.ts";
 import { type LiveConfiguration, liveConfiguration } from "./live-configuration.ts";
 
-/** What admission needs. */
+/** Options of {@link createReviewer}. */
 export interface AdmissionOptions {
   readonly client: ApiClient;
   readonly policy: Policy;
-  /** What the caches hold: it tells what is granted to whom. */
+  /** Looks up cross-namespace grants in the caches. */
   readonly cached: Lookup;
-  /** The kinds of workload that are there; undefined: the built-in ones. */
+  /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
   readonly kinds?: (() => readonly WorkloadRow[]) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,37 +38,41 @@ export interface AdmissionOptions {
 }
 
 /**
- * Decides on workloads by `planAdmission`, from the ConfigMaps and Secrets as they are at this moment: a cache can be
- * a moment behind a client that creates a ConfigMap and then its Deployment. Writes nothing and sends no Event.
+ * Decides about workloads with `planAdmission`, from the ConfigMaps and Secrets as they are stored now: a cache can be stale when a
+ * client creates a ConfigMap and then its Deployment. Writes nothing and sends no Event.
  *
- * The answer is to allow, but where the request has a precondition of its own that fails. Where the configuration cannot be read the workload stays as it is and a warning says
- * so; the controller then does what admission would have done.
+ * The response allows the request, unless the precondition in the request itself fails. If the configuration cannot be read, the
+ * workload stays unchanged and a warning gives the reason. The controller then does what the webhook would have done.
  */
 export function createReviewer(options: AdmissionOptions): Reviewer {
   const { clock, log, metrics } = options;
-  const reviews = metrics.counter(admissionMetrics.reviews, { kind: [...builtInKinds.map(({ id }) => id), "other"] });
-  const seconds = metrics.histogram(admissionMetrics.duration);
+  const reviews = metrics.counter(webhookMetrics.reviews, { kind: [...builtInKinds.map(({ id }) => id), "other"] });
+  const seconds = metrics.histogram(webhookMetrics.duration);
   const read = liveConfiguration(options);
-  /** How many reviews are under way, by namespace. */
-  const underWay = new Map<string, number>();
-  const reviewInTurn = async (request: AdmissionRequest): Promise<Reviewed> => {
+  /** Number of reviews in flight, by namespace. */
+  const inFlight = new Map<string, number>();
+  const reviewWithinLimit = async (request: AdmissionRequest): Promise<ReviewResult> => {
     const { namespace } = request;
-    if (isOptedInByNobody(request, options)) return { patch: undefined, warnings: [], outcome: "ignored" };
-    const others = underWay.get(namespace) ?? 0;
-    if (others >= reviewsOfNamespace)
-      return passing("many of its namespace come at the same time", workloadIn(request.object), options.policy);
-    underWay.set(namespace, others + 1);
+    if (isNotOptedIn(request, options)) return { patch: undefined, warnings: [], outcome: "ignored" };
+    const others = inFlight.get(namespace) ?? 0;
+    if (others >= maxReviewsPerNamespace)
+      return allowUnread(
+        "too many requests of this namespace at the same time",
+        workloadObject(request.object),
+        options.policy,
+      );
+    inFlight.set(namespace, others + 1);
     try {
       return await review(request, read, options);
     } finally {
-      const left = (underWay.get(namespace) ?? 1) - 1;
-      if (left > 0) underWay.set(namespace, left);
-      else underWay.delete(namespace);
+      const left = (inFlight.get(namespace) ?? 1) - 1;
+      if (left > 0) inFlight.set(namespace, left);
+      else inFlight.delete(namespace);
     }
   };
   return async (request) => {
     const start = clock.monotonic();
-    const { outcome, ...answer } = await reviewInTurn(request);
+    const { outcome, ...answer } = await reviewWithinLimit(request);
     seconds.observe((clock.monotonic() - start) / 1000);
     const kind = rowOf(request, options)?.id ?? "other";
     reviews.inc({ kind, operation: operationOf(request) ?? "other", outcome });
@@ -78,17 +83,17 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
   };
 }
 
-type Outcome = ReturnType<typeof planAdmission>["outcome"] | "unread" | "unknown";
+type ReviewOutcome = ReturnType<typeof planAdmission>["outcome"] | "unread" | "unknown";
 
-type Reviewed = AdmissionAnswer & { readonly outcome: Outcome };
+type ReviewResult = AdmissionResponse & { readonly outcome: ReviewOutcome };
 
-/** Of what admission leaves to the controller, unless the request itself demands that somebody looks. */
-function passing(why: string, object: WorkloadObject | undefined, policy: Policy): Reviewed {
+/** Allows a workload without a review, which the controller handles later. Denies it if the request has a precondition. */
+function allowUnread(why: string, object: WorkloadObject | undefined, policy: Policy): ReviewResult {
   const denied = object && uncheckedPrecondition(object, policy, why);
   if (denied !== undefined) return { patch: undefined, warnings: [], denied, outcome: "denied" };
   return {
     patch: undefined,
-    warnings: [`Wave lets this through unchanged and looks at it later: ${why}`],
+    warnings: [`Wave did not change this workload yet: ${why}. The controller handles it later.`],
     outcome: "unread",
   };
 }
@@ -97,77 +102,83 @@ async function review(
   request: AdmissionRequest,
   read: LiveConfiguration,
   options: AdmissionOptions,
-): Promise<Reviewed> {
+): Promise<ReviewResult> {
   const row = rowOf(request, options);
   const operation = operationOf(request);
-  const object = workloadIn(request.object);
+  const object = workloadObject(request.object);
   if (row === undefined || operation === undefined || object === undefined || request.subResource !== "") {
     const what = [request.operation, request.kind.kind, request.subResource].filter((part) => part !== "").join(" ");
-    const warnings = [`Wave's webhook was called for "${what}" and has nothing to do with it: check its rules`];
+    const warnings = [`Wave's webhook does not review "${what}". Check the rules of its MutatingWebhookConfiguration.`];
     return { patch: undefined, warnings, outcome: "unknown" };
   }
-  const oldObject = workloadIn(request.oldObject);
-  if (oldObject !== undefined && concernsNoPod(row, object, oldObject, options.policy.compatibility)) {
+  const oldObject = workloadObject(request.oldObject);
+  if (oldObject !== undefined && cannotAffectPods(row, object, oldObject, options.policy.compatibility)) {
     return { patch: undefined, warnings: [], outcome: "current" };
   }
-  // Its Pods are made of another object's template, and its hash, which is beside it, replaces none of them.
-  if (row.borrowing?.templateSourceOf(object) !== undefined)
+  // A workload with workloadRef: its Pods come from the template of another object, so a hash in its own template replaces none.
+  if (row.workloadRef?.templateSourceOf(object) !== undefined)
     return { patch: undefined, warnings: [], outcome: "current" };
-  let after: Admitted;
+  let after: AdmissionObject;
   let lookup: Lookup;
   try {
-    after = admitted(row, object, options.policy);
+    after = toAdmissionObject(row, object, options.policy);
     lookup = await read(after.workload);
   } catch (error) {
     const { namespace, name } = request;
     const fields = { kind: row.id, namespace, name, error: errorText(error) };
-    options.log.warn("cannot read what a workload references; it is let through unchanged", fields);
-    // Without the cause: that is the API server's own words, and for the log.
-    return passing(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
+    options.log.warn("cannot read the configuration of a workload; it is allowed unchanged", fields);
+    // Without the cause: the text of the API server belongs in the log.
+    return allowUnread(error instanceof Error ? error.message : "see Wave's log", object, options.policy);
   }
-  // What was malformed before has no Pods of which anything is known: this makes its first ones.
-  const wasOne = oldObject && workloadIfAny(row, oldObject, options.policy) !== undefined;
-  const before = wasOne ? admitted(row, oldObject, options.policy) : undefined;
+  // A workload that was malformed before has no known Pods, so this request creates its first ones.
+  const wasWorkload = oldObject && toWorkloadIfValid(row, oldObject, options.policy) !== undefined;
+  const before = wasWorkload ? toAdmissionObject(row, oldObject, options.policy) : undefined;
   const plan = planAdmission(operation, after, before, lookup, options.policy);
   const { patch, warnings, outcome, denied } = plan;
   return { patch, warnings: warnings.map(({ message }) => message), outcome, denied };
 }
 
 /**
- * Whether it is one of the many new workloads for which the API server asks only because no condition can tell what their
- * Namespaces say. Others wait for nothing because of them.
+ * Reports whether a new workload has no opt-in at all. The API server calls Wave for such workloads because no match condition can
+ * check the annotations of their Namespaces. They do not count toward the limit of concurrent reviews.
  */
-function isOptedInByNobody(request: AdmissionRequest, options: AdmissionOptions): boolean {
-  const { ofNamespace, compatibility, providerClasses } = options.policy;
-  const object = workloadIn(request.object);
+function isNotOptedIn(request: AdmissionRequest, options: AdmissionOptions): boolean {
+  const { namespacePolicyOf, compatibility, providerClasses } = options.policy;
+  const object = workloadObject(request.object);
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
   const row = rowOf(request, options);
   if (row === undefined) return false;
   const standard = standardIfAny(row, object);
   if (standard === undefined) return false;
-  if (compatibility !== undefined && askersOf(sourceOf(standard), { compatibility, providerClasses }) !== undefined)
+  if (
+    compatibility !== undefined &&
+    optedInDirectives(compatibilitySourceOf(standard), { compatibility, providerClasses }) !== undefined
+  )
     return false;
-  if (Object.keys(annotationsForWave(object, compatibility)).length > 0 || ofNamespace?.(request.namespace)?.optsIn)
+  if (
+    Object.keys(annotationsForWave(object, compatibility)).length > 0 ||
+    namespacePolicyOf?.(request.namespace)?.optsIn
+  )
     return false;
   return standard.spec?.template?.spec?.schedulerName !== invalidScheduler;
 }
 
-/** The kind of workload that a request is about. */
+/** Returns the kind of workload of a request. */
 function rowOf({ kind }: AdmissionRequest, { kinds }: Pick<AdmissionOptions, "kinds">): WorkloadRow | undefined {
-  const said = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind };
-  return (kinds?.() ?? builtInKinds).find((row) => isOfKind(said, row));
+  const typeMeta = { apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind };
+  return (kinds?.() ?? builtInKinds).find((row) => isOfKind(typeMeta, row));
 }
 
 function operationOf({ operation }: AdmissionRequest): "CREATE" | "UPDATE" | undefined {
   return operation === "CREATE" || operation === "UPDATE" ? operation : undefined;
 }
 
-/** The API server has checked the object's types before it asks; whatever else is wrong, `admitted` finds. */
-function workloadIn(object: AdmittedObject | undefined): WorkloadObject | undefined {
+/** Returns the object as a workload. The API server has checked its types; `admitted` finds other mistakes. */
+function workloadObject(object: AdmittedObject | undefined): WorkloadObject | undefined {
   return object as WorkloadObject | undefined;
 }
 
-/** Undefined where its pod template is none: that is told by whoever needs it. */
+/** Returns the standard form; undefined if the pod template is malformed. The callers that need it report that. */
 function standardIfAny(row: WorkloadRow, object: WorkloadObject): WorkloadObject | undefined {
   try {
     return standardForm(row, object);
@@ -177,17 +188,17 @@ function standardIfAny(row: WorkloadRow, object: WorkloadObject): WorkloadObject
 }
 
 /**
- * Whether an UPDATE is of no interest, so that nothing has to be read: the pod template has its hash and is not gated,
- * and neither it nor any annotation for Wave is changed. `planAdmission` never patches such a one.
+ * Reports whether an UPDATE needs no reads: the pod template has its hash and no scheduling hold, and neither the template nor an
+ * annotation of Wave changes. `planAdmission` never patches such an update.
  */
-export function concernsNoPod(
+export function cannotAffectPods(
   row: WorkloadRow,
   object: WorkloadObject,
   oldObject: WorkloadObject,
   compatibility?: CompatibilitySettings,
 ): boolean {
   const template = standardIfAny(row, object)?.spec?.template;
-  const hashes = [configHash, foreignHash(compatibility?.understood) ?? configHash];
+  const hashes = [configHash, peerHashAnnotation(compatibility?.understood) ?? configHash];
   return (
     hashes.some((name) => template?.metadata?.annotations?.[name] !== undefined) &&
     template?.spec?.schedulerName !== invalidScheduler &&
@@ -202,6 +213,6 @@ function annotationsForWave(
   compatibility: CompatibilitySettings | undefined,
 ): Readonly<Record<string, string>> {
   const all = Object.entries(metadata?.annotations ?? {});
-  const others = foreignNames(compatibility?.understood);
+  const others = peerAnnotationNames(compatibility?.understood);
   return Object.fromEntries(all.filter(([name]) => name.startsWith(annotationPrefix) || others.includes(name)));
 }

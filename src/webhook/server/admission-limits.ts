@@ -1,38 +1,38 @@
 /**
- * What one review, and all at one time, may cost. Far above what people have: a Deployment of 1,000 environment variables
- * takes 0.5 MiB and 12,000 values in an UPDATE, which brings it twice.
+ * Limits of one review and of all concurrent reviews. They are far above real workloads: a Deployment with 1,000 environment
+ * variables takes 0.5 MiB and 12,000 values in an UPDATE, which contains it twice.
  */
 
-/** The API server stores 1.5 MiB at most, and an UPDATE brings that twice. */
+/** Maximum body. The API server stores at most 1.5 MiB, and an UPDATE contains the object twice. */
 export const maxBodyBytes = 4 * 1024 * 1024;
 
-/** Values in its JSON without managed fields, as `countValues` counts them; so many empty objects take 10 MiB. */
-export const maxValues = 125_000;
+/** Maximum number of JSON values without managed fields, by `countValues`. This number of empty objects takes 10 MiB. */
+export const maxJsonValues = 125_000;
 
-/** Bytes of reviews that are parsed before what they left is collected; a collection takes some 15 ms. */
+/** Bytes of parsed reviews after which garbage is collected. A collection takes about 15 ms. */
 export const collectAfterBytes = 2 * 1024 * 1024;
 
 /**
- * How many reviews are under way at one time, by their size: the first row whose bytes and values they do not exceed. Most
- * are in the first; a row of large ones holds about 10 MiB of parsed JSON when it is full, whatever they are made of.
+ * Concurrent reviews by size. A review belongs to the first row whose bytes and values it does not exceed. Most are in the
+ * first row. A full row of large reviews holds about 10 MiB of parsed JSON, whatever their content is.
  */
 export const lanes = [
-  { bytes: 32 * 1024, values: 2000, atOnce: 128 },
-  { bytes: 512 * 1024, values: 25_000, atOnce: 4 },
-  { bytes: maxBodyBytes, values: maxValues, atOnce: 1 },
+  { bytes: 32 * 1024, values: 2000, concurrent: 128 },
+  { bytes: 512 * 1024, values: 25_000, concurrent: 4 },
+  { bytes: maxBodyBytes, values: maxJsonValues, concurrent: 1 },
 ] as const;
 
-/** Reviews of one namespace under way at one time: not all that there can be. */
-export const reviewsOfNamespace = 64;
+/** Maximum number of concurrent reviews of one namespace, so that one namespace cannot use all of them. */
+export const maxReviewsPerNamespace = 64;
 
-/** Objects that are read for one review. */
-export const maxObjects = 64;
+/** Maximum number of objects that Wave reads for one review. */
+export const maxObjectsPerReview = 64;
 
-/** Reads under way at one time, of all reviews. Wave's own requests find room beside them on the same connection. */
-export const readsAtOnce = 32;
+/** Maximum number of concurrent reads of all reviews. Wave's other requests still fit on the same connection. */
+export const maxConcurrentReads = 32;
 
-/** Milliseconds for all reads of a review; the API server waits for five seconds. */
-export const readingMs = 3000;
+/** Timeout of all reads of one review, in milliseconds. The API server waits five seconds. */
+export const readsTimeoutMs = 3000;
 
-/** Connections, see `Connections`. 74 KiB each. */
-export const connectionLimits = { all: 320, strangers: 160, strangerMs: 10_000 };
+/** Limits of {@link WebhookConnections}. A connection takes 74 KiB. */
+export const connectionLimits = { total: 320, unauthenticated: 160, unauthenticatedMs: 10_000 };

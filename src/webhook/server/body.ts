@@ -1,40 +1,40 @@
 import type { Readable } from "node:stream";
 
 /**
- * Reads a body into `into`, which has exactly its length, and returns that.
- * @throws Error where the client hangs up, or sends more or less.
+ * Reads a body into `into`, whose length is the content length, and returns it.
+ * @throws Error if the client disconnects, or sends more or less.
  */
-export function readBody(request: Readable, into: Buffer): Promise<Buffer> {
+export function readReviewBody(request: Readable, into: Buffer): Promise<Buffer> {
   let size = 0;
-  // By events: a stream's iterator costs more to set up than a small body to read.
+  // With events: the iterator of a stream costs more than to read a small body.
   return new Promise((resolve, reject) => {
-    const keep = (chunk: Buffer) => {
+    const append = (chunk: Buffer) => {
       chunk.copy(into, size);
       size += chunk.length;
     };
-    request.on("data", keep).once("error", reject);
+    request.on("data", append).once("error", reject);
     request.once("end", () => {
       if (size === into.length) resolve(into);
-      else reject(new Error(`the body has ${size} bytes instead of ${into.length}`));
+      else reject(new Error(`the body has ${size} bytes, but Content-Length is ${into.length}`));
     });
     request.once("close", () => {
-      if (!request.readableEnded) reject(new Error("the client hung up"));
+      if (!request.readableEnded) reject(new Error("the client disconnected"));
     });
   });
 }
 
-/** As much as is looked at in one go. */
-const pieceBytes = 64 * 1024;
+/** Bytes that are searched at once. */
+const chunkBytes = 64 * 1024;
 
 /**
- * At least as many values as JSON of these bytes has: its commas and opening brackets, also those inside of strings. Stops
- * counting once there are more than `limit`. What is parsed takes memory by its values: `{},` has 3 bytes and takes 70.
+ * Returns an upper bound of the number of values in this JSON: its commas and opening brackets, also those in strings. Stops
+ * when the number exceeds `limit`. Parsed JSON takes memory by its values: `{},` has 3 bytes and takes 70.
  */
 export function countValues(bytes: Buffer, limit: number): number {
   let count = 1;
-  for (let at = 0; at < bytes.length && count <= limit; at += pieceBytes) {
-    // A regular expression, because V8 runs it as machine code also with the flags that Wave has.
-    count += bytes.toString("latin1", at, Math.min(at + pieceBytes, bytes.length)).match(/[,[{]/g)?.length ?? 0;
+  for (let at = 0; at < bytes.length && count <= limit; at += chunkBytes) {
+    // V8 compiles a regular expression to machine code even with the flags of Wave.
+    count += bytes.toString("latin1", at, Math.min(at + chunkBytes, bytes.length)).match(/[,[{]/g)?.length ?? 0;
   }
   return count;
 }

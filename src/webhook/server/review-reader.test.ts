@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { collectAfterBytes, maxValues } from "./admission-limits.ts";
+import { collectAfterBytes, maxJsonValues } from "./admission-limits.ts";
 import { ReviewReader } from "./review-reader.ts";
 
 const { signal } = new AbortController();
@@ -14,8 +14,8 @@ function readingWith(reader: ReviewReader) {
     );
 }
 
-describe("the reader of reviews", () => {
-  it("collects what reviews have left each time that they were 2 MiB, before it parses more, and not after the small ones of every day", async () => {
+describe("ReviewReader", () => {
+  it("collects garbage after each 2 MiB of reviews, before it parses more, and not after small reviews", async () => {
     let collections = 0;
     const read = readingWith(new ReviewReader(() => collections++));
     const daily = bodyOf({ uid: "u", object: { a: "x".repeat(4_000) } });
@@ -27,9 +27,9 @@ describe("the reader of reviews", () => {
     expect(seen).toEqual([0, 1, 1, 2, 2]);
   });
 
-  it("leaves out which fields somebody manages, which nobody here asks, and does not count them", async () => {
+  it("removes managedFields before it parses and counts values", async () => {
     const read = readingWith(new ReviewReader());
-    const fieldsV1 = Object.fromEntries(Array.from({ length: maxValues }, (_, index) => [`f:${index}`, {}]));
+    const fieldsV1 = Object.fromEntries(Array.from({ length: maxJsonValues }, (_, index) => [`f:${index}`, {}]));
     const object = { metadata: { managedFields: [{ manager: "a", fieldsV1 }] } };
     expect(await read(bodyOf({ uid: "u", object }), (seen) => seen)).toEqual({
       metadata: { managedFields: [{ manager: "a", fieldsV1: {} }] },

@@ -1,50 +1,50 @@
 import type { Readable } from "node:stream";
-import { withoutBulk } from "../../kube/http/large-json.ts";
-import { Garbage } from "../../lib/garbage.ts";
-import { Lane } from "../../lib/lane.ts";
-import { collectAfterBytes, lanes, maxValues } from "./admission-limits.ts";
-import { countValues, readBody } from "./body.ts";
+import { withoutBulkyFields } from "../../kube/http/large-json.ts";
+import { GarbageCollection } from "../../lib/garbage-collection.ts";
+import { SlotPool } from "../../lib/slot-pool.ts";
+import { collectAfterBytes, lanes, maxJsonValues } from "./admission-limits.ts";
+import { countValues, readReviewBody } from "./body.ts";
 import { type AdmissionRequest, ReviewError, readReview } from "./review.ts";
 
 /**
- * Reads reviews and keeps what all of them take of the memory within bounds: small ones go side by side, large ones after
- * each other, and those that wait have not been read yet, or not been parsed.
+ * Reads reviews and limits the memory of all of them. It reads small reviews concurrently and large ones one after another. It
+ * does not read or parse a review while that review waits.
  */
 export class ReviewReader {
-  readonly #lanes = lanes.map((row) => ({ ...row, lane: new Lane(row.atOnce) }));
-  readonly #garbage: Garbage;
+  readonly #lanes = lanes.map((row) => ({ ...row, lane: new SlotPool(row.concurrent) }));
+  readonly #garbage: GarbageCollection;
 
-  /** `collect` frees what earlier reviews left. Default: V8's own, where it is exposed. */
+  /** `collect` frees the garbage of earlier reviews. Default: the garbage collector of V8, if it is exposed. */
   constructor(collect?: () => void) {
-    this.#garbage = new Garbage(collectAfterBytes, collect);
+    this.#garbage = new GarbageCollection(collectAfterBytes, collect);
   }
 
   /**
-   * Calls `review` with what the body of `length` bytes says, at most {@link maxBodyBytes}; its place is held until that is
-   * done.
-   * @throws ReviewError where the body is no review, Error where the client hangs up.
+   * Reads the body of `length` bytes, at most {@link maxBodyBytes}, and calls `review` with its request. The place in the lane is
+   * taken until `review` has settled.
+   * @throws ReviewError if the body is not an AdmissionReview, Error if the client disconnects.
    */
   async read<T>(
     request: Readable,
     length: number,
     signal: AbortSignal,
-    review: (asked: AdmissionRequest) => Promise<T>,
+    review: (request: AdmissionRequest) => Promise<T>,
   ): Promise<T> {
     const lane = this.#laneOf(length, 0);
-    using place = await lane.enter(signal);
-    const bytes = withoutBulk(await readBody(request, place.memory(length)));
-    const values = countValues(bytes, maxValues);
-    if (values > maxValues) throw new ReviewError(`the body has more than ${maxValues} values`);
-    // On to a later lane only: who waits for one never holds what its own wait for.
+    using place = await lane.acquire(signal);
+    const bytes = withoutBulkyFields(await readReviewBody(request, place.memory(length)));
+    const values = countValues(bytes, maxJsonValues);
+    if (values > maxJsonValues) throw new ReviewError(`the body has more than ${maxJsonValues} JSON values`);
+    // Only a later lane is entered here, so two reviews never wait for each other.
     const later = this.#laneOf(length, values);
-    using _second = later === lane ? undefined : await later.enter(signal);
-    this.#garbage.before(bytes.length);
+    using _second = later === lane ? undefined : await later.acquire(signal);
+    this.#garbage.beforeReading(bytes.length);
     return await review(readReview(bytes));
   }
 
-  #laneOf(length: number, values: number): Lane {
+  #laneOf(length: number, values: number): SlotPool {
     const row = this.#lanes.find(({ bytes, values: most }) => length <= bytes && values <= most);
-    if (row === undefined) throw new RangeError(`no lane is for ${length} bytes and ${values} values`);
+    if (row === undefined) throw new RangeError(`no lane for ${length} bytes and ${values} values`);
     return row.lane;
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { writeReview } from "./review.ts";
 
 describe("writeReview", () => {
-  it("says why a request is denied, which is then not changed", () => {
+  it("gives the reason of a denial and omits the patch", () => {
     const patch = [{ op: "remove", path: "/a" }] as const;
     const { response } = JSON.parse(writeReview("u", { patch, warnings: ["w"], denied: "why" }));
     expect(response).toEqual({

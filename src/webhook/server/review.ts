@@ -1,21 +1,21 @@
 import type { JsonPatch } from "../../domain/patch/workload-patch.ts";
 import { toWarnings } from "./warnings.ts";
 
-/** An object under admission: JSON of which nothing is known yet but that it is an object. */
+/** An object in an AdmissionReview: a JSON object whose content is not checked yet. */
 export type AdmittedObject = Readonly<Record<string, unknown>>;
 
-/** What the API server asks, from an `admission.k8s.io/v1` AdmissionReview. */
+/** The request of an `admission.k8s.io/v1` AdmissionReview. */
 export interface AdmissionRequest {
-  /** Names this request; goes back in the answer. */
+  /** Identifies the request. The response repeats it. */
   readonly uid: string;
   readonly operation: string;
-  /** The kind that the object is sent as, such as "apps/v1, Kind=Deployment". */
+  /** The kind of the sent object, such as "apps/v1, Kind=Deployment". */
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  /** "" for an object without a namespace. */
+  /** "" for a cluster-scoped object. */
   readonly namespace: string;
-  /** "" while the API server has not made one from `generateName`. */
+  /** "" until the API server has made a name from `generateName`. */
   readonly name: string;
-  /** Such as "scale"; "" for the object itself. */
+  /** For example "scale"; "" for the object itself. */
   readonly subResource: string;
   /** Undefined on DELETE. */
   readonly object: AdmittedObject | undefined;
@@ -24,17 +24,17 @@ export interface AdmissionRequest {
 }
 
 /**
- * What Wave answers: allowed, perhaps changed, with what the person at the keyboard should know. Denied only where the request
- * has a precondition of its own that fails.
+ * The response of Wave: the request is allowed, possibly with a patch and with warnings for its sender. Wave denies a request only
+ * if the precondition in the request itself fails.
  */
-export interface AdmissionAnswer {
+export interface AdmissionResponse {
   readonly patch: JsonPatch | undefined;
   readonly warnings: readonly string[];
-  /** Why it is denied, in one line; undefined: it is allowed. */
+  /** The reason for a denial, in one line; undefined: allowed. */
   readonly denied?: string | undefined;
 }
 
-/** A body that is no AdmissionReview: one line that says what is wrong with it, never any of its content. */
+/** The error of a body that is not an AdmissionReview. Its one line names the problem and never quotes the content. */
 export class ReviewError extends Error {
   override readonly name = "ReviewError";
 }
@@ -43,14 +43,14 @@ const apiVersion = "admission.k8s.io/v1";
 
 /**
  * Reads the body of a request (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#request).
- * @throws ReviewError where it is none of `admission.k8s.io/v1`.
+ * @throws ReviewError if it is not an AdmissionReview of `admission.k8s.io/v1`.
  */
 export function readReview(body: Buffer): AdmissionRequest {
   let review: unknown;
   try {
     review = JSON.parse(body.toString("utf8"));
   } catch {
-    // The parser's message quotes the text, which may hold anything.
+    // The parser's message quotes the text, which may contain secrets.
     throw new ReviewError("the body is not JSON");
   }
   if (!isObject(review) || review.kind !== "AdmissionReview" || review.apiVersion !== apiVersion) {
@@ -72,18 +72,19 @@ export function readReview(body: Buffer): AdmissionRequest {
   };
 }
 
-/** The body of an answer; an empty patch is left out, as the API server requires. */
-export function writeReview(uid: string, { patch, warnings, denied }: AdmissionAnswer): string {
-  const fitting = toWarnings(warnings);
+/** Returns the body of a response. It omits an empty patch, as the API server requires. */
+export function writeReview(uid: string, { patch, warnings, denied }: AdmissionResponse): string {
+  const limited = toWarnings(warnings);
   const change =
     denied === undefined && patch !== undefined && patch.length > 0
       ? { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }
       : {};
-  const verdict = denied === undefined ? { allowed: true } : { allowed: false, status: { message: denied, code: 403 } };
+  const decision =
+    denied === undefined ? { allowed: true } : { allowed: false, status: { message: denied, code: 403 } };
   return JSON.stringify({
     kind: "AdmissionReview",
     apiVersion,
-    response: { uid, ...verdict, ...change, ...(fitting.length > 0 ? { warnings: fitting } : {}) },
+    response: { uid, ...decision, ...change, ...(limited.length > 0 ? { warnings: limited } : {}) },
   });
 }
 

@@ -7,7 +7,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createAuthority, issueServingCertificate } from "../certificates/certificates.ts";
-import type { AdmissionAnswer } from "./review.ts";
+import type { AdmissionResponse } from "./review.ts";
 import { type AdmissionServer, type AdmissionServerOptions, type Reviewer, serveAdmission } from "./server.ts";
 
 const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
@@ -44,7 +44,7 @@ interface Answer {
   readonly status: number | undefined;
   readonly text: string;
   readonly closes: boolean;
-  /** The client's port: the same for requests on one connection. */
+  /** The port of the client, which is the same for all requests on one connection. */
   readonly from: number;
 }
 
@@ -82,7 +82,7 @@ const whole = reviewOf({
 describe("the admission server", () => {
   it("answers a review with the uid and the patch in base64", async () => {
     const patch = [{ op: "add", path: "/a", value: "ü" }] as const;
-    review = async (): Promise<AdmissionAnswer> => ({ patch, warnings: ["look"] });
+    review = async (): Promise<AdmissionResponse> => ({ patch, warnings: ["look"] });
     const { status, text } = await send(whole, { path: `${path}?timeout=5s` });
     const { response, ...rest } = JSON.parse(text);
     expect({ status, ...rest }).toEqual({ status: 200, kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1" });
@@ -90,7 +90,7 @@ describe("the admission server", () => {
     expect(JSON.parse(Buffer.from(response.patch, "base64").toString())).toEqual(patch);
   });
 
-  it("hands what was asked to the decision", async () => {
+  it("passes the request to the reviewer", async () => {
     const asked = Promise.withResolvers<unknown>();
     review = async (request) => {
       asked.resolve(request);
@@ -109,12 +109,12 @@ describe("the admission server", () => {
     });
   });
 
-  it.each([undefined, []])("says nothing of a patch where there is none (%j)", async (patch) => {
+  it.each([undefined, []])("omits an empty patch (%j)", async (patch) => {
     review = async () => ({ patch, warnings: [] });
     expect(JSON.parse((await send(whole)).text).response).toEqual({ uid: "u-1", allowed: true });
   });
 
-  it("allows a request with a warning when the decision fails", async () => {
+  it("allows a request with a warning when the reviewer fails", async () => {
     review = async () => {
       throw new Error("secret");
     };
@@ -123,16 +123,16 @@ describe("the admission server", () => {
     expect(JSON.parse(text).response).toEqual({
       uid: "u-1",
       allowed: true,
-      warnings: ["Wave could not look at this and lets it pass; see Wave's log"],
+      warnings: ["Wave did not change this object: the review failed. See Wave's log."],
     });
   });
 
-  const refused: readonly (readonly [string, number, string, string, RequestOptions])[] = [
-    ["an unknown path", 404, "no such path", whole, { path: "/mutate" }],
-    ["a path that is the right one but for its end", 404, "no such path", whole, { path: path.slice(0, -1) }],
-    ["a path with another token", 404, "no such path", whole, { path: `/mutate/${"0".repeat(32)}` }],
-    ["values without end", 400, "the body has more than 125000 values", `[${"{},".repeat(130_000)}{}]`, {}],
-    ["another method", 405, "only POST is answered", whole, { method: "PUT" }],
+  const rejected: readonly (readonly [string, number, string, string, RequestOptions])[] = [
+    ["an unknown path", 404, "unknown path", whole, { path: "/mutate" }],
+    ["a path that is the right one but for its end", 404, "unknown path", whole, { path: path.slice(0, -1) }],
+    ["a path with another token", 404, "unknown path", whole, { path: `/mutate/${"0".repeat(32)}` }],
+    ["values without end", 400, "the body has more than 125000 JSON values", `[${"{},".repeat(130_000)}{}]`, {}],
+    ["another method", 405, "the method must be POST", whole, { method: "PUT" }],
     [
       "another content type",
       415,
@@ -162,13 +162,13 @@ describe("the admission server", () => {
     [
       "a body of unknown length",
       411,
-      "the Content-Length must be said",
+      "the Content-Length is missing",
       whole,
       { headers: { "Transfer-Encoding": "chunked" } },
     ],
   ];
-  it.each(refused)(
-    "refuses %s with %d and one line, and is well afterwards",
+  it.each(rejected)(
+    "rejects %s with %d and one line, and works afterwards",
     async (_what, status, line, body, options) => {
       expect(await send(body, options)).toMatchObject({ status, text: `${line}\n` });
       expect((await send(whole)).status).toBe(200);
@@ -178,7 +178,7 @@ describe("the admission server", () => {
     },
   );
 
-  it("refuses a body of more than 4 MiB by its head, and reads nothing of it", async () => {
+  it("rejects a body of more than 4 MiB by its head, without reading it", async () => {
     const socket = await open(server.port);
     socket.write(
       `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${(4 << 20) + 1}\r\n\r\n`,
@@ -189,12 +189,12 @@ describe("the admission server", () => {
     expect((await send(whole)).status).toBe(200);
   });
 
-  it("reads an object of 1.5 MiB twice, as an UPDATE brings it", async () => {
+  it("reads an object of 1.5 MiB twice, as in an UPDATE", async () => {
     const large = { data: "x".repeat(3 << 19) };
     expect((await send(reviewOf({ object: large, oldObject: large }))).status).toBe(200);
   });
 
-  it("goes by the paths that it was told last, on connections that exist too", async () => {
+  it("accepts the latest paths, also on existing connections", async () => {
     const agent = new Agent({ keepAlive: true, ca: authority.certificate.pem, maxSockets: 1 });
     const next = "f".repeat(32);
     const first = await send(whole, { agent });
@@ -208,7 +208,7 @@ describe("the admission server", () => {
     agent.destroy();
   });
 
-  it("answers 408 to a body that is only half sent, and is well afterwards", async () => {
+  it("answers 408 to an incomplete body, and works afterwards", async () => {
     await server.close();
     server = await start({ requestTimeoutMs: 200 });
     const socket = await open(server.port);
@@ -221,9 +221,9 @@ describe("the admission server", () => {
     expect((await send(whole)).status).toBe(200);
   });
 
-  it("is well after the API server has hung up before the answer", async () => {
+  it("works after the API server disconnected before the response", async () => {
     const asked = Promise.withResolvers<void>();
-    const go = Promise.withResolvers<AdmissionAnswer>();
+    const go = Promise.withResolvers<AdmissionResponse>();
     review = () => {
       asked.resolve();
       return go.promise;
@@ -240,7 +240,7 @@ describe("the admission server", () => {
     expect((await send(whole)).status).toBe(200);
   });
 
-  it("shows a new certificate to new connections and leaves the others alone", async () => {
+  it("presents a new certificate to new connections and keeps the existing ones", async () => {
     const agent = new Agent({ keepAlive: true, ca: authority.certificate.pem, maxSockets: 1 });
     const first = await send(whole, { agent });
     const before = await open(server.port);
@@ -254,9 +254,9 @@ describe("the admission server", () => {
     agent.destroy();
   });
 
-  it("answers what is under way before it closes, and keeps no connection", async () => {
+  it("answers requests in flight before it closes, and keeps no connection", async () => {
     const asked = Promise.withResolvers<void>();
-    const go = Promise.withResolvers<AdmissionAnswer>();
+    const go = Promise.withResolvers<AdmissionResponse>();
     review = () => {
       asked.resolve();
       return go.promise;
@@ -274,7 +274,7 @@ describe("the admission server", () => {
     agent.destroy();
   });
 
-  it("once it drains, ends each connection with an answer that says so, and goes on answering new ones", async () => {
+  it("announces the end of each connection in its response while it drains, and answers new connections", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const first = await send(whole, { agent });
     server.drain();
@@ -288,13 +288,13 @@ describe("the admission server", () => {
     expect(answers[1]?.from).not.toBe(first.from);
   });
 
-  it("says which flag to change when the port is in use or the address is none", async () => {
+  it("names the flag when the port is in use or the address is invalid", async () => {
     const taken = `127.0.0.1:${server.port}`;
     await expect(start({ address: taken })).rejects.toThrow(
       `cannot listen on ${taken}: the port is in use (--webhook-bind-address)`,
     );
     await expect(start({ address: "here" })).rejects.toThrow(
-      '"here" is not an address such as :9443 (--webhook-bind-address)',
+      '"here" is not an address; use a form such as :9443 (--webhook-bind-address)',
     );
   });
 });

@@ -2,23 +2,23 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toWarnings } from "./warnings.ts";
 
-describe("warnings", () => {
-  it("are single lines, each once, without empty ones", () => {
+describe("toWarnings", () => {
+  it("returns distinct single lines without empty ones", () => {
     expect(toWarnings(["a\nb\u0007c", "d", "d", " \n"])).toEqual(["a b c", "d"]);
   });
 
-  it("are cut to 256 characters, never inside one", () => {
+  it("truncates to 256 characters, never inside a character", () => {
     expect(toWarnings(["😀".repeat(300)])).toEqual([`${"😀".repeat(255)}…`]);
     expect(toWarnings(["x".repeat(256)])).toEqual(["x".repeat(256)]);
   });
 
-  it("are at most ten, and the last says how many are left out", () => {
+  it("returns at most ten warnings, and the last one has the number of omitted ones", () => {
     const many = Array.from({ length: 14 }, (_, index) => `w${index}`);
-    expect(toWarnings(many)).toEqual([...many.slice(0, 9), "Wave: and 5 more warnings"]);
+    expect(toWarnings(many)).toEqual([...many.slice(0, 9), "Wave: 5 more warnings"]);
     expect(toWarnings(many.slice(0, 10))).toEqual(many.slice(0, 10));
   });
 
-  it("of any text at all are what the API server passes on whole", () => {
+  it("returns warnings that the API server passes on whole, for any text", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary", maxLength: 600 })), (texts) => {
         const warnings = toWarnings(texts);

@@ -1,16 +1,16 @@
 /**
- * The API server passes warnings on as HTTP headers: it drops those with control characters and cuts each to 256
- * characters once all together exceed 4096
+ * The API server sends warnings as HTTP headers. It drops warnings with control characters, and truncates each to 256 characters
+ * when all together exceed 4096
  * (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response).
  */
-const longest = 256;
-const most = 10;
+const maxLength = 256;
+const maxWarnings = 10;
 
-/** These texts as warnings that reach the person whole: single lines, each once, at most ten of 256 characters. */
+/** Returns texts as warnings that the API server sends whole: distinct single lines, at most ten of 256 characters. */
 export function toWarnings(texts: Iterable<string>): readonly string[] {
   const warnings = [...new Set(Array.from(texts, oneLine))].filter((text) => text !== "");
-  if (warnings.length <= most) return warnings;
-  return [...warnings.slice(0, most - 1), `Wave: and ${warnings.length - most + 1} more warnings`];
+  if (warnings.length <= maxWarnings) return warnings;
+  return [...warnings.slice(0, maxWarnings - 1), `Wave: ${warnings.length - maxWarnings + 1} more warnings`];
 }
 
 function oneLine(text: string): string {
@@ -20,5 +20,5 @@ function oneLine(text: string): string {
       .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
       .trim(),
   ];
-  return characters.length <= longest ? characters.join("") : `${characters.slice(0, longest - 1).join("")}…`;
+  return characters.length <= maxLength ? characters.join("") : `${characters.slice(0, maxLength - 1).join("")}…`;
 }

@@ -15,7 +15,7 @@ const authority = createAuthority("authority", validity);
 const { certificate, key } = issueServingCertificate(authority, ["127.0.0.1"], validity);
 const token = "0123456789abcdef0123456789abcdef";
 const served = { certificate: certificate.pem, key, tokens: [token] };
-const limits = { all: 40, strangers: 20, strangerMs: 60_000 };
+const limits = { total: 40, unauthenticated: 20, unauthenticatedMs: 60_000 };
 
 const review = JSON.stringify({
   kind: "AdmissionReview",
@@ -57,12 +57,12 @@ afterEach(async () => {
 });
 
 function keep<S extends Socket>(socket: S): S {
-  // Whoever is turned away may be so by a reset.
+  // A rejected client may see a reset.
   socket.on("error", () => {});
   sockets.push(socket);
   return socket;
 }
-/** A connection of a stranger, and one of the API server, from an address of its own. */
+/** Addresses of an unauthenticated client and of the API server. */
 const dial = () => keep(connectTcp({ host: "127.0.0.1", port: server.port }));
 async function open(localAddress = "127.0.0.1", options: ConnectionOptions = {}): Promise<TLSSocket> {
   const ca = authority.certificate.pem;
@@ -83,14 +83,14 @@ async function ask(socket: TLSSocket, text = asked()): Promise<string> {
 }
 const alive = () => sockets.filter((socket) => !socket.destroyed && !socket.readableEnded).length;
 
-describe("a stranger", () => {
-  it("is answered 404 before a byte of the body, which is then not read, and loses the connection", async () => {
+describe("an unauthenticated client", () => {
+  it("gets 404 before its body is read, and loses the connection", async () => {
     const socket = await open();
     expect(await ask(socket, head("/mutate", 1e9))).toBe("HTTP/1.1 404");
     await eventually(() => expect(socket.readableEnded || socket.destroyed).toBe(true));
   });
 
-  it("is not asked for the body either, as those are who know the path", async () => {
+  it("gets no 100 Continue, unlike clients that know the path", async () => {
     const expectation = "Expect: 100-continue\r\n";
     expect(await ask(await open(), head("/mutate", 10, expectation))).toBe("HTTP/1.1 404");
     const known = await apiServer();
@@ -98,7 +98,7 @@ describe("a stranger", () => {
     expect(await ask(known, review)).toBe("HTTP/1.1 200");
   });
 
-  it("who begins many large requests and ends none delays no review, a large one neither", async () => {
+  it("delays no review with many large unfinished requests", async () => {
     const begun = await Promise.all(Array.from({ length: 16 }, () => open()));
     for (const socket of begun) socket.write(head("/mutate", 8 << 20) + "x".repeat(60_000));
     const large = JSON.stringify({ ...JSON.parse(review), padding: "x".repeat(3 << 20) });
@@ -116,28 +116,31 @@ describe("a stranger", () => {
         return socket;
       },
     ],
-  ])("with many connections %s gets 20 of them, and the API server all that it needs", async (_what, connection) => {
-    const before = await apiServer();
-    expect(await ask(before)).toBe("HTTP/1.1 200");
-    for (let batch = 0; batch < 10; batch++) {
-      // Those that are turned away at once may never have been connected.
-      await Promise.allSettled(Array.from({ length: 10 }, connection));
-      expect(await ask(await apiServer())).toBe("HTTP/1.1 200");
-    }
-    expect(await ask(before)).toBe("HTTP/1.1 200");
-    await eventually(() => expect(alive()).toBeLessThanOrEqual(limits.strangers + 11));
-    expect(reviews).toBe(12);
-    expect(metrics.render()).toMatch(/^wave_http_connections_dropped_total\{server="webhook"\} \d\d/m);
-  });
+  ])(
+    "with many connections %s gets 20 of them, and the API server gets all that it needs",
+    async (_what, connection) => {
+      const before = await apiServer();
+      expect(await ask(before)).toBe("HTTP/1.1 200");
+      for (let batch = 0; batch < 10; batch++) {
+        // A client that is rejected at once may never have been connected.
+        await Promise.allSettled(Array.from({ length: 10 }, connection));
+        expect(await ask(await apiServer())).toBe("HTTP/1.1 200");
+      }
+      expect(await ask(before)).toBe("HTTP/1.1 200");
+      await eventually(() => expect(alive()).toBeLessThanOrEqual(limits.unauthenticated + 11));
+      expect(reviews).toBe(12);
+      expect(metrics.render()).toMatch(/^wave_http_connections_dropped_total\{server="webhook"\} \d\d/m);
+    },
+  );
 
-  it("has a moment to ask, however slowly it sends", async () => {
+  it("must send a request before the deadline, however slowly it sends", async () => {
     await server.close();
     const clock = new FakeClock();
     await start({ clock });
     const [silent, slow, known] = [dial(), await open(), await apiServer()];
     expect(await ask(known)).toBe("HTTP/1.1 200");
     slow.write("POST /mutate HTTP/1.1\r\nX: ");
-    await clock.advance(limits.strangerMs - 1);
+    await clock.advance(limits.unauthenticatedMs - 1);
     slow.write("X");
     expect(await ask(known)).toBe("HTTP/1.1 200");
     expect([silent.closed, slow.closed]).toEqual([false, false]);
@@ -146,20 +149,20 @@ describe("a stranger", () => {
     expect(await ask(known)).toBe("HTTP/1.1 200");
   });
 
-  it("takes no place from those who know the path, who give way to each other when they are idle", async () => {
+  it("takes no place from clients that know the path, whose idle connections make room for each other", async () => {
     const known: TLSSocket[] = [];
-    for (let count = 0; count < limits.all + 5; count++) {
+    for (let count = 0; count < limits.total + 5; count++) {
       known.push(await apiServer());
       expect(await ask(known.at(-1) as TLSSocket)).toBe("HTTP/1.1 200");
     }
-    await eventually(() => expect(alive()).toBe(limits.all));
+    await eventually(() => expect(alive()).toBe(limits.total));
     expect(known.slice(0, 5).every(({ destroyed, readableEnded }) => destroyed || readableEnded)).toBe(true);
     expect(await ask(known.at(-1) as TLSSocket)).toBe("HTTP/1.1 200");
   });
 });
 
 describe("reviews", () => {
-  it("of one connection come one after the other: a third before an answer has left ends it", async () => {
+  it("of one connection run one after another, and a third pipelined request ends the connection", async () => {
     const socket = await apiServer();
     socket.resume();
     socket.write(asked().repeat(50));
@@ -167,7 +170,7 @@ describe("reviews", () => {
     expect(reviews).toBeLessThanOrEqual(2);
   });
 
-  it("that are large are read one at a time, those that wait not at all, while small ones go on", async () => {
+  it("that are large are read one at a time, while small ones continue", async () => {
     await server.close();
     const go = Promise.withResolvers<void>();
     const seen: string[] = [];
@@ -188,17 +191,17 @@ describe("reviews", () => {
     answers.push(ask(dense, asked(values)));
     expect(await ask(small, of("small", 0))).toBe("HTTP/1.1 200");
     expect(seen).toEqual(["first", "small"]);
-    // One that gives up does not hold up those behind it.
+    // A review that is given up does not block the next ones.
     second.destroy();
     go.resolve();
     expect([await answers[0], await answers[2]]).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"]);
     expect(seen.at(-1)).toBe("dense");
   });
 
-  it("are taken only from clients with a certificate, where one is demanded", async () => {
+  it("are accepted only from clients with a certificate, if one is required", async () => {
     await server.close();
     const clients = createAuthority("clients", validity);
-    // An authority may show its own certificate as a client's.
+    // An authority may present its own certificate as a client certificate.
     const client = { cert: clients.certificate.pem, key: clients.key };
     const others = createAuthority("others", validity);
     const stranger = { cert: others.certificate.pem, key: others.key };

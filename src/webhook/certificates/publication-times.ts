@@ -1,12 +1,12 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Certificate } from "./pem.ts";
-import type { Registered } from "./registration.ts";
+import type { RegistrationState } from "./registration.ts";
 
 /**
- * For how long the certificates that the API server trusts, and the path by which it calls, have been registered as this
- * replica sees it, by the clock that never jumps.
+ * Tracks for how long this replica has seen each certificate in the caBundle and each path in the registration, by the monotonic
+ * clock.
  */
-export class Publication {
+export class PublicationTimes {
   readonly #clock: Clock;
   #since = new Map<string, number>();
 
@@ -14,21 +14,21 @@ export class Publication {
     this.#clock = clock;
   }
 
-  /** Takes note of what is registered now; what is not among it must be seen anew. Undefined: nothing is. */
-  observe(registered: Registered | undefined): void {
+  /** Records the current registration; undefined: there is none. The time of an entry that is missing starts again later. */
+  observe(registered: RegistrationState | undefined): void {
     const now = this.#clock.monotonic();
     const { trusted = [], token } = registered ?? {};
     const seen = [...trusted.map(({ fingerprint }) => fingerprint), ...(token === undefined ? [] : [token])];
     this.#since = new Map(seen.map((identity) => [identity, this.#since.get(identity) ?? now]));
   }
 
-  /** Milliseconds since the certificate was first seen, without a break; -1 where it was not there when last looked. */
-  msOf(certificate: Certificate | undefined): number {
+  /** Returns for how long the certificate was seen without interruption, in milliseconds; -1 if the last read did not show it. */
+  certificateMs(certificate: Certificate | undefined): number {
     return this.#msOf(certificate?.fingerprint);
   }
 
-  /** The same of the path with this token. */
-  msOfPath(token: string): number {
+  /** Returns the same for the path with this token. */
+  pathMs(token: string): number {
     return this.#msOf(token);
   }
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { keepCertificates } from "./keeper.ts";
+import { runCertificateLoop } from "./certificate-loop.ts";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** Runs the keeper over a source whose steps answer as told (the last for ever); `at` holds when they were taken. */
+/** Runs the loop over a source with these results; the last one repeats. `at` has the times of the calls. */
 function start(answers: readonly (number | Error)[], changes: readonly AsyncIterable<unknown>[] = []) {
   const clock = new FakeClock();
   const at: number[] = [];
@@ -20,7 +20,7 @@ function start(answers: readonly (number | Error)[], changes: readonly AsyncIter
     error: () => {},
   };
   const source = {
-    step: async () => {
+    reconcile: async () => {
       const answer = answers[Math.min(at.length, answers.length - 1)] ?? 0;
       at.push(clock.monotonic());
       if (answer instanceof Error) throw answer;
@@ -37,7 +37,7 @@ function start(answers: readonly (number | Error)[], changes: readonly AsyncIter
     random: () => 1,
     onState: (p?: string) => void states.push(p),
   };
-  const done = keepCertificates(options, stop.signal);
+  const done = runCertificateLoop(options, stop.signal);
   const end = () => {
     stop.abort();
     return done;
@@ -45,8 +45,8 @@ function start(answers: readonly (number | Error)[], changes: readonly AsyncIter
   return { clock, at, states, warnings, stop: end };
 }
 
-describe("the keeper of certificates", () => {
-  it("takes the next step when time asks for it and not before, however far away that is", async () => {
+describe("runCertificateLoop", () => {
+  it("reconciles when the next call is due and not before, however far away that is", async () => {
     const { clock, at, stop } = start([200 * day]);
     await clock.advance(minute);
     expect(at).toEqual([0]);
@@ -57,7 +57,7 @@ describe("the keeper of certificates", () => {
     await stop();
   });
 
-  it("notices within a minute that the wall clock has jumped ahead, as after a machine was suspended", async () => {
+  it("detects within a minute that the wall clock has jumped forward, as after a suspended machine", async () => {
     const { clock, at, stop } = start([10 * day]);
     await clock.advance(minute / 2);
     clock.jumpWall(30 * day);
@@ -66,7 +66,7 @@ describe("the keeper of certificates", () => {
     await stop();
   });
 
-  it("is not held up by a wall clock that was put back", async () => {
+  it("is not delayed by a wall clock that was set back", async () => {
     const { clock, at, stop } = start([10 * minute]);
     await clock.advance(minute / 2);
     clock.jumpWall(-30 * day);
@@ -75,7 +75,7 @@ describe("the keeper of certificates", () => {
     await stop();
   });
 
-  it("takes a step at once when something has changed, also while a step is taken", async () => {
+  it("reconciles at once after a change, also after one during a reconcile", async () => {
     const queue: (() => void)[] = [];
     async function* changes() {
       for (;;) yield await new Promise<void>((resolve) => queue.push(resolve));
@@ -92,19 +92,17 @@ describe("the keeper of certificates", () => {
     void stopped;
   });
 
-  it("says what is wrong, tries again with growing delay, and says when all is well", async () => {
+  it("logs a failure, retries with a growing delay, and logs the recovery", async () => {
     const failure = new Error("get secrets/ca in wave: 403 Forbidden");
     const { clock, at, states, warnings, stop } = start([failure, failure, failure, day]);
     await clock.advance(10_000);
     expect(at).toEqual([0, 500, 1500, 3500]);
     expect(states).toEqual([failure.message, failure.message, failure.message, undefined]);
-    expect(warnings).toEqual([
-      `the webhook's certificates cannot be kept; trying again until they can: ${failure.message}`,
-    ]);
+    expect(warnings).toEqual([`cannot update the webhook's certificates; retrying: ${failure.message}`]);
     await stop();
   });
 
-  it("looks again at once where another replica was first, but not for ever", async () => {
+  it("retries at once when another replica was first, a limited number of times", async () => {
     const conflict = new ApiError({ request: "r", status: 409, reason: "Conflict", serverMessage: "" });
     const once = start([conflict, day]);
     await once.clock.advance(0);
@@ -117,7 +115,7 @@ describe("the keeper of certificates", () => {
     await always.stop();
   });
 
-  it("ends while it waits, and does not step more than once a second by itself", async () => {
+  it("ends while it waits, and reconciles at most once a second without a change", async () => {
     const { clock, at, stop } = start([0]);
     await clock.advance(3500);
     expect(at).toEqual([0, 1000, 2000, 3000]);

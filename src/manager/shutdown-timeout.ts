@@ -1,10 +1,10 @@
 import { type Clock, sleep } from "../lib/clock.ts";
 
 /**
- * Settles as `work` does, but rejects `limitMs` after `stop` was aborted if it has not by then: a process that was told
- * to stop must end while it still can say why it is late.
+ * Settles like `work`, but rejects if `work` has not settled `limitMs` milliseconds after `stop` was aborted. Thus the process can
+ * still log why it is late before Kubernetes kills it.
  */
-export async function boundedStop(options: {
+export async function withShutdownTimeout(options: {
   readonly work: Promise<void>;
   readonly stop: AbortSignal;
   readonly limitMs: number;
@@ -15,8 +15,8 @@ export async function boundedStop(options: {
   const limit = Promise.withResolvers<never>();
   const onStop = () => {
     sleep(clock, limitMs, settled.signal).then(
-      () => limit.reject(new Error(`not everything had ended ${limitMs / 1000}s after being told to stop`)),
-      () => {}, // it ended in time
+      () => limit.reject(new Error(`shutdown took longer than ${limitMs / 1000}s`)),
+      () => {}, // the work ended in time
     );
   };
   if (stop.aborted) onStop();

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FairTurns } from "./fair-turns.ts";
+import { FairSemaphore } from "./fair-semaphore.ts";
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("fair permits", () => {
-  it("let a group with one task go after one more of each other group at most, however many those have", async () => {
-    const permits = new FairTurns(2);
+describe("FairSemaphore", () => {
+  it("starts the only task of a group after at most one more task of each other group", async () => {
+    const permits = new FairSemaphore(2);
     const order: string[] = [];
     const ends: (() => void)[] = [];
     const run = (group: string) =>
@@ -25,13 +25,13 @@ describe("fair permits", () => {
     expect(order).toEqual(["greedy", "greedy", "greedy", "busy", "victim", "greedy"]);
   });
 
-  it("run each task once, never too many at one time, whether it fails or not", async () => {
+  it("runs each task once and never more than the limit, also when tasks fail", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
         fc.array(fc.record({ group: fc.constantFrom("a", "b", "c"), fails: fc.boolean() }), { maxLength: 30 }),
         async (atOnce, tasks) => {
-          const permits = new FairTurns(atOnce);
+          const permits = new FairSemaphore(atOnce);
           let [running, most] = [0, 0];
           const results = tasks.map(({ group, fails }) =>
             permits.run(group, async () => {

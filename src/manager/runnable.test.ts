@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { startPart } from "./parts.ts";
+import { startRunnable } from "./runnable.ts";
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
-describe("a part", () => {
-  it("runs until it is stopped, and stop waits for its end", async () => {
+describe("startRunnable", () => {
+  it("runs the part until stop, which waits for its end", async () => {
     const events: string[] = [];
-    const part = startPart(
+    const part = startRunnable(
       "caches",
       async (signal) => {
         events.push("runs");
@@ -23,18 +23,18 @@ describe("a part", () => {
 
   it.each([
     { how: "throws", run: () => Promise.reject(new Error("boom")), says: "boom" },
-    { how: "just ends", run: () => Promise.resolve(), says: "caches ended although nothing stopped it" },
+    { how: "just ends", run: () => Promise.resolve(), says: "caches ended unexpectedly" },
   ])("reports its failure once when it $how, and can still be stopped", async ({ run, says }) => {
     const failures: unknown[] = [];
-    const part = startPart("caches", run, (error) => failures.push(error));
+    const part = startRunnable("caches", run, (error) => failures.push(error));
     await new Promise((resolve) => setImmediate(resolve));
     await part.stop();
     expect(failures).toEqual([new Error(says)]);
   });
 
-  it("does not call it a failure when stopping makes it throw", async () => {
+  it("reports no failure when the part throws because of stop", async () => {
     const failures: unknown[] = [];
-    const part = startPart(
+    const part = startRunnable(
       "caches",
       async (signal) => {
         await untilAborted(signal);

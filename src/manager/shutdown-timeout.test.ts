@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../test/support/fake-clock.ts";
-import { boundedStop } from "./bounded.ts";
+import { withShutdownTimeout } from "./shutdown-timeout.ts";
 
-describe("a bounded stop", () => {
-  it("waits for work that ends in time, and leaves no timer", async () => {
+describe("withShutdownTimeout", () => {
+  it("waits for work that ends in time and leaves no timer", async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     const work = Promise.withResolvers<void>();
-    const ended = boundedStop({ work: work.promise, stop: stop.signal, limitMs: 25_000, clock });
+    const ended = withShutdownTimeout({ work: work.promise, stop: stop.signal, limitMs: 25_000, clock });
     await clock.advance(1_000_000); // as long as nobody says stop, there is no limit
     stop.abort();
     await clock.advance(24_000);
@@ -18,22 +18,22 @@ describe("a bounded stop", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("rejects when the work goes on for longer than the limit", async () => {
+  it("rejects when the work takes longer than the timeout", async () => {
     const clock = new FakeClock();
-    const ended = boundedStop({
+    const ended = withShutdownTimeout({
       work: new Promise(() => {}),
       stop: AbortSignal.abort(),
       limitMs: 25_000,
       clock,
     });
-    const refused = expect(ended).rejects.toThrow("not everything had ended 25s after being told to stop");
+    const refused = expect(ended).rejects.toThrow("shutdown took longer than 25s");
     await clock.advance(25_000);
     await refused;
   });
 
-  it("passes on what the work fails with", async () => {
+  it("rejects with the error of the work", async () => {
     const work = Promise.reject(new Error("boom"));
     const stop = new AbortController().signal;
-    await expect(boundedStop({ work, stop, limitMs: 1, clock: new FakeClock() })).rejects.toThrow("boom");
+    await expect(withShutdownTimeout({ work, stop, limitMs: 1, clock: new FakeClock() })).rejects.toThrow("boom");
   });
 });

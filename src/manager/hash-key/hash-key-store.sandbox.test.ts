@@ -1,12 +1,12 @@
-import type { Secret } from "kubernetes-types/core/v1.d.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Secret } from "#kubernetes";
 import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { clientOf } from "../../../test/support/kube/client.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { rotateHashKey } from "./hash-key-secret.ts";
-import { HashKeysKeeper } from "./hash-keys.ts";
+import { HashKeyStore } from "./hash-key-store.ts";
 
 const secrets = "/api/v1/namespaces/default/secrets";
 const path = `${secrets}/wave-hash-key`;
@@ -42,7 +42,7 @@ function start(newBytes?: () => Uint8Array) {
   const say = (message: string, fields: object = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`);
   const log = { debug: () => {}, info: say, warn: say, error: say };
   let changes = 0;
-  const keeper = new HashKeysKeeper({
+  const keeper = new HashKeyStore({
     client,
     secret: { namespace: "default", name: "wave-hash-key" },
     clock: systemClock,
@@ -85,23 +85,23 @@ function askForRotation(): Promise<unknown> {
   return admin.request({ method: "PATCH", path, body });
 }
 
-const ids = ({ keeper }: { keeper: HashKeysKeeper }) => {
+const ids = ({ keeper }: { keeper: HashKeyStore }) => {
   const { current, previous, remembered } = keeper.known();
   return [current.id, previous?.id, remembered.map(({ id }) => id)];
 };
 
-describe("the keys of hashes", () => {
-  it("are made by the first of many replicas, and are the same for all", async () => {
+describe("HashKeyStore", () => {
+  it("lets the first of many replicas create the key, and all use the same", async () => {
     const replicas = await Promise.all(Array.from({ length: 5 }, () => started()));
     expect(new Set(replicas.map((replica) => JSON.stringify(ids(replica)))).size).toBe(1);
-    const made = replicas.flatMap(({ lines }) => lines).filter((line) => line.startsWith("made the key"));
+    const made = replicas.flatMap(({ lines }) => lines).filter((line) => line.startsWith("created the hash key"));
     expect(made).toHaveLength(1);
     const secret = await stored();
     expect([secret.type, secret.metadata.labels]).toEqual(["Opaque", managedBy]);
     expect(Buffer.from(secret.data?.key ?? "", "base64")).toHaveLength(32);
   });
 
-  it("are not known, and said so, until they can be read", async () => {
+  it("knows no key and reports the problem until the Secret can be read", async () => {
     sandbox.faults.add({
       match: (request) => request.path === path,
       action: { type: "status", status: 403 },
@@ -116,7 +116,7 @@ describe("the keys of hashes", () => {
     await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
   });
 
-  it("are rotated once when somebody asks, by whichever replica, and all learn it", async () => {
+  it("rotates the key once on request, and all replicas use the new one", async () => {
     const replicas = await Promise.all([started(), started(), started()]);
     const [before] = replicas.map(({ keeper }) => keeper.known().current.id);
     await askForRotation();
@@ -130,7 +130,7 @@ describe("the keys of hashes", () => {
     }
   });
 
-  it("are remembered by a replica when they are no longer stored", async () => {
+  it("remembers keys that are no longer stored", async () => {
     const replica = await started();
     const order = [ids(replica)[0]];
     for (let rotations = 1; rotations <= 3; rotations++) {
@@ -142,7 +142,7 @@ describe("the keys of hashes", () => {
     expect(ids(await started())).toEqual([order[0], order[1], []]);
   });
 
-  it("never get a new one that is called as one that is kept", async () => {
+  it("creates no key with the id of a stored key", async () => {
     const made = [bytes(1), bytes(1), bytes(2), bytes(2), bytes(1), bytes(3)];
     const replica = await started(() => made.shift() ?? bytes(9));
     await askForRotation();
@@ -152,7 +152,7 @@ describe("the keys of hashes", () => {
     expect(made).toEqual([]);
   });
 
-  it("are written back when the Secret is gone", async () => {
+  it("restores the keys after the Secret was deleted", async () => {
     const replicas = await Promise.all([started(), started()]);
     const before = await stored();
     await admin.request({ method: "DELETE", path });
@@ -160,10 +160,10 @@ describe("the keys of hashes", () => {
     expect((await stored()).data).toEqual(before.data);
     expect(replicas.map(({ changes }) => changes())).toEqual([0, 0]);
     const lines = replicas.flatMap((replica) => replica.lines);
-    expect(lines.filter((line) => line.includes("wrote back"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("restored"))).toHaveLength(1);
   });
 
-  it("are not written over others, which count from then on", async () => {
+  it("does not overwrite the keys of another program, and uses them", async () => {
     const replica = await started();
     const [before] = ids(replica);
     // Another replica, which knew nothing, was quicker than the one that would write back.
@@ -180,7 +180,7 @@ describe("the keys of hashes", () => {
   });
 
   it.each<[string, Record<string, Buffer>, object, string]>([
-    ["is not Wave's", { key: bytes(1) }, {}, "was not made by Wave; delete or rename it"],
+    ["is not Wave's", { key: bytes(1) }, {}, "was not created by Wave; delete or rename it"],
     ["has no key", { previous: bytes(1) }, managedBy, 'is damaged: "key" is not 32 bytes long'],
     ["has a short one", { key: bytes(0x41).subarray(1) }, managedBy, 'is damaged: "key" is not 32 bytes long'],
     ["has a short previous one", { key: bytes(1), previous: bytes(1).subarray(1) }, managedBy, '"previous" is not'],
@@ -197,7 +197,7 @@ describe("the keys of hashes", () => {
     await replica.keeper.whenKnown(never);
   });
 
-  it("go on as they are while the Secret is damaged, which the metric and one line of the log tell", async () => {
+  it("continues with the known keys while the Secret is damaged, and reports that by the metric and one log line", async () => {
     const replica = await started();
     const before = ids(replica);
     const { data } = await stored();
@@ -205,13 +205,13 @@ describe("the keys of hashes", () => {
     await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 1\n"));
     expect(ids(replica)).toEqual(before);
     expect(replica.keeper.problem()).toBeUndefined();
-    expect(replica.lines.filter((line) => line.includes("damaged"))).toHaveLength(1);
+    expect(replica.lines.filter((line) => line.includes("continuing with the known keys"))).toHaveLength(1);
     await admin.request({ method: "PATCH", path, body: { data } });
     await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
     expect(ids(replica)).toEqual(before);
   });
 
-  it("are read again before a key is called unknown, once for all who ask meanwhile", async () => {
+  it("reads the keys again before a key is unknown, once for all concurrent callers", async () => {
     const replica = await started();
     // No watch tells of it.
     sandbox.faults.add({ match: ({ query }) => query.has("watch"), action: { type: "status", status: 503 } });
@@ -220,16 +220,16 @@ describe("the keys of hashes", () => {
     await admin.request({ method: "PATCH", path, body: { data: keys } });
     const reads = () => sandbox.requests.filter(({ verb, name }) => verb === "get" && name === "wave-hash-key").length;
     const before = reads();
-    await Promise.all(Array.from({ length: 100 }, () => replica.keeper.readAgain(never)));
+    await Promise.all(Array.from({ length: 100 }, () => replica.keeper.reread(never)));
     expect(reads() - before).toBeLessThanOrEqual(2);
     expect(Buffer.from(keys.key, "base64").equals(replica.keeper.known().current.secret.export())).toBe(true);
   });
 
-  it("are not called unknown while they cannot be read", async () => {
+  it("rejects instead of an unknown key while the Secret cannot be read", async () => {
     const replica = await started();
     sandbox.faults.add({ match: (request) => request.path === path, action: { type: "status", status: 503 } });
-    await expect(replica.keeper.readAgain(never)).rejects.toThrow(/^cannot read the key of hashes: .*503/);
+    await expect(replica.keeper.reread(never)).rejects.toThrow(/^cannot read the hash key: .*503/);
     const stop = AbortSignal.abort(new Error("the term is over"));
-    await expect(replica.keeper.readAgain(stop)).rejects.toThrow("the term is over");
+    await expect(replica.keeper.reread(stop)).rejects.toThrow("the term is over");
   });
 });

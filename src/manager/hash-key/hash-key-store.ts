@@ -1,3 +1,4 @@
+// The hash key: one Secret, shared by all replicas. Knows domain/policy and kube.
 import type { HashKeys } from "../../domain/policy/hash-key.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -9,98 +10,98 @@ import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { type HashKeySecret, hashKeySecret, type SecretName, type StoredKeys } from "./hash-key-secret.ts";
-import { storedKeys } from "./hash-key-step.ts";
+import { type HashKeySecret, type HashKeySecretName, hashKeySecret, type StoredKeys } from "./hash-key-secret.ts";
+import { reconcileHashKeys } from "./reconcile-hash-keys.ts";
 
-/** What keeping the keys needs. */
-export interface HashKeysOptions {
+/** Options of {@link HashKeyStore}. */
+export interface HashKeyStoreOptions {
   readonly client: ApiClient;
-  readonly secret: SecretName;
+  readonly secret: HashKeySecretName;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly random: () => number;
-  /** Called when the keys have become others than they were, not for the first. */
+  /** Called when the keys change, but not for the first ones. */
   readonly onChange: () => void;
-  /** A key's bytes. Default: random ones. */
+  /** Creates the bytes of a key. Default: random bytes. */
   readonly newBytes?: () => Uint8Array;
 }
 
-/** How often the Secret is read besides at each of its changes. */
-const lookEveryMs = 600_000;
+/** Interval at which the Secret is read even if the watch reports no change. */
+const rereadMs = 600_000;
 
-/** How often the same problem is told of again. */
-const sayAgainMs = 60_000;
+/** Minimum time between two log lines of the same problem. */
+const relogMs = 60_000;
 
-/** More than anybody rotates during one run; what is forgotten becomes a baseline later. */
-const mostRemembered = 8;
+/** Maximum number of remembered keys. A hash under a forgotten key is treated as one under an unknown key. */
+const maxRemembered = 8;
 
 /**
- * The keys of hashes, the same for all replicas: made by the first one, rotated when a person asks, learnt when another
- * replica did. What this process has once learnt it never forgets: it goes on with it, and writes it back, when the Secret
- * is gone. It never overwrites a Secret that it does not understand. docs/adr/0008-hash-key.md has the reasons.
+ * The hash keys, which are the same for all replicas. The first replica creates the key, and any replica rotates it on request.
+ * This process never forgets a current key: if the Secret is deleted, it continues with the key and writes it back. It never
+ * overwrites a damaged Secret. docs/adr/0008-hash-key.md has the reasons.
  */
-export class HashKeysKeeper {
-  readonly #options: HashKeysOptions;
+export class HashKeyStore {
+  readonly #options: HashKeyStoreOptions;
   readonly #secret: HashKeySecret;
   readonly #waker = new Waker();
   readonly #first = Promise.withResolvers<void>();
   readonly #problemGauge;
   #keys: HashKeys | undefined;
-  #problem: string | undefined = "the key of hashes was not read yet";
-  /** When the problem was last told of, on the monotonic clock; undefined while there is none to tell of. */
-  #saidAt: number | undefined;
-  /** The step under way, which never rejects. */
+  #problem: string | undefined = "the hash key was not read yet";
+  /** Monotonic time of the last log line of the problem; undefined if no problem was logged. */
+  #loggedAt: number | undefined;
+  /** The last reconcile. It never rejects. */
   #last: Promise<void> = Promise.resolve();
-  /** A step that begins after the one under way. */
+  /** The reconcile that starts after the current one. */
   #next: Promise<void> | undefined;
   #stop: AbortSignal = new AbortController().signal;
 
-  constructor(options: HashKeysOptions) {
+  constructor(options: HashKeyStoreOptions) {
     this.#options = options;
     this.#secret = hashKeySecret(options.client, options.secret);
     this.#problemGauge = options.metrics.gauge(clusterMetrics.hashKeyProblem);
     this.#problemGauge.set(1);
   }
 
-  /** The keys as they are known now. Throws before `whenKnown`: what would be decided without them would be wrong. */
+  /** Returns the current keys. Throws before `whenKnown`, because a plan without them would be wrong. */
   known(): HashKeys {
-    if (this.#keys === undefined) throw new Error("the key of hashes is not known yet");
+    if (this.#keys === undefined) throw new Error("the hash key is not known yet");
     return this.#keys;
   }
 
-  /** Why nothing can be decided, in one line; undefined once the keys are known. */
+  /** Returns why no plan can run, in one line; undefined after the keys are known. */
   readonly problem = (): string | undefined => (this.#keys === undefined ? this.#problem : undefined);
 
-  /** Resolves when the keys are known; rejects with the signal's reason. */
+  /** Resolves when the keys are known. Rejects with the reason of the signal. */
   whenKnown(signal: AbortSignal): Promise<void> {
     return orAborted(this.#first.promise, signal);
   }
 
   /**
-   * Resolves when the Secret was read at some moment from now on: a hash may be under a key that another replica has just
-   * made. Rejects with an error in one line where that cannot be done, and with the signal's reason.
+   * Resolves when the Secret was read after this call, because a hash may use a key that another replica has just created. Rejects
+   * with an Error of one line if the read fails, and with the reason of the signal.
    */
-  async readAgain(signal: AbortSignal): Promise<void> {
+  async reread(signal: AbortSignal): Promise<void> {
     try {
-      await orAborted(this.#queued(), signal);
+      await orAborted(this.#nextReconcile(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new Error(`cannot read the key of hashes: ${errorText(error)}`, { cause: error });
+      throw new Error(`cannot read the hash key: ${errorText(error)}`, { cause: error });
     }
   }
 
-  /** Keeps the keys until the signal. What goes wrong is logged and tried again. */
+  /** Keeps the keys up to date until the signal. Logs failures and retries. */
   async run(signal: AbortSignal): Promise<void> {
     this.#stop = signal;
     const { clock, random } = this.#options;
     const following = this.#follow(signal);
     for (let failures = 0; !signal.aborted; ) {
-      let waitMs = lookEveryMs;
+      let waitMs = rereadMs;
       try {
-        await this.#queued();
+        await this.#nextReconcile();
         failures = 0;
-        this.#well();
+        this.#recovered();
       } catch (error) {
         if (signal.aborted) break;
         this.#failed(errorText(error));
@@ -121,47 +122,51 @@ export class HashKeysKeeper {
     }
   }
 
-  /** All who ask while a step is under way share the next one. */
-  #queued(): Promise<void> {
+  /** Returns the next reconcile, which all callers during the current one share. */
+  #nextReconcile(): Promise<void> {
     this.#next ??= this.#last.then(() => {
       this.#next = undefined;
-      const step = this.#step();
-      this.#last = step.catch(() => {});
-      return step;
+      const reconcile = this.#reconcile();
+      this.#last = reconcile.catch(() => {});
+      return reconcile;
     });
     return this.#next;
   }
 
-  async #step(): Promise<void> {
+  async #reconcile(): Promise<void> {
     const { newBytes, log } = this.#options;
-    this.#learn(await storedKeys({ secret: this.#secret, known: this.#keys, newBytes, log, signal: this.#stop }));
+    this.#learn(
+      await reconcileHashKeys({ secret: this.#secret, known: this.#keys, newBytes, log, signal: this.#stop }),
+    );
   }
 
   #learn({ current, previous }: StoredKeys): void {
     const before = this.#keys;
     const stored = previous === undefined ? [current.id] : [current.id, previous.id];
     const known = before && [before.current, ...(before.previous ? [before.previous] : []), ...before.remembered];
-    const remembered = (known ?? []).filter(({ id }) => !stored.includes(id)).slice(0, mostRemembered);
+    const remembered = (known ?? []).filter(({ id }) => !stored.includes(id)).slice(0, maxRemembered);
     this.#keys = { current, previous, remembered };
     this.#first.resolve();
-    if (before === undefined) this.#options.log.info("hashes are made under a key", { key: current.id });
+    if (before === undefined) this.#options.log.info("using a hash key", { key: current.id });
     else if (idsOf(before) !== idsOf(this.#keys)) this.#options.onChange();
   }
 
-  #well(): void {
-    if (this.#saidAt !== undefined) this.#options.log.info("the key of hashes is as it has to be again");
-    this.#saidAt = undefined;
+  #recovered(): void {
+    if (this.#loggedAt !== undefined) this.#options.log.info("the hash key can be read again");
+    this.#loggedAt = undefined;
     this.#problem = undefined;
     this.#problemGauge.set(0);
   }
 
   #failed(problem: string): void {
     const { clock, log } = this.#options;
-    const saidMs = this.#saidAt === undefined ? sayAgainMs : clock.monotonic() - this.#saidAt;
-    if (problem !== this.#problem || saidMs >= sayAgainMs) {
-      const until = this.#keys === undefined ? "nothing is decided before" : "going on with the keys that are known";
-      log.error(`${problem}; ${until}, trying again`, { secret: this.#secret.where });
-      this.#saidAt = clock.monotonic();
+    const sinceLogMs = this.#loggedAt === undefined ? relogMs : clock.monotonic() - this.#loggedAt;
+    if (problem !== this.#problem || sinceLogMs >= relogMs) {
+      const fields = { secret: this.#secret.description, error: problem };
+      if (this.#keys === undefined)
+        log.error("cannot read the hash key; no workload is rolled until it can be read", fields);
+      else log.error("cannot read the hash key; continuing with the known keys", fields);
+      this.#loggedAt = clock.monotonic();
     }
     this.#problem = problem;
     this.#problemGauge.set(1);
@@ -172,7 +177,7 @@ function idsOf({ current, previous }: StoredKeys): string {
   return `${current.id} ${previous?.id}`;
 }
 
-/** As `work`, but rejects with the signal's reason as soon as it is aborted. */
+/** Settles like `work`, but rejects with the reason of the signal when it is aborted. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -4,50 +4,56 @@ import { isAlreadyExists, isConflict, isNotFound } from "../../kube/api/errors.t
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { HashKeySecret, StoredKeys } from "./hash-key-secret.ts";
 
-/** What one look at the Secret needs. */
-export interface StepOptions {
+/** Options of {@link reconcileHashKeys}. */
+export interface ReconcileHashKeysOptions {
   readonly secret: HashKeySecret;
-  /** The keys that this process knows: written back where the Secret is gone. */
+  /** The keys that this process knows, which are written back if the Secret was deleted. */
   readonly known: StoredKeys | undefined;
-  /** A key's bytes. Default: random ones. */
+  /** Creates the bytes of a key. Default: random bytes. */
   readonly newBytes?: (() => Uint8Array) | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
-/** How often another replica may be first before its lead is taken as a failure. */
-const races = 5;
+/** Number of conflicts in a row that are retried. The next one is a failure. */
+const maxConflicts = 5;
 
 /**
- * Reads the keys, and makes, writes back or rotates them where that is due; resolves with what is stored then, so that no
- * key is used before it is. Rejects with what {@link HashKeySecret} throws.
+ * Reads the keys, and creates, restores or rotates them if that is due. Resolves with the stored keys, so that no key is used before
+ * it is stored. Rejects with the errors of {@link HashKeySecret}.
  */
-export async function storedKeys(options: StepOptions): Promise<StoredKeys> {
-  for (let race = 0; ; race++) {
+export async function reconcileHashKeys(options: ReconcileHashKeysOptions): Promise<StoredKeys> {
+  for (let conflicts = 0; ; conflicts++) {
     try {
       return await attempt(options);
     } catch (error) {
-      const outrun = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
-      if (!outrun || race === races) throw error;
+      const conflicted = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
+      if (!conflicted || conflicts === maxConflicts) throw error;
     }
   }
 }
 
-async function attempt({ secret, known, newBytes = randomKey, log, signal }: StepOptions): Promise<StoredKeys> {
-  const { where } = secret;
+async function attempt({
+  secret,
+  known,
+  newBytes = randomKey,
+  log,
+  signal,
+}: ReconcileHashKeysOptions): Promise<StoredKeys> {
+  const { description } = secret;
   const read = await secret.read(signal);
   if (read === undefined) {
     const keys = known ?? { current: newKey(newBytes, []), previous: undefined };
     await secret.create(keys, signal);
-    const what = known === undefined ? "made the key of hashes" : "wrote back the key of hashes, which was gone";
-    log.info(what, { key: keys.current.id, secret: where });
+    const message = known === undefined ? "created the hash key" : "restored the deleted hash key";
+    log.info(message, { key: keys.current.id, secret: description });
     return keys;
   }
   if (!read.rotate) return read.keys;
   const { current, previous } = read.keys;
   const keys = { current: newKey(newBytes, previous ? [current, previous] : [current]), previous: current };
   await secret.replace(read, keys, signal);
-  log.info("made a new key of hashes, as asked", { key: keys.current.id, previous: current.id, secret: where });
+  log.info("rotated the hash key on request", { key: keys.current.id, previous: current.id, secret: description });
   return keys;
 }
 
