@@ -1,8 +1,13 @@
 import type { ConfigView } from "../../domain/config/hash.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload.ts";
-import { type BatchedChange, type BatchMember, admitBatch, type BatchAdmission } from "../../domain/pacing/batches.ts";
+import {
+  admitBatch,
+  type BatchAdmission,
+  type BatchedChange,
+  type BatchHoldLookup,
+  type BatchMember,
+} from "../../domain/pacing/batches.ts";
 import { hasLostHash } from "../../domain/pacing/lost-hash.ts";
-import type { Moment } from "../../domain/pacing/moment.ts";
 import { stageOf } from "../../domain/pacing/stage.ts";
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
@@ -25,7 +30,7 @@ export interface BatchFacts {
 /** The waves of some namespaces as they are now, derived from the API alone as Wave itself derives them after a restart. */
 export interface Waves {
   /** For the moments of plans. */
-  readonly holdOf: NonNullable<Moment["batch"]>;
+  readonly holdOf: BatchHoldLookup;
   /** The change that holds a workload for which these objects changed; undefined where none does. */
   readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => BatchedChange | undefined;
   /** Those of a namespace that a change of an object concerns. */
@@ -93,13 +98,9 @@ interface Planned {
 }
 
 function planned(found: FoundWorkload, { read, policy, now, seen }: BatchFacts): Planned {
-  let dueFor: ReadonlySet<string> = new Set();
-  const due = (_workload: Workload, changed: readonly ConfigName[]) => {
-    dueFor = new Set(changed.map(configKey));
-    return undefined;
-  };
-  const plan = planLive(found, read, policy, now, due, seen?.(found.workload));
-  return { dueFor, isHeld: plan.outcome === "held" && dueFor.size === 0, isCurrent: plan.outcome === "current" };
+  const plan = planLive(found, read, policy, now, seen?.(found.workload));
+  const dueFor = new Set(plan.outcome === "candidate" ? plan.changed.map(configKey) : []);
+  return { dueFor, isHeld: plan.outcome === "held", isCurrent: plan.outcome === "current" };
 }
 
 /** How far a workload is with the last change of an object that it reads; none where that does not concern it. */

@@ -2,14 +2,14 @@ import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { type Command, type Terminal, accepting } from "../command/command.ts";
+import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { type ClusterSource, reportFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { errorLine } from "../command/messages.ts";
 import { version } from "../command/version.ts";
 import type { ArgumentKind } from "../command/workload-argument.ts";
 import type { connectionFlags } from "../flags/connection-flags.ts";
-import { type FlagTable, type HelpScope, type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
+import { type FlagTable, type FlagValues, type GivenFlag, type HelpScope, parseFlags } from "../flags/parse-flags.ts";
 
 /** A connection to a cluster with the credentials of the user. */
 export interface Cluster extends ClusterSource {

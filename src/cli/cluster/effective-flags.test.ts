@@ -7,9 +7,9 @@ const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
 
 let scenes = 0;
-/** A namespace of a test's own with a workload that is due, and Deployments of Wave that serve it alone. */
+/** Creates a namespace with a due workload, and Deployments of Wave that watch only this namespace. */
 async function scene(...waves: readonly (readonly string[])[]) {
-  const namespace = `told-${++scenes}`;
+  const namespace = `flags-${++scenes}`;
   const cluster = commandScene(sandbox, namespace);
   const { WAVE_SETTLE: _, ...env } = cluster.env;
   await cluster.createNamespace(namespace);
@@ -36,42 +36,42 @@ async function createWave(
 
 const never = "--window=Mon 00:00-00:01 UTC; Tue 00:00-00:01 UTC";
 
-describe("a command, where Wave runs as a Deployment,", () => {
-  it("decides by the flags that Wave was told, and says which", async () => {
+describe("a command, if Wave runs as a Deployment,", () => {
+  it("uses the flags of the running Wave, and shows them", async () => {
     const { run, namespace } = await scene(["--observe=true", "--update-rate=5"]);
     const { out, err } = await run("list");
     expect(out).toMatch(/^deployment\/web +held +observed /m);
     expect(err).toBe(
-      `wave list: deployment/wave-0 in ${namespace} was told --namespaces=${namespace} --observe=true, and so it is here\n`,
+      `note: Using the flags of deployment/wave-0 in ${namespace}: --namespaces=${namespace} --observe=true\n`,
     );
     for (const command of ["explain", "hold", "release"])
-      expect((await run(command, "deployment/web")).err).toMatch(new RegExp(`^wave ${command}: .* --observe=true, `));
+      expect((await run(command, "deployment/web")).err).toMatch(/^note: .* --observe=true\n/);
     expect((await run("wait", "deployment/web", "--timeout=0")).err).toMatch(/held \(observed\)/);
   });
 
-  it("goes by its own flags before those of Wave", async () => {
+  it("prefers its own flags to those of Wave", async () => {
     const { run, namespace } = await scene(["--observe=true", never]);
     const { out, err } = await run("list", "--observe=false", "--max-concurrent-rollouts=0", "--settle=0");
     expect(out).toMatch(/^deployment\/web +held +window /m);
-    expect(err).toContain(`was told --namespaces=${namespace} ${never},`);
+    expect(err).toContain(`: --namespaces=${namespace} ${never}\n`);
   });
 
-  it("understands what it can of the flags of another version", async () => {
+  it("uses the known flags of another version", async () => {
     const { run } = await scene(["--observe=true", "--of-tomorrow=1"]);
     expect((await run("list")).out).toMatch(/^deployment\/web +held +observed /m);
   });
 
-  it("says that it does not know whose flags count where two Waves serve the namespace, not where one is scaled to zero", async () => {
+  it("warns if two Waves watch the namespace, but not if one of them is scaled to zero", async () => {
     const { run, merge, namespace } = await scene(["--observe=true"], []);
     const two = await run("list");
     expect(two.err).toBe(
-      `wave list: whose flags count is not known, since several Waves run: deployment/wave-0 in ${namespace} and deployment/wave-1 in ${namespace}\n`,
+      `warning: Several Waves run: deployment/wave-0 in ${namespace} and deployment/wave-1 in ${namespace}. Using the defaults. Pass the flags of the Wave that you mean.\n`,
     );
     await merge("deployments/wave-1", { spec: { replicas: 0 } });
     expect((await run("list")).out).toMatch(/^deployment\/web +held +observed /m);
   });
 
-  it("goes by its own flags alone where it may not list Deployments of all namespaces, and says so to who gives none", async () => {
+  it("uses its own flags if it may not list Deployments of all namespaces, and warns if it has none", async () => {
     const { run, env, namespace } = await scene(["--observe=true"]);
     const end = sandbox.faults.add({
       match: ({ path }) => path === "/apis/apps/v1/deployments",
@@ -84,7 +84,7 @@ describe("a command, where Wave runs as a Deployment,", () => {
     end();
     expect(silent.code).toBe(0);
     expect(silent.err).toBe(
-      "wave list: with which flags Wave runs is not known here: you may not list deployments in all namespaces; the defaults count, and those that you give, also as variables such as WAVE_WINDOW\n",
+      "warning: Cannot read the flags of the running Wave: you do not have permission to list deployments in all namespaces. Using the defaults. Pass the flags of your installation, or set variables such as WAVE_WINDOW.\n",
     );
   });
 });

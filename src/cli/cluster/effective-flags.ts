@@ -1,8 +1,8 @@
 import { formatList } from "../../domain/syntax/wording.ts";
+import { noteLine, warningLine } from "../command/messages.ts";
 import { inheritedFlags } from "../flags/inherited-flags.ts";
 import { type FlagValues, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
-import { printable } from "../output/printable.ts";
-import type { CommandCall, Cluster } from "./cluster-command.ts";
+import type { Cluster, CommandCall } from "./cluster-command.ts";
 import { type KnownPolicy, readPolicy } from "./known-policy.ts";
 import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } from "./running-wave.ts";
 
@@ -13,7 +13,6 @@ import { type RunningWave, type RunningWaves, readRunningWaves, wavesWatching } 
  * the command and their defaults decide.
  */
 export async function readRunningPolicy<T extends typeof inheritedFlags>(
-  command: string,
   { client }: Cluster,
   { values, given, terminal }: CommandCall<T>,
   namespace: string | undefined,
@@ -21,7 +20,7 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
 ): Promise<KnownPolicy> {
   const waves = known ?? (await readRunningWaves(client));
   const [wave, ...others] = "unread" in waves ? [] : wavesWatching(waves, namespace);
-  const warn = (line: string) => terminal.writeError(`wave ${command}: ${printable(line)}\n`);
+  const warn = (line: string) => terminal.writeError(warningLine(line));
   const isGiven = Object.keys(inheritedFlags).some((name) => given.has(name));
   // A caller that has read the Deployments reports the failure itself.
   if ("unread" in waves && known === undefined && !isGiven)
@@ -37,7 +36,7 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
   }
   const effective = effectiveFlags(wave, given);
   if (effective.inherited.length > 0)
-    warn(`Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`);
+    terminal.writeError(noteLine(`Using the flags of ${describeWave(wave)}: ${effective.inherited.join(" ")}`));
   return readPolicy(client, effective.values);
 }
 
@@ -49,7 +48,10 @@ export interface EffectiveFlags {
 }
 
 /** Returns the flags that the command was given, and for every other flag the value from the Deployment of Wave. */
-export function effectiveFlags({ flags }: Pick<RunningWave, "flags">, given: ReadonlyMap<string, GivenFlag>): EffectiveFlags {
+export function effectiveFlags(
+  { flags }: Pick<RunningWave, "flags">,
+  given: ReadonlyMap<string, GivenFlag>,
+): EffectiveFlags {
   const own: string[] = [];
   const inherited: string[] = [];
   for (const [name, row] of Object.entries(inheritedFlags)) {

@@ -43,15 +43,14 @@ export function explainedOutcome(
   if (unnamed !== undefined) return { ...nothing, outcome: "unknown", reason: unnamed };
   const decided = outcome === "held" ? plan.due : plan;
   const known = keys.state === "read";
-  if (decided.outcome === "recorded" && decided.because === "key" && !known)
+  if (decided.outcome === "recorded" && decided.cause === "key" && !known)
     return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
   // The hash that Wave would write depends on its keys.
   const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
-  const why = outcome === "held" ? reason.slice(0, reason.length - plan.hold.message.length - 2) : reason;
   const told = {
     ...nothing,
     outcome,
-    reason: reasonFor(decided, why, workload),
+    reason: reasonFor(decided, reason, workload),
     currentHash,
   };
   if (outcome !== "held") return told;
@@ -61,7 +60,7 @@ export function explainedOutcome(
 
 /** The reason of a plan assumes a Wave that observed the change. A command did not observe it, and says only what it can know. */
 function reasonFor(decided: Decision, reason: string, workload: Workload): string {
-  if (decided.outcome === "recorded" && decided.because === "key")
+  if (decided.outcome === "recorded" && decided.cause === "key")
     return sentences(reason, "A running Wave that still remembers the previous key compares instead");
   if (decided.outcome !== "roll") return reason;
   return sentences(
@@ -72,7 +71,9 @@ function reasonFor(decided: Decision, reason: string, workload: Workload): strin
 
 function withoutKey({ recordedHash = "" }: Workload, why: string): string {
   const form = hashFormat(recordedHash);
-  return sentences(`The recorded hash uses key ${form === "foreign" ? "" : form.keyId}, which is not available: ${why}`);
+  return sentences(
+    `The recorded hash uses key ${form === "foreign" ? "" : form.keyId}, which is not available: ${why}`,
+  );
 }
 
 /** Returns a time in milliseconds since the epoch as RFC 3339, without zero milliseconds; null for undefined. */

@@ -1,32 +1,33 @@
 import { directiveSourcesOf } from "../../domain/compatibility/directive-sources.ts";
-import { readDirectives, optedInDirectives } from "../../domain/compatibility/directives.ts";
+import { optedInDirectives, readDirectives } from "../../domain/compatibility/directives.ts";
 import type { Compatibility } from "../../domain/compatibility/settings.ts";
 import { describeObject } from "../../domain/config/messages.ts";
 import { readRecordedHash } from "../../domain/config/recorded.ts";
 import { type TrackedReferences, trackedReferences } from "../../domain/config/tracked-references.ts";
 import { missingFrom } from "../../domain/config/view.ts";
 import { fieldOfKind } from "../../domain/model/kind-row.ts";
-import type { RolledBy } from "../../domain/model/rollout-strategy.ts";
+import type { RolloutStrategyName } from "../../domain/model/rollout-strategy.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
-import { type OptIn, podsCarryHash, type Workload, type WorkloadName } from "../../domain/model/workload.ts";
-import { collectReferences, referencesOf, compatibilitySourceOf } from "../../domain/model/workload-references.ts";
-import type { Moment } from "../../domain/pacing/moment.ts";
+import { type OptIn, type Workload, type WorkloadName } from "../../domain/model/workload.ts";
+import { collectReferences, compatibilitySourceOf, referencesOf } from "../../domain/model/workload-references.ts";
+import type { BatchHoldLookup } from "../../domain/pacing/batches.ts";
 import type { Missing, RolloutPlan, Warning } from "../../domain/plan/plan.ts";
+import { withBatchHold } from "../../domain/plan/plan.ts";
 import { describeLimitExceeded } from "../../domain/references/limits.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
 import { type DecidedPolicy, decidedPolicy } from "./decided-policy.ts";
 import { type ExplainedOutcome, explainedOutcome, timeOf } from "./explained-outcome.ts";
 import { type ExplainedReference, explainedReference } from "./explained-reference.ts";
+import { type HashForm, hashFormOf } from "./hash-keys.ts";
 import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import type { KubernetesReason } from "./kubernetes-reason.ts";
-import { isUnread, lookupIn, planLive, readableReferences, dueSince } from "./live-plan.ts";
+import { dueSince, isUnread, lookupIn, planLive, readableReferences } from "./live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "./pods.ts";
 import type { ReadConfigs, UnreadConfig } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
-import { type HashForm, hashFormOf } from "./hash-keys.ts";
 import { workloadNotes } from "./workload-notes.ts";
 import { assessState } from "./workload-state.ts";
-import { type WorkloadState } from "./workload-states.ts";
+import type { WorkloadState } from "./workload-states.ts";
 
 /** A configuration object that could not be read, so that the plan is unknown. */
 export interface UnreadObject extends ConfigName {
@@ -39,7 +40,7 @@ export interface Explanation extends ExplainedOutcome {
   readonly workload: WorkloadName;
   readonly optIn: OptIn["state"] | "left alone";
   /** How a change of configuration reaches the Pods. */
-  readonly rolledBy: RolledBy;
+  readonly strategy: RolloutStrategyName;
   /** The controllers whose annotations opt the workload in. */
   readonly compatibility: readonly Compatibility[];
   /** The state, from the plan and the progress of the last rollout. */
@@ -96,7 +97,7 @@ export interface WorkloadSnapshot {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The hold by other workloads of the batch, if these were read. */
-  readonly batch: Moment["batch"];
+  readonly batch: BatchHoldLookup | undefined;
   /** The other workloads of the batch by stage, one line each. */
   readonly others: readonly string[];
   /** Other reads that failed and may matter, one line each. */
@@ -124,11 +125,13 @@ export function explainWorkload({
   const unread = unreadObjects(reader, read).filter((object) => !untracked.has(configKey(object)));
   const readable = { ...reader, references: readableReferences(reader.references, read) };
   const counted = trackedReferences(readable, lookup, policyOf(policy));
-  const plan = planLive(found, read, policy, now, batch);
+  const live = planLive(found, read, policy, now);
+  const plan = live.outcome === "candidate" ? withBatchHold(live, batch?.(workload, live.changed)) : live;
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = compatibilitySourceOf(object);
   const asked = readDirectives(source, policy);
-  const written = reader.limitExceeded === undefined ? collectReferences(object, optedInDirectives(source, policy), policy) : [];
+  const written =
+    reader.limitExceeded === undefined ? collectReferences(object, optedInDirectives(source, policy), policy) : [];
   const named = new Set(written.map(configKey));
   // No place names the objects that a regular expression matches.
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
@@ -152,7 +155,7 @@ export function explainWorkload({
   return {
     version: 1,
     workload: { kind, namespace, name },
-    rolledBy: workload.rolledBy,
+    strategy: workload.strategy.name,
     optIn: optIn.state === "out" && optIn.controlledBy !== undefined ? "left alone" : optIn.state,
     compatibility: asked.filter((each) => each.optIn.state === "in").map(({ compatibility }) => compatibility),
     state,
@@ -171,7 +174,7 @@ export function explainWorkload({
       const state = counted.refusedKeys.has(key) ? "refused" : untracked.get(key);
       return {
         ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
-        askedBy: directiveSourcesOf(reference, source, asked, policy.compatibility),
+        trackedBy: directiveSourcesOf(reference, source, asked, policy.compatibility),
       };
     }),
     limitExceeded:
@@ -195,7 +198,7 @@ function podsOf(
   policy: KnownPolicy,
 ): PodCount | undefined {
   const decided = plan.outcome === "held" ? plan.due : plan;
-  if (outcome === "unknown" || !("view" in decided) || !podsCarryHash(workload)) return undefined;
+  if (outcome === "unknown" || !("view" in decided) || !workload.strategy.podsCarryHash) return undefined;
   const { view } = decided;
   const readsNothing = references.every(({ reads }) => reads === "existence");
   const { recordedHash, recordedConfig } = workload;

@@ -44,7 +44,7 @@ describe("wave explain with hashes under a key", () => {
   it.each([
     ["the current key", [1], "current key"],
     ["the previous key", [2, 1], "previous key"],
-  ] as const)("tells what one under %s stands for", async (_, [current, previous], recordedUnder) => {
+  ] as const)("compares a hash under %s", async (_, [current, previous], recordedUnder) => {
     await recordUnderKey();
     await storeKeys(current, previous);
     expect(await explainJson(flag)).toMatchObject({ outcome: "current", recordedUnder });
@@ -54,23 +54,23 @@ describe("wave explain with hashes under a key", () => {
     expect(after.currentHash).toContain(`v2-${hashKey(bytes(current)).id}:`);
   });
 
-  it("says that it cannot tell without the flag, before and after an edit, and what to give", async () => {
+  it("reports unknown without the flag, before and after an edit, with the next step", async () => {
     const recordedHash = await recordUnderKey();
     for (const change of [async () => {}, edit]) {
       await change();
-      const told = await explainJson();
-      expect(told).toMatchObject({ outcome: "unknown", recordedHash, recordedUnder: "unknown key", currentHash: null });
-      expect(told.reason).toBe(
-        `its hash is under the key ${hashKey(bytes(1)).id}, which is not known here: give --hash-key-secret`,
+      const explained = await explainJson();
+      expect(explained).toMatchObject({ outcome: "unknown", recordedHash, recordedUnder: "unknown key", currentHash: null });
+      expect(explained.reason).toBe(
+        `The recorded hash uses key ${hashKey(bytes(1)).id}, which is not available: pass --hash-key-secret.`,
       );
     }
     expect((await explain()).out).toContain("Now          cannot be told");
   });
 
-  it("says that it cannot tell where the Secret is missing, damaged or not to be read", async () => {
+  it("reports unknown if the Secret is missing, damaged or forbidden", async () => {
     await recordUnderKey();
     await removeKeys();
-    expect((await explainJson(flag)).reason).toContain('there is no Secret "wave-hash-key" in namespace "default"');
+    expect((await explainJson(flag)).reason).toContain('not found: Secret "wave-hash-key" in namespace "default"');
     await storeKeys(1);
     await cluster.call("PATCH", inDefault("secrets/wave-hash-key"), { data: { key: "aGk=" } });
     expect((await explainJson(flag)).reason).toContain("is damaged");
@@ -81,14 +81,14 @@ describe("wave explain with hashes under a key", () => {
     expect(forbidden.reason).toContain("403");
   });
 
-  it("says what becomes of a hash whose key is no longer stored", async () => {
+  it("shows the effect on a hash whose key is no longer stored", async () => {
     await recordUnderKey();
     await storeKeys(3, 2);
     expect(await explainJson(flag)).toMatchObject({ outcome: "recorded", recordedUnder: "unknown key" });
     expect((await explain(flag)).out).toContain("takes its Pods to see the current configuration, and replaces none");
   });
 
-  it("tells of a hash without key what it always told, but not what Wave would write with a key that it cannot read", async () => {
+  it("compares a hash without a key, but shows no current hash if it cannot read the key", async () => {
     await cluster.createConfigMap("page", { "index.html": "hello" });
     await cluster.createSecret({ password: "hunter2" });
     await cluster.createWeb();

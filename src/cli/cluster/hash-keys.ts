@@ -1,7 +1,7 @@
 import { hashFormat } from "../../domain/config/hash.ts";
 import type { HashKeys } from "../../domain/policy/hash-key.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { hashKeySecret, type HashKeySecretName } from "../../manager/hash-key/hash-key-secret.ts";
+import { type HashKeySecretName, hashKeySecret } from "../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 
 /** The keys of hashes, as far as the user may read them. */

@@ -4,8 +4,8 @@ import { kubernetesReasonOf, withKubernetesReason } from "./kubernetes-reason.ts
 
 const reasonOf = (status: unknown) => kubernetesReasonOf({ status } as WorkloadObject);
 
-describe("what Kubernetes says of a workload whose Pods it cannot make", () => {
-  it("is the cause before what came of it", () => {
+describe("the reason why Kubernetes cannot create Pods", () => {
+  it("is the cause rather than its consequence", () => {
     const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "timed out" };
     const refused = { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" };
     expect(reasonOf({ conditions: [late, refused] })).toEqual({ reason: "FailedCreate", message: "exceeded quota" });
@@ -19,11 +19,11 @@ describe("what Kubernetes says of a workload whose Pods it cannot make", () => {
     { conditions: null },
     { conditions: "many" },
     { conditions: [null, 1, {}, { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" }] },
-  ])("is nothing in %j", (status) => {
+  ])("is null for %j", (status) => {
     expect(reasonOf(status)).toBeNull();
   });
 
-  it("is one bounded line, also of what a custom resource leaves out", () => {
+  it("is one line of limited length, also if a custom resource lacks fields", () => {
     expect(reasonOf({ conditions: [{ type: "FailedScale", status: "True" }] })).toEqual({
       reason: "FailedScale",
       message: "",

@@ -1,5 +1,9 @@
 import { readLegacy } from "../../cache/live/legacy-reads.ts";
-import { legacyVerificationOf, needsLegacyVerification, withLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
+import {
+  legacyVerificationOf,
+  needsLegacyVerification,
+  withLegacyVerification,
+} from "../../domain/config/legacy/legacy-verification.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
@@ -11,7 +15,10 @@ import { lookupIn } from "./live-plan.ts";
  * Verifies a hash that another controller recorded, as Wave does at start: recomputes the hash from the stored objects and compares
  * both. The values of the objects are dropped at once. If an object cannot be read, the result has a gap that gives the cause.
  */
-export async function withVerifiedHash(client: Pick<ApiClient, "request">, snapshot: WorkloadSnapshot): Promise<WorkloadSnapshot> {
+export async function withVerifiedHash(
+  client: Pick<ApiClient, "request">,
+  snapshot: WorkloadSnapshot,
+): Promise<WorkloadSnapshot> {
   const { found, read, gaps } = snapshot;
   const { workload } = found;
   if (!needsLegacyVerification(workload)) return snapshot;

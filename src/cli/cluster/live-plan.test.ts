@@ -20,7 +20,7 @@ function planned(seconds: number) {
   return planLive({ object: workloadObject(), workload: outdated() }, read, policy, noon, undefined);
 }
 
-it("settles by the times that the API tells, but by none in a future that somebody wrote", () => {
+it("settles by the times of the API, except those in the future", () => {
   expect(planned(0)).toMatchObject({ outcome: "held", hold: { reason: "settling", until: noon + 1_000 } });
   expect(planned(2)).toMatchObject({ outcome: "held", hold: { reason: "settling" } });
   expect(planned(3_600)).toMatchObject({ outcome: "roll" });

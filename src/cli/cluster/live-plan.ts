@@ -2,7 +2,7 @@ import type { ConfigView } from "../../domain/config/hash.ts";
 import type { Lookup } from "../../domain/config/view.ts";
 import type { Workload } from "../../domain/model/workload.ts";
 import type { Moment } from "../../domain/pacing/moment.ts";
-import { planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
+import { type CandidatePlan, planRollout, type RolloutPlan } from "../../domain/plan/plan.ts";
 import { epochSeconds } from "../../domain/references/field-managers.ts";
 import { configKey, type Reference } from "../../domain/references/references.ts";
 import { type KnownPolicy, policyOf } from "./known-policy.ts";
@@ -31,23 +31,21 @@ export function readableReferences(references: readonly Reference[], read: ReadC
 /**
  * Returns the plan of `planRollout` for a workload at this moment, from the objects that could be read. A command does not know what
  * only the running controller has observed, for example how often another client reverted its writes. `seen` is the configuration that
- * the Pods run with, if the caller knows it.
+ * the Pods run with, if the caller knows it. Complete a "candidate" with `withBatchHold`.
  */
 export function planLive(
   found: FoundWorkload,
   read: ReadConfigs,
   policy: KnownPolicy,
   now: number,
-  batch: Moment["batch"],
   seen?: ConfigView,
-): RolloutPlan {
+): RolloutPlan | CandidatePlan {
   const { object, workload } = found;
   const moment: Moment = {
     now,
     changes: changesSince(found, read, now),
     lastWrite: undefined,
     progressSince: statusProgressSince(object, workload),
-    batch: policy.pacing.maxConcurrent === 0 ? undefined : batch,
   };
   const readable = { ...workload, references: readableReferences(workload.references, read) };
   return planRollout(readable, lookupIn(read), policyOf(policy), seen, moment);

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listAll } from "./list-all.ts";
-import { type ReadFailure, toReadFailure, inScope } from "./read-result.ts";
+import { inScope, type ReadFailure, toReadFailure } from "./read-result.ts";
 
 /** Another controller that rolls workloads when their configuration changes. Together with Wave, a workload could roll twice. */
 export interface OtherController {

@@ -40,7 +40,7 @@ async function read() {
 }
 
 describe("the Pods of a workload", () => {
-  it("are those that it owns, a Deployment by its ReplicaSets, but for those that have ended or are being deleted", async () => {
+  it("are the Pods that it owns, also through ReplicaSets, without ended or deleted Pods", async () => {
     const byHash = { labels: { "pod-template-hash": "abc12" } };
     const deployment = { kind: "ReplicaSet", name: "web-front-abc12" };
     await createPod("a", deployment, "new", byHash);
@@ -60,7 +60,7 @@ describe("the Pods of a workload", () => {
     expect(count("StatefulSet", "db")).toEqual({ total: 1, current: 1 });
   });
 
-  it("are selected as the workload selects them", () => {
+  it("are selected by the selector of the workload", () => {
     const expression = (key: string, operator: string, values?: readonly string[]) => ({
       key,
       operator,
@@ -80,7 +80,7 @@ describe("the Pods of a workload", () => {
   });
 
   it.each([undefined, "text", { matchLabels: "x", matchExpressions: 3 }, { matchExpressions: [null, { key: 1 }] }])(
-    "is nothing of %j, which a custom resource may have",
+    "have no selector if it is %j, as a custom resource may have",
     (selector) => {
       expect(podSelector(selector)).toBe("");
     },

@@ -7,8 +7,8 @@ import type { Policy } from "../../domain/policy/policy.ts";
 import type { ConfigKind } from "../../domain/references/references.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { mapBounded } from "./map-bounded.ts";
 import { listAll } from "./list-all.ts";
+import { mapBounded } from "./map-bounded.ts";
 import { type UnreadConfig, unreadConfig } from "./read-configs.ts";
 import { readProviderClasses } from "./read-provider-classes.ts";
 
@@ -58,8 +58,7 @@ async function namesOf(client: ApiClient, kind: ConfigKind, namespace: string): 
 /** Returns the workload with its regular expressions replaced by references to the matching objects. Returns the same workload if it has no expressions or the matches exceed a limit. */
 export function withMatches(workload: Workload, policy: Pick<Policy, "namesMatching">): Workload {
   const { references, limitExceeded } = matchedReferences(workload, policy);
-  if (workload.peer === undefined || references === workload.references || limitExceeded !== undefined)
-    return workload;
+  if (workload.peer === undefined || references === workload.references || limitExceeded !== undefined) return workload;
   return { ...workload, references, peer: { ...workload.peer, patterns: [] } };
 }
 

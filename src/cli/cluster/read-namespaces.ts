@@ -6,8 +6,8 @@ import { isForbidden, isNotFound } from "../../kube/api/errors.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import { mapBounded } from "./map-bounded.ts";
 import { listAll } from "./list-all.ts";
+import { mapBounded } from "./map-bounded.ts";
 
 /** The policies that Namespaces set for their workloads. */
 export interface ReadNamespaces {

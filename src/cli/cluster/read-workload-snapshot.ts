@@ -60,12 +60,7 @@ export async function readWorkloadSnapshot(
 
 /** Reports whether only other workloads of the batch can hold this workload. They are many, so they are read only in this case. */
 function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
-  let reachesBatches = false;
-  planLive(found, read, policy, now, () => {
-    reachesBatches = true;
-    return undefined;
-  });
-  return reachesBatches;
+  return planLive(found, read, policy, now).outcome === "candidate";
 }
 
 /** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
@@ -84,11 +79,9 @@ async function withOthers({ client }: Cluster, asked: WorkloadSnapshot): Promise
     const read = await readManyConfigs(client, objects, policy.compatibility);
     const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
     let others: readonly string[] = [];
-    planLive(asked.found, asked.read, asked.policy, now, (workload, changed) => {
-      const group = holderOf(workload, changed);
-      others = group === undefined ? [] : batchNotes(group);
-      return undefined;
-    });
+    const plan = planLive(asked.found, asked.read, asked.policy, now);
+    const group = plan.outcome === "candidate" ? holderOf(asked.found.workload, plan.changed) : undefined;
+    if (group !== undefined) others = batchNotes(group);
     return { ...asked, batch: holdOf, others, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
   } catch (error) {
     return { ...asked, gaps: [...asked.gaps, othersUnknown(errorText(error))] };

@@ -1,11 +1,11 @@
 import { objectsToRead } from "../../domain/config/cross-namespace.ts";
 import { workloadKey } from "../../domain/model/workload.ts";
 import { batchesNow } from "./batches-now.ts";
-import { mapBounded } from "./map-bounded.ts";
 import type { Cluster } from "./cluster-command.ts";
 import type { WorkloadSnapshot } from "./explanation.ts";
 import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
+import { mapBounded } from "./map-bounded.ts";
 import { type ReadPods, readPods } from "./pods.ts";
 import { readManyConfigs } from "./read-configs.ts";
 import { readNames, withMatches } from "./read-names.ts";
@@ -52,7 +52,10 @@ export async function readWorkloadSnapshots(
   const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
   const [read, pods, refused] = await Promise.all([
     readManyConfigs(client, objects, policy.compatibility),
-    mapBounded(namespacesRead, async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const),
+    mapBounded(
+      namespacesRead,
+      async (each) => [each, await readPods(client, { namespace: each }, flags.kinds)] as const,
+    ),
     readRefusedPods(client, found),
   ]);
   const podsOf = new Map<string, ReadPods>(pods);

@@ -3,9 +3,9 @@ import type { DirectiveContext } from "../../domain/compatibility/directives.ts"
 import { standardForm } from "../../domain/model/kind-row.ts";
 import {
   toWorkload,
+  toWorkloadIfValid,
   type Workload,
   type WorkloadObject,
-  toWorkloadIfValid,
   workloadKey,
 } from "../../domain/model/workload.ts";
 import { formatList } from "../../domain/syntax/wording.ts";

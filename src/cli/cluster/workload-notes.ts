@@ -26,15 +26,15 @@ function rolloutNotes({ spec }: WorkloadObject): readonly string[] {
     notes.push("The workload is scaled to zero. There are no Pods to replace.");
   const { updateStrategy } = fieldsOf(spec);
   const { type, rollingUpdate } = fieldsOf(updateStrategy);
-  if (type === "OnDelete") notes.push("The update strategy is OnDelete. Kubernetes replaces a Pod after you delete it.");
+  if (type === "OnDelete")
+    notes.push("The update strategy is OnDelete. Kubernetes replaces a Pod after you delete it.");
   const partition = numberOf(fieldsOf(rollingUpdate).partition) ?? 0;
-  if (partition > 0) notes.push(`The partition is ${partition}. Kubernetes does not replace Pods with a lower ordinal.`);
+  if (partition > 0)
+    notes.push(`The partition is ${partition}. Kubernetes does not replace Pods with a lower ordinal.`);
   return notes;
 }
 
 function schedulingHoldNotes(workload: Workload): readonly string[] {
   if (isSchedulingHeld(workload)) return ["The scheduling hold is closed. New Pods stay pending."];
-  return hasSchedulingHold(workload)
-    ? ["Another client opened the scheduling hold. Its annotation is left over."]
-    : [];
+  return hasSchedulingHold(workload) ? ["Another client opened the scheduling hold. Its annotation is left over."] : [];
 }

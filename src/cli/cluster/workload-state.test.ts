@@ -5,7 +5,7 @@ import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/r
 import { toWorkload, type WorkloadObject } from "../../domain/model/workload.ts";
 import { kubernetesReasonOf } from "./kubernetes-reason.ts";
 import type { PodCount } from "./pods.ts";
-import { desiredPods, assessState, statusProgressSince } from "./workload-state.ts";
+import { assessState, desiredPods, statusProgressSince } from "./workload-state.ts";
 
 /** Where an object of a kind stands that Wave wrote a day ago, of whose Pods so many are current. */
 function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], podCount: PodCount) {
@@ -21,43 +21,43 @@ function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], po
   });
 }
 
-describe("where a Rollout stands", () => {
+describe("the state of a Rollout", () => {
   const at = (phase: string, podCount: PodCount) =>
     standing("rollouts.argoproj.io", { spec: { replicas: 2 }, status: { observedGeneration: "3", phase } }, podCount);
 
-  it("is that it is current as soon as it is healthy, though Pods of before are kept for a while", () => {
+  it("is current as soon as it is healthy, although previous Pods stay for a while", () => {
     expect(at("Healthy", { current: 2, total: 4 }).state).toBe("current");
     expect(at("Healthy", { current: 1, total: 4 }).state).toBe("behind");
   });
 
-  it("is that it is rolled for as long as it waits at a step", () => {
+  it("is rolling while it waits at a step", () => {
     expect(at("Paused", { current: 1, total: 2 }).state).toBe("rolling");
   });
 
-  it("is that it failed where its status says so", () => {
+  it("is failed if its status reports it", () => {
     const failed = at("Degraded", { current: 0, total: 2 });
     expect(failed).toMatchObject({ state: "failed", because: "Degraded" });
-    expect(failed.message).toBe("its status says Degraded: 0 of 2 Pods run with the current configuration");
+    expect(failed.message).toBe("The status reports Degraded. 0 of 2 Pods run with the current configuration.");
   });
 });
 
-describe("where a CloneSet stands", () => {
+describe("the state of a CloneSet", () => {
   const at = (updateStrategy: object, updatedReplicas: number) => {
     const status = { observedGeneration: 3, replicas: 3, availableReplicas: 3, updatedReplicas };
     const spec = { replicas: 3, updateStrategy };
     return standing("clonesets.apps.kruise.io", { spec, status }, { current: updatedReplicas, total: 3 });
   };
 
-  it("tells what keeps its Pods as they are", () => {
+  it("names the setting that keeps old Pods", () => {
     expect(at({ partition: "99%" }, 1)).toMatchObject({ state: "behind", because: "partition" });
     expect(at({ paused: true, partition: 0 }, 0)).toMatchObject({ state: "behind", because: "paused" });
     expect(at({ partition: 0 }, 3)).toMatchObject({ state: "current" });
   });
 });
 
-describe("what is told of a custom resource whose definition lets anything through", () => {
+describe("the state of a custom resource with a malformed status", () => {
   it.each(["text", null, 3, [], { conditions: {} }, { conditions: [null, "text", { type: 1 }] }])(
-    "is nothing where its status is %j, and no command ends with it",
+    "is empty for the status %j, without an error",
     (status) => {
       const object = { spec: { replicas: "many" }, status } as unknown as WorkloadObject;
       expect(kubernetesReasonOf(object)).toBeNull();
@@ -66,7 +66,7 @@ describe("what is told of a custom resource whose definition lets anything throu
     },
   );
 
-  it("is what it says in the fields of built-in kinds", () => {
+  it("comes from the fields of built-in kinds", () => {
     const conditions = [{ type: "Progressing", status: "True", lastUpdateTime: "2026-01-31T12:00:00Z" }];
     const object = { spec: { replicas: 3 }, status: { conditions } } as WorkloadObject;
     expect(statusProgressSince(object, { rolledAt: 7 })).toBe(Date.parse("2026-01-31T12:00:00Z"));

@@ -1,6 +1,6 @@
 import type { Hold } from "../../domain/decision/hold.ts";
 import { fieldsOf, numberOf } from "../../domain/model/kinds/replica-counts.ts";
-import { podsCarryHash, type Workload, type WorkloadObject } from "../../domain/model/workload.ts";
+import type { Workload, WorkloadObject } from "../../domain/model/workload.ts";
 import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
@@ -82,7 +82,7 @@ function assessRollout(facts: StateFacts): AssessedState {
     const message = sentences("The rollout exceeds --rollout-timeout", count);
     return { state: "failed", because: word ?? "timeout", message, since };
   }
-  if (!podsCarryHash(workload)) return { state: "current", because: "", message: "", since };
+  if (!workload.strategy.podsCarryHash) return { state: "current", because: "", message: "", since };
   if (podCount === undefined) {
     const why = pods.state === "unread" ? `: ${pods.why}` : "";
     return { state: "unknown", because: "pods", message: sentences(`Cannot read the Pods${why}`), since: undefined };

@@ -215,8 +215,8 @@ function inOrderOf(shell: Shell): (a: string, b: string) => number {
 }
 
 it.each([
-  { args: [], says: "error: name a shell: bash, zsh or fish\n" },
-  { args: ["tcsh"], says: 'error: "tcsh" is not bash, zsh or fish\n' },
+  { args: [], says: "error: no shell given; use bash, zsh or fish\n" },
+  { args: ["tcsh"], says: 'error: "tcsh" is not a supported shell; use bash, zsh or fish\n' },
 ])("wave completion refuses $args in one line", async ({ args, says }) => {
   expect(await runWave(["completion", ...args])).toEqual({ code: 2, out: "", err: says });
 });

@@ -41,8 +41,8 @@ function start(...args: string[]) {
   return { child, ended, said };
 }
 
-/** A sandbox of the test's own that plays somebody's cluster, and a kubeconfig for it. */
-async function somebodysCluster(): Promise<{ sandbox: Sandbox; kubeconfig: string }> {
+/** Starts a sandbox that stands in for a real cluster, and writes a kubeconfig for it. */
+async function realCluster(): Promise<{ sandbox: Sandbox; kubeconfig: string }> {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
   const folder = mkdtempSync(join(tmpdir(), "wave-demo-test-"));
@@ -59,7 +59,7 @@ async function demoNamespaces({ url }: Sandbox): Promise<readonly string[]> {
 }
 
 describe("wave demo", () => {
-  it("tells a story in which everything happens as it says, in less than 10 seconds", async () => {
+  it("runs all steps with the expected results in less than 10 seconds", async () => {
     const from = performance.now();
     const { child, ended } = start();
     let waited = 0;
@@ -70,7 +70,7 @@ describe("wave demo", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(performance.now() - from - waited).toBeLessThan(10_000);
     const lines = [
-      /no cluster is touched/,
+      /No real cluster is used/,
       /^1\. /m,
       /\$ kubectl apply -f examples\/nginx.yaml/,
       /hash +v2:[0-9a-f]{8} /,
@@ -82,12 +82,12 @@ describe("wave demo", () => {
       /ReplicaSet +web-\S+ → web-\S+\n/,
       /Pod +web-\S+ → web-\S+\n/,
       /^3\. /m,
-      /hash +v2:[0-9a-f]{8}, as before/,
-      /Pod +web-\S+, as before/,
+      /hash +v2:[0-9a-f]{8} \(unchanged\)/,
+      /Pod +web-\S+ \(unchanged\)/,
       /^4\. /m,
       /Event +ConfigChanged +rolled out because Secret "web-token"/,
       /Pod +web-\S+ → web-\S+\n/,
-      /^3 changes, .* 2 rollouts\. \d+\.\d s\./m,
+      /^Done in \d+\.\d s: 3 changes, .* 2 rollouts\./m,
       /wave demo --keep/,
     ];
     let rest = out;
@@ -98,15 +98,15 @@ describe("wave demo", () => {
     }
   });
 
-  it("shows no value of a Secret and no colours where no person reads", async () => {
+  it("prints no value of a Secret, and no colours if the output is not a terminal", async () => {
     const { out } = await start().ended;
     expect(out).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/); // the token is a UUID
     expect(out).not.toContain(String.fromCharCode(27));
   });
 
-  it("leaves everything running with --keep, until Ctrl-C, and nothing after that", async () => {
+  it("keeps everything running with --keep until Ctrl-C, and then removes it", async () => {
     const { child, ended, said } = start("--keep");
-    const story = await said("What Wave does until then");
+    const story = await said("Log of Wave:");
     const kubeconfig = /--kubeconfig (\S+) edit configmap web-page/.exec(story)?.[1] ?? "";
     const { server } = JSON.parse(readFileSync(kubeconfig, "utf8")).clusters[0].cluster;
     await fetch(`${server}/api/v1/namespaces/default/configmaps/web-page`, {
@@ -120,14 +120,14 @@ describe("wave demo", () => {
     expect(existsSync(kubeconfig)).toBe(false);
   });
 
-  it("refuses what is no flag, in one line", async () => {
-    expect(await start("now").ended).toEqual({ code: 2, out: "", err: 'error: "now" is not a flag\n' });
+  it("rejects an unexpected argument in one line", async () => {
+    expect(await start("now").ended).toEqual({ code: 2, out: "", err: 'error: unexpected argument "now"; see wave demo --help\n' });
   });
 });
 
 describe("wave demo on a cluster", () => {
-  it("happens in a namespace of its own, which is gone afterwards", async () => {
-    const { sandbox, kubeconfig } = await somebodysCluster();
+  it("runs in a temporary namespace and removes it", async () => {
+    const { sandbox, kubeconfig } = await realCluster();
     const { code, out, err } = await start("--kubeconfig", kubeconfig).ended;
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const namespace = /in namespace (wave-demo-[0-9a-f]+)/.exec(out)?.[1];
@@ -137,8 +137,8 @@ describe("wave demo on a cluster", () => {
     expect(new Set(elsewhere.map(({ resource }) => resource))).toEqual(new Set(["/version", "namespaces"]));
   });
 
-  it("leaves nothing when it is interrupted in the middle", async () => {
-    const { sandbox, kubeconfig } = await somebodysCluster();
+  it("leaves nothing if a signal interrupts it", async () => {
+    const { sandbox, kubeconfig } = await realCluster();
     sandbox.faults.add({
       match: ({ method, path }) => method === "PATCH" && path.includes("/configmaps"),
       action: { type: "blackHole" },
@@ -151,8 +151,8 @@ describe("wave demo on a cluster", () => {
     expect(await demoNamespaces(sandbox)).toEqual([]);
   });
 
-  it("leaves nothing when its reader goes away", async () => {
-    const { sandbox, kubeconfig } = await somebodysCluster();
+  it("leaves nothing if its reader is gone", async () => {
+    const { sandbox, kubeconfig } = await realCluster();
     const { child, ended, said } = start("--kubeconfig", kubeconfig);
     await said("1. ");
     child.stdout.destroy();
@@ -160,8 +160,8 @@ describe("wave demo on a cluster", () => {
     expect(await demoNamespaces(sandbox)).toEqual([]);
   });
 
-  it("says in one line which step failed and why, and leaves nothing", async () => {
-    const { sandbox, kubeconfig } = await somebodysCluster();
+  it("reports the failed step and its cause in one line, and leaves nothing", async () => {
+    const { sandbox, kubeconfig } = await realCluster();
     sandbox.faults.add({
       match: ({ method, path }) => method === "POST" && path.endsWith("/secrets"),
       action: { type: "status", status: 403 },
@@ -172,13 +172,13 @@ describe("wave demo on a cluster", () => {
     expect(await demoNamespaces(sandbox)).toEqual([]);
   });
 
-  it("notices when an edit that nobody reads changes the Deployment after all", async () => {
-    const { sandbox, kubeconfig } = await somebodysCluster();
+  it("fails if an edit that no Pod reads changes the Deployment", async () => {
+    const { sandbox, kubeconfig } = await realCluster();
     const isCreation = ({ method, path }: { method: string; path: string }) =>
       method === "POST" && path.endsWith("/configmaps");
     const { ended, said } = start("--kubeconfig", kubeconfig);
     const namespace = /in namespace (\S+),/.exec(await said("1. "))?.[1];
-    // What comes after the edit waits long enough for somebody to do what Wave must not.
+    // Delays what follows the edit, so that another client can change the Deployment.
     sandbox.faults.add({ match: isCreation, action: { type: "delay", ms: 1000 } });
     await said("change notes.txt");
     await fetch(`${sandbox.url}/apis/apps/v1/namespaces/${namespace}/deployments/web`, {
@@ -188,26 +188,26 @@ describe("wave demo on a cluster", () => {
     });
     expect(await ended).toMatchObject({
       code: 1,
-      err: "error: step 3: Deployment web was changed by an edit that none of its Pods sees\n",
+      err: "error: step 3: Deployment web changed, although no Pod reads the edited key\n",
     });
   });
 
-  it("says in one line that the cluster cannot be reached", async () => {
-    const { sandbox, kubeconfig } = await somebodysCluster();
+  it("reports in one line that the cluster is unreachable", async () => {
+    const { sandbox, kubeconfig } = await realCluster();
     await sandbox.close();
     const { code, out, err } = await start("--kubeconfig", kubeconfig).ended;
     expect({ code, out }).toEqual({ code: 3, out: "" });
-    expect(err).toMatch(/^error: the API server http:\/\/127.0.0.1:\d+ cannot be reached: .*ECONNREFUSED.*\n$/);
+    expect(err).toMatch(/^error: cannot reach API server http:\/\/127.0.0.1:\d+: .*ECONNREFUSED.*\n$/);
   });
 
-  it("says in one line that it may not create a namespace", async () => {
-    const { sandbox, kubeconfig } = await somebodysCluster();
+  it("reports in one line that it may not create a namespace", async () => {
+    const { sandbox, kubeconfig } = await realCluster();
     sandbox.faults.add({
       match: ({ method, path }) => method === "POST" && path.endsWith("/namespaces"),
       action: { type: "status", status: 403 },
     });
     const { code, err } = await start("--kubeconfig", kubeconfig).ended;
     expect(code).toBe(3);
-    expect(err).toMatch(/^error: the demo needs to create a namespace, and this user may not: .*\n$/);
+    expect(err).toMatch(/^error: you do not have permission to create a namespace, which the demo needs: .*\n$/);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createNarrator, describeChange, shortHash } from "./narrator.ts";
 
-function told(color: boolean): string {
+function written(color: boolean): string {
   let text = "";
   const narrator = createNarrator((part) => {
     text += part;
@@ -15,8 +15,8 @@ function told(color: boolean): string {
 }
 
 describe("a narrator", () => {
-  it("writes plain lines where nobody asks for colours", () => {
-    expect(told(false)).toBe(
+  it("writes plain lines without colours", () => {
+    expect(written(false)).toBe(
       [
         "1. An edit",
         "   $ kubectl edit configmap web   # another page",
@@ -29,15 +29,15 @@ describe("a narrator", () => {
     );
   });
 
-  it("says the same in colours", () => {
+  it("writes the same text with colours", () => {
     const esc = String.fromCharCode(27);
-    const plain = told(true).replaceAll(new RegExp(`${esc}\\[\\d+m`, "g"), "");
-    expect(told(true)).toContain(`${esc}[1m1. An edit${esc}[0m`);
-    expect(plain).toBe(told(false));
+    const plain = written(true).replaceAll(new RegExp(`${esc}\\[\\d+m`, "g"), "");
+    expect(written(true)).toContain(`${esc}[1m1. An edit${esc}[0m`);
+    expect(plain).toBe(written(false));
   });
 
-  it("says what stays as it was", () => {
-    expect(describeChange("a", "a")).toBe("a, as before");
+  it("marks an unchanged value", () => {
+    expect(describeChange("a", "a")).toBe("a (unchanged)");
   });
 
   it("shortens a hash to its tag and 8 digits", () => {

@@ -40,7 +40,7 @@ async function observed() {
 }
 
 describe("an observer of a namespace", () => {
-  it("resolves when what it waits for comes to be", async () => {
+  it("resolves when the probe finds a result", async () => {
     const { observer, create } = await observed();
     const pod = observer.until("a Pod", () => observer.pods()[0]?.metadata.name);
     await create(resources.configMaps, page);
@@ -49,16 +49,16 @@ describe("an observer of a namespace", () => {
     expect(hashOf(observer, "web")).toBeUndefined();
   });
 
-  it("says what it waited for in vain, when the time of a step is over and not before", async () => {
+  it("rejects with what it waited for when the time limit of a step is over, and not before", async () => {
     const { observer, clock } = await observed();
     const outcome = observer.until("another hash", () => undefined).catch((error: unknown) => error);
     await clock.advance(9999);
     expect(await Promise.race([outcome, "still waiting"])).toBe("still waiting");
     await clock.advance(1);
-    expect(await outcome).toEqual(new Error("waited 10 s in vain for another hash"));
+    expect(await outcome).toEqual(new Error("waited 10 s for another hash"));
   });
 
-  it("waits no longer than it is wanted", async () => {
+  it("stops to wait when its signal aborts", async () => {
     const { observer, stop } = await observed();
     const outcome = observer.until("another hash", () => undefined).catch((error: unknown) => error);
     const reason = new Error("not wanted");

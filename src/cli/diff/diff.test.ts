@@ -64,14 +64,14 @@ const deployment = (name: string, image: string, annotations: object = { [update
 });
 
 describe("wave diff", () => {
-  it("tells who would roll and through which keys, and nothing of what stays as it is", async () => {
+  it("lists the workloads that would roll with the changed keys, and no others", async () => {
     const { createConfigMap, createCurrent, diff } = await scene();
     await createConfigMap("page", "1");
     await createConfigMap("other", "1");
     await createCurrent("deployments/web");
     await createCurrent("deployments/other", { envFrom: [{ configMapRef: { name: "other" } }] });
     expect(await diff([configMap("page", { key: "1" })])).toEqual([]);
-    // Nobody has to know that Wave waits a moment for what else changes.
+    // The diff does not mention that Wave waits for the changes to settle.
     expect(await diff([configMap("page", { key: "2" })], "--settle=10s")).toMatchObject([{ effect: "roll" }]);
     expect(await diff([configMap("page", { key: "2", more: "3" }), configMap("other", { key: "1" })])).toMatchObject([
       {
@@ -85,31 +85,31 @@ describe("wave diff", () => {
     ]);
   });
 
-  it("tells in which wave each goes, and what holds others", async () => {
+  it("numbers the batches, and shows holds", async () => {
     const { createConfigMap, createCurrent, merge, diff } = await scene();
     await createConfigMap("page", "1");
     for (const name of ["a", "b", "c", "d"]) await createCurrent(`deployments/${name}`);
     await merge("deployments/b", { metadata: { annotations: { "wave.pusher.com/priority": "1" } } });
     await merge("deployments/d", { metadata: { annotations: { "wave.pusher.com/hold": "true" } } });
     const edit = [configMap("page", { key: "2" })];
-    const told = async (...args: readonly string[]) =>
+    const effects = async (...args: readonly string[]) =>
       (await diff(edit, ...args)).map(({ name, effect, batch, hold }) => [name, effect, batch, hold?.reason]);
-    expect(await told("--max-concurrent-rollouts=1")).toEqual([
+    expect(await effects("--max-concurrent-rollouts=1")).toEqual([
       ["b", "roll", 1, undefined],
       ["a", "roll", 2, undefined],
       ["c", "roll", 3, undefined],
       ["d", "held", null, "hold"],
     ]);
-    expect((await told("--max-concurrent-rollouts=0"))[0]).toEqual(["a", "roll", null, undefined]);
+    expect((await effects("--max-concurrent-rollouts=0"))[0]).toEqual(["a", "roll", null, undefined]);
     await merge("deployments/a", { spec: { paused: true } });
     expect((await diff(edit)).find(({ name }) => name === "a")).toMatchObject({
       effect: "roll",
       batch: null,
-      notes: ["it is paused: Kubernetes replaces its Pods when it is resumed"],
+      notes: ["The workload is paused. Kubernetes replaces the Pods after it is resumed."],
     });
   });
 
-  it("tells what changes by itself, what is new, and what would wait", async () => {
+  it("shows changed pod templates, new workloads, and workloads that would wait", async () => {
     const { createConfigMap, createCurrent, read, diff } = await scene();
     await createConfigMap("page", "1");
     await createCurrent("deployments/web");
@@ -117,18 +117,18 @@ describe("wave diff", () => {
     expect(await diff([deployment("web", "nginx")])).toEqual([]);
     expect(await diff([live])).toEqual([]);
     expect(await diff([deployment("web", "nginx:2"), configMap("page", { key: "2" })])).toMatchObject([
-      { effect: "template", reason: 'its pod template changes; ConfigMap "page" changed (key "key")' },
+      { effect: "template", reason: 'The pod template changes. ConfigMap "page" changed (key "key").' },
     ]);
     expect(await diff([deployment("next", "nginx"), deployment("ignored", "nginx", {})])).toMatchObject([
-      { name: "next", effect: "new" },
+      { name: "next", effect: "created" },
     ]);
     const broken = deployment("next", "nginx");
     broken.spec.template.spec.containers[0]?.envFrom.push({ configMapRef: { name: "missing" } });
-    expect(await diff([broken])).toMatchObject([{ effect: "waits", reason: expect.stringContaining('"missing"') }]);
-    expect((await diff([broken, configMap("missing", {})]))[0]?.effect).toBe("new");
+    expect(await diff([broken])).toMatchObject([{ effect: "waiting", reason: expect.stringContaining('"missing"') }]);
+    expect((await diff([broken, configMap("missing", {})]))[0]?.effect).toBe("created");
   });
 
-  it("follows a Namespace that opts in, and an object that is shared with readers elsewhere", async () => {
+  it("includes workloads that a Namespace opts in, and readers of shared objects in other namespaces", async () => {
     const [here, there] = [await scene(), await scene()];
     await here.createConfigMap("page", "1");
     await here.createWorkload("deployments/web", { annotations: { [updateOnConfigChange]: undefined } });
@@ -147,19 +147,19 @@ describe("wave diff", () => {
     ]);
   });
 
-  it("knows what is due already, and what is no longer when an edit is taken back", async () => {
+  it("knows what is due already, and what is no longer due after a revert", async () => {
     const { createConfigMap, createCurrent, editConfigMap, diff } = await scene();
     await createConfigMap("page", "1");
     await createCurrent("deployments/web");
     await editConfigMap("page", "2");
     expect(await diff([configMap("page", { key: "2" })])).toEqual([]);
     expect(await diff([configMap("page", { key: "3" })])).toMatchObject([
-      { effect: "roll", reason: 'it is due already, and ConfigMap "page" changed (key "key")' },
+      { effect: "roll", reason: 'Already due. ConfigMap "page" changed (key "key").' },
     ]);
-    expect(await diff([configMap("page", { key: "1" })])).toMatchObject([{ effect: "spared" }]);
+    expect(await diff([configMap("page", { key: "1" })])).toMatchObject([{ effect: "notDue" }]);
   });
 
-  it("tells of changes of what one may not read that they cannot be told, and of the others all the same", async () => {
+  it("reports unknown effects for unreadable objects, and all other effects", async () => {
     const { createConfigMap, createCurrent, run, namespace } = await scene();
     await createConfigMap("page", "1");
     const path = `${sandbox.url}/api/v1/namespaces/${namespace}/secrets`;
@@ -179,17 +179,17 @@ describe("wave diff", () => {
     const known = await run([configMap("page", { key: "hunter2" })], "-ojson");
     expect(known.code).toBe(1);
     expect(JSON.parse(known.out).workloads).toMatchObject([
-      { effect: "roll", reason: 'ConfigMap "page" changed (key "key"), if its Pods are current now' },
+      { effect: "roll", reason: 'ConfigMap "page" changed (key "key"). This assumes that its Pods are current now.' },
     ]);
     const unknown = await run([
       { apiVersion: "v1", kind: "Secret", metadata: { name: "db" }, stringData: { password: "hunter2" } },
     ]);
     sandbox.faults.clear();
-    expect(unknown).toMatchObject({ code: 3, out: expect.stringMatching(/could not read Secret "db"$/m) });
+    expect(unknown).toMatchObject({ code: 3, out: expect.stringMatching(/Cannot read Secret "db"\.$/m) });
     expect(known.out + known.err + unknown.out + unknown.err).not.toContain("hunter2");
   });
 
-  it("asks for many objects of a kind by a list, and says the same where it may only get them", async () => {
+  it("reads many objects by a list, with the same result if it may only get them", async () => {
     const { createConfigMap, createWorkload, run, namespace } = await scene();
     await createConfigMap("page", "1");
     const objects = (count: number) =>
@@ -199,24 +199,24 @@ describe("wave diff", () => {
       ]).flat();
     const create = async (from: number, to: number) => {
       for (let at = from; at < to; at++) {
-        // Every seventh of them is not there yet.
+        // Every seventh object does not exist yet.
         if (at % 7 === 0) continue;
         await createConfigMap(`page-${at}`, "1");
         await createWorkload(`deployments/web-${at}`, { spec: { replicas: 0 } });
       }
     };
-    const asked = async (count: number) => {
+    const requested = async (count: number) => {
       const before = sandbox.requests.length;
       const ended = await run(objects(count), "-ojson", "--max-concurrent-rollouts=0");
       const own = sandbox.requests.slice(before).filter(({ userAgent }) => userAgent.startsWith("wave-diff"));
       return { ...ended, requests: own.length };
     };
     await create(0, 20);
-    const few = await asked(20);
+    const few = await requested(20);
     await create(20, 100);
     const many = await asked(100);
     expect(few.requests).toBeGreaterThan(0);
-    // Each list has a few pages more.
+    // Each list has a few more pages.
     expect(many.requests).toBeLessThanOrEqual(few.requests + 10);
     const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/configmaps`);
     const remove = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
@@ -231,7 +231,7 @@ describe("wave diff", () => {
     expect(JSON.parse(many.out).workloads.length).toBeGreaterThan(50);
   });
 
-  it("does not say that nothing rolls where it may not list who could", async () => {
+  it("does not report that nothing rolls if it may not list the workloads", async () => {
     const { createConfigMap, createCurrent, run } = await scene();
     await createConfigMap("page", "1");
     await createCurrent("deployments/web");
@@ -242,10 +242,10 @@ describe("wave diff", () => {
     const { code, out } = await run([configMap("page", { key: "2" })]);
     remove();
     expect(code).toBe(3);
-    expect(out).toContain("Note: deployments in ");
+    expect(out).toContain("Note: Cannot list deployments in ");
   });
 
-  it("of one namespace alone it is sure, unless others may read what is shared", async () => {
+  it("is complete for one namespace, unless an object is shared with others", async () => {
     const { createConfigMap, createCurrent, run } = await scene();
     await createConfigMap("page", "1");
     await createCurrent("deployments/web");
@@ -255,12 +255,12 @@ describe("wave diff", () => {
     const alone = await run([configMap("page", { key: "1" })]);
     const shared = await run([configMap("page", { key: "1" }, { annotations: { [sharedWith]: "elsewhere" } })]);
     remove();
-    expect(alone).toEqual({ code: 0, out: "No workload would roll.\n", err: "" });
+    expect(alone).toEqual({ code: 0, out: "No workload is affected.\n", err: "" });
     expect(shared.code).toBe(3);
-    expect(shared.err).toContain("daemonsets, deployments and statefulsets of other namespaces are not known here, ");
+    expect(shared.err).toContain("Cannot list daemonsets, deployments and statefulsets in other namespaces, ");
   });
 
-  it("tells what changes for hashes under a key that it may not read, as far as that can be told", async () => {
+  it("shows the changes for hashes under a key that it may not read, with the assumption", async () => {
     const { createConfigMap, createCurrent, merge, run } = await scene();
     await createConfigMap("page", "1");
     await createCurrent("deployments/web");
@@ -268,11 +268,11 @@ describe("wave diff", () => {
     await merge("deployments/web", { spec: { template: { metadata: { annotations } } } }, "wave");
     const { code, out } = await run([configMap("page", { key: "2" })]);
     expect(code).toBe(1);
-    expect(out).toContain('ConfigMap "page" changed (key "key"), if its Pods are current now');
+    expect(out).toContain('ConfigMap "page" changed (key "key"). This assumes that its Pods are current now.');
     expect(await run([configMap("page", { key: "1" })])).toMatchObject({ code: 0 });
   });
 
-  it("knows what a regular expression names only when the manifests are applied", async () => {
+  it("matches regular expressions against objects of the manifests", async () => {
     const { createConfigMap, createWorkload, explained, merge, diff } = await scene();
     const flags = ["--compatibility=stakater", "--reload-on-create"];
     await createConfigMap("page-a", "1");
@@ -314,22 +314,22 @@ describe("wave diff", () => {
   });
 
   it.each([
-    { text: "a: 1\nb: [1,\n", says: "f.yaml:3: it is not valid YAML (" },
+    { text: "a: 1\nb: [1,\n", says: "f.yaml:3: invalid YAML (" },
     {
       text: "kind: ConfigMap\n---\n\n# x\nkind: ConfigMap\n",
-      says: "f.yaml:1: it is no object of Kubernetes: it has no apiVersion",
+      says: "f.yaml:1: not a Kubernetes object: apiVersion is missing",
     },
-    { text: "---\n\n# x\napiVersion: v1\nkind: ConfigMap\n", says: "f.yaml:4: the ConfigMap has no metadata.name" },
+    { text: "---\n\n# x\napiVersion: v1\nkind: ConfigMap\n", says: "f.yaml:4: ConfigMap without metadata.name" },
     {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 1}\n",
-      says: "f.yaml:1: metadata.name is not a text: put it in quotes",
+      says: "f.yaml:1: metadata.name is not a string; put the value in quotes",
     },
     { text: "a: &a [*a]\n", says: "f.yaml:1: " },
     {
       text: "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]\n",
-      says: "f.yaml:1: it is not valid YAML: its aliases",
+      says: "f.yaml:1: invalid YAML: an alias",
     },
-    { text: `${"[".repeat(5_000)}1${"]".repeat(5_000)}`, says: "f.yaml:1: it is nested deeper" },
+    { text: `${"[".repeat(5_000)}1${"]".repeat(5_000)}`, says: "f.yaml:1: the document is nested deeper" },
     {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {port: 8080}\n",
       says: 'f.yaml:1: ConfigMap "default/a" is malformed: data has a value that is not a string, at key "port"',
@@ -337,9 +337,9 @@ describe("wave diff", () => {
     {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n",
       args: ["-n", "shop"],
-      says: 'f.yaml:1: ConfigMap "a" is in namespace "other", and --namespace says "shop"',
+      says: 'f.yaml:1: ConfigMap "a" is in namespace "other", but --namespace is "shop"',
     },
-  ])("refuses in one line with its place: $says", async ({ text, says, args = [] }) => {
+  ])("rejects a bad manifest in one line with its location: $says", async ({ text, says, args = [] }) => {
     const { env } = await scene();
     const file = join(mkdtempSync(join(tmpdir(), "wave-diff-")), "f.yaml");
     writeFileSync(file, text);
@@ -350,30 +350,30 @@ describe("wave diff", () => {
   });
 
   it.each([
-    { args: [], says: "say what to compare: -f FILE, a folder, or - for standard input" },
-    { args: ["web.yaml"], says: '"web.yaml" is not a flag; write -f web.yaml' },
-    { args: ["-f", "/does/not/exist"], says: "there is no file or folder /does/not/exist" },
-    { args: ["-f", "-"], says: "there is no manifest in standard input" },
-  ])("refuses $args in one line", async ({ args, says }) => {
+    { args: [], says: "no manifests given; use -f FILE, -f FOLDER, or -f - for standard input" },
+    { args: ["web.yaml"], says: 'unexpected argument "web.yaml"; use -f web.yaml' },
+    { args: ["-f", "/does/not/exist"], says: "file or folder /does/not/exist not found" },
+    { args: ["-f", "-"], says: "no manifest found in standard input" },
+  ])("rejects $args in one line", async ({ args, says }) => {
     const { env } = await scene();
     const { code, err } = await runWave(["diff", ...args], env);
     expect(code).toBe(2);
     expect(err).toContain(`error: ${says}`);
   });
 
-  it("leaves out hooks that no upgrade runs, and says when others are applied", async () => {
+  it("leaves out hooks that no upgrade runs, and notes when other hooks run", async () => {
     const { createConfigMap, createCurrent, run } = await scene();
     await createConfigMap("page", "1");
     await createCurrent("deployments/web");
     const hook = (when: string) => configMap("page", { key: "2" }, { annotations: { "helm.sh/hook": when } });
     expect(await run([hook("test")])).toMatchObject({
       code: 0,
-      out: 'No workload would roll.\nNote: ConfigMap "page" is a hook of Helm\'s for test: it is left out\n',
+      out: 'No workload is affected.\nNote: ConfigMap "page" is left out. It is a Helm hook for test.\n',
     });
     expect(await run([hook("pre-upgrade")])).toMatchObject({ code: 1, out: expect.stringContaining("at pre-upgrade") });
   });
 
-  it("writes a table for a pull request in which no name is anything but text", async () => {
+  it("renders names in a comment on a pull request as plain text only", async () => {
     const { createCurrent, run } = await scene();
     const evil = "a`|<img src=x>[x](http://x)@all\n# x";
     await createCurrent("deployments/web", {

@@ -2,6 +2,7 @@ import { configResources } from "../../cache/live/live-configs.ts";
 import type { StoredTemplateSource } from "../../cache/workloads/template-source-reads.ts";
 import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
+import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
 import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
@@ -115,7 +116,7 @@ async function overlaidWorkload(
   const after = inPlace(whole.after);
   const before = whole.before && inPlace(whole.before);
   // The Pods of a CronJob belong to its runs: the next run uses the new template.
-  const hasPods = row.rolledBy !== "run";
+  const hasPods = rolloutStrategies[row.strategy ?? "template"].hasPods;
   const changesTemplate = hasPods && before !== undefined && !equalJson(before.spec?.template, after.spec?.template);
   return { row, manifest, before, after, changesTemplate };
 }

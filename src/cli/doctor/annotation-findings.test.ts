@@ -13,12 +13,12 @@ function noted(annotations: Readonly<Record<string, string>>) {
   return workloadFindings(row, { metadata, spec: { template: "none" } } as unknown as WorkloadObject, defaultPolicy);
 }
 
-it("tells of a custom resource that asks for rolls and is malformed, and of no other that is", () => {
+it("reports a malformed custom resource only if it opts in", () => {
   expect(noted({ [updateOnConfigChange]: "true" }).mistakes).toEqual([
     {
       severity: "problem",
       where: { kind: "widgets.example.com", namespace: "shop", name: "lathe" },
-      what: expect.stringMatching(/^widgets\.example\.com "shop\/lathe" is malformed: .*; it is not rolled$/),
+      what: expect.stringMatching(/^widgets\.example\.com "shop\/lathe" is malformed: .*\. Wave does not roll the workload\.$/),
       fix: "kubectl edit -n shop widgets.example.com/lathe",
       needs: [],
     },

@@ -12,18 +12,18 @@ afterAll(() => sandbox.close());
 const scene = doctorScenes(sandbox, "doctor");
 
 describe("wave doctor", () => {
-  it("says of each thing where it is, what is wrong and what to do, and ends with 1", async () => {
+  it("prints object, state and next step of each problem, and ends with 1", async () => {
     const { run, env, createWorkload, namespace } = await scene();
     await createWorkload("deployments/api", { envFrom: [{ secretRef: { name: "db" } }] });
     const { code, out, err } = await run("doctor");
     expect(code).toBe(1);
-    // The sandbox has no reviews of access.
-    expect(err).toMatch(/^warning: access could not be checked in full [^\n]*\n$/);
+    // The sandbox has no access reviews.
+    expect(err).toMatch(/^warning: Incomplete checks: access\. [^\n]*\n$/);
     expect(out).toMatch(/^workloads {5}problem +1 problem$/m);
     expect(out).toContain(
       [
         `PROBLEM  deployment/api in ${namespace}`,
-        '  waiting for Secret "db"',
+        '  Waiting for Secret "db".',
         `  → kubectl create secret generic db -n ${namespace} --from-file=KEY=FILE`,
         "",
       ].join("\n"),
@@ -34,7 +34,7 @@ describe("wave doctor", () => {
     expect(sentences(narrow.out).filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it("says the same for programs", async () => {
+  it("prints the same for programs", async () => {
     const { run, diagnosed, namespace } = await scene();
     const diagnosis = await diagnosed();
     expect(diagnosis).toMatchObject({ version: 1 });
@@ -49,12 +49,12 @@ describe("wave doctor", () => {
       where: null,
       fix: expect.any(String),
     });
-    // It may tell of seconds.
+    // It may contain seconds.
     await eventually(async () => expect(parse((await run("doctor", "-o", "yaml")).out)).toEqual(await diagnosed()));
     expect(JSON.stringify(diagnosis)).not.toContain(namespace);
   });
 
-  it("finds what never reaches Wave: labels, other prefixes, values that are none", async () => {
+  it("finds labels, misspelt prefixes and invalid values", async () => {
     const { createWorkload, found } = await scene();
     const optIn = "wave.pusher.com/update-on-config-change";
     await createWorkload("deployments/label", { annotations: { [optIn]: undefined }, labels: { [optIn]: "true" } });
@@ -63,13 +63,13 @@ describe("wave doctor", () => {
     });
     await createWorkload("daemonsets/value", { annotations: { [optIn]: "yes" } });
     expect((await found("annotations")).toSorted()).toEqual([
-      `problem: annotation "wave.pusher.io/update-on-config-change" does nothing; did you mean ${optIn}?`,
+      `problem: Annotation "wave.pusher.io/update-on-config-change" has no effect. Did you mean ${optIn}?`,
       `problem: annotation ${optIn}: "yes" is neither "true" nor "false"; write "true" to opt in`,
-      `problem: label "${optIn}" does nothing: Wave reads annotations`,
+      `problem: Label "${optIn}" has no effect. Wave reads annotations, not labels.`,
     ]);
   });
 
-  it("finds it on ConfigMaps and Secrets, too, and shows nothing of what these hold", async () => {
+  it("finds them on ConfigMaps and Secrets without printing their values", async () => {
     const { merge, diagnosed, namespace } = await scene();
     const applied = { "kubectl.kubernetes.io/last-applied-configuration": '{"data":{"key":"hunter2"}}' };
     await merge("configmaps/page", {
@@ -81,14 +81,14 @@ describe("wave doctor", () => {
       check: "annotations",
       severity: "problem",
       where: { kind: "ConfigMap", namespace, name: "page" },
-      what: 'annotation wave.pusher.com/ignore: "yes" is not "true" or "false"',
+      what: 'Annotation wave.pusher.com/ignore has invalid value "yes". Allowed: "true" or "false".',
       fix: `kubectl edit -n ${namespace} configmap/page`,
       needs: [],
     });
     expect(JSON.stringify(diagnosis)).not.toContain("hunter2");
   });
 
-  it("finds a scheduling hold that is left on a workload which opted out, and none that Wave still keeps", async () => {
+  it("finds a scheduling hold that is left on a workload that opted out", async () => {
     const { merge, createWorkload, found, namespace } = await scene();
     const schedulingHeld = {
       "wave.pusher.com/scheduling-disabled": "",
@@ -101,7 +101,7 @@ describe("wave doctor", () => {
     };
     await createWorkload("deployments/held", { annotations: schedulingHeld, spec: { template } });
     expect(await found("leftovers")).toEqual([
-      "problem: its Pods stay pending: a scheduling hold of Wave's is left on it, which Wave opens where it runs",
+      "problem: New Pods stay pending. A scheduling hold of Wave is left over. Wave removes it when Wave runs.",
     ]);
     const path = `${sandbox.url}/api/v1/namespaces/${namespace}`;
     const annotations = { "wave.pusher.com/update-on-config-change": "true" };
@@ -114,11 +114,11 @@ describe("wave doctor", () => {
     expect(await found("leftovers")).toHaveLength(1);
   });
 
-  it("tells of the finalizer of an early Wave, but where Wave keeps or removes it itself", async () => {
+  it("reports the finalizer of an old Wave, unless Wave keeps or removes it", async () => {
     const { merge, found, diagnosed } = await scene();
     await merge("deployments/web", { metadata: { finalizers: ["wave.pusher.com/finalizer"] } });
     expect(await found("leftovers")).toEqual([
-      expect.stringMatching(/^warning: finalizer wave\.pusher\.com\/finalizer /),
+      expect.stringMatching(/^warning: [Ff]inalizer wave\.pusher\.com\/finalizer /),
     ]);
     for (const flag of ["--owner-references", "--migrate-legacy"]) {
       const { findings } = await diagnosed(flag);
@@ -126,28 +126,28 @@ describe("wave doctor", () => {
     }
   });
 
-  it("tells of a kind that Wave is to roll and the API server does not serve", async () => {
+  it("reports a kind that --workload-kinds names and the API server does not serve", async () => {
     const { createWave, found } = await scene();
     await createWave("--workload-kinds=rollouts.argoproj.io");
     expect(await found("api")).toContain(
-      "warning: --workload-kinds names rollouts.argoproj.io, which the API server does not serve: nothing of it is rolled",
+      "warning: Wave cannot roll rollouts.argoproj.io. --workload-kinds names this kind, but the API server does not serve it.",
     );
   });
 
-  it("tells of the key of hashes that is gone, or not Wave's, and never what is in it", async () => {
+  it("reports a hash key that is missing or not from Wave, without printing it", async () => {
     const { createWave, namespace, found } = await scene();
     await createWave(`--hash-key-secret=${namespace}/wave-hash-key`);
-    expect(await found("flags")).toEqual([expect.stringMatching(/^problem: it does not exist: /)]);
+    expect(await found("flags")).toEqual([expect.stringMatching(/^problem: The Secret does not exist\. /)]);
     const secret = { metadata: { name: "wave-hash-key" }, stringData: { key: "hunter2" } };
     const path = `${sandbox.url}/api/v1/namespaces/${namespace}/secrets`;
     const headers = { "content-type": "application/json" };
     await fetch(path, { method: "POST", headers, body: JSON.stringify(secret) });
-    const [told = ""] = await found("flags");
-    expect(told).toMatch(/^problem: Secret "wave-hash-key" .* was not made by Wave/);
-    expect(told).not.toContain("hunter2");
+    const [finding = ""] = await found("flags");
+    expect(finding).toMatch(/^problem: Secret "wave-hash-key" .* was not made by Wave/);
+    expect(finding).not.toContain("hunter2");
   });
 
-  it("asks hardly more often for a hundred workloads than for three", async () => {
+  it("makes hardly more requests for a hundred workloads than for three", async () => {
     const { diagnosed, createWorkload } = await scene();
     const asked = async () => {
       const before = sandbox.requests.length;
@@ -161,7 +161,7 @@ describe("wave doctor", () => {
     expect(await asked()).toBeLessThanOrEqual(few + 6);
   });
 
-  it("says what it could not look at and what that takes, goes on with the rest, and never ends as where all is well", async () => {
+  it("reports incomplete checks with their missing permissions, runs all others, and ends with 3", async () => {
     const { run, diagnosed, namespace } = await scene();
     const end = sandbox.faults.add({
       match: ({ path }) => /secrets|pods|\/deployments$|namespaces$/.test(path),
@@ -172,50 +172,50 @@ describe("wave doctor", () => {
     end();
     expect(code).toBe(3);
     expect(out).toMatch(/^wave +unchecked +1 not checked$/m);
-    expect(out).toMatch(/leader and webhook: you may not list deployments in all namespaces\n/);
+    expect(out).toMatch(/leader and webhook\. you do not have permission to list deployments in all namespaces\.\n/i);
     expect(out).toMatch(/^leftovers +unchecked +1 not checked$/m);
     expect(err).toMatch(
-      /^warning: access, wave, workloads, annotations, others and leftovers could not be checked in full: that takes "list deployments in all namespaces", [^\n]*\n$/,
+      /^warning: Incomplete checks: access, wave, workloads, annotations, others and leftovers\. Missing permissions: "list deployments in all namespaces", [^\n]*\n$/,
     );
     expect(findings).toContainEqual({
       check: "annotations",
       severity: "unchecked",
       where: null,
-      what: `what is written on secrets: you may not list secrets in ${namespace}`,
+      what: `Annotations of secrets were not checked. You do not have permission to list secrets in ${namespace}.`,
       fix: null,
       needs: [`list secrets in ${namespace}`],
     });
   });
 
-  it("takes nothing for healthy where nothing may be looked at", async () => {
+  it("reports no check as ok if every request is denied", async () => {
     const { run, namespace } = await scene();
     const match = ({ path }: { readonly path: string }) => path !== "/version";
     const end = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
     const { code, out, err } = await run("doctor");
     end();
     expect(code).toBe(3);
-    const results = out.split("\n\n")[0]?.split("\n").slice(1);
+    const results = out.split("\n\n").at(-1)?.trimEnd().split("\n").slice(1);
     expect(results?.filter((line) => !/ unchecked /.test(line))).toEqual([]);
     expect(err).toContain(`"create selfsubjectaccessreviews"`);
     expect(err).toContain(`"get namespaces/${namespace}"`);
   });
 
-  it("shows a person some of what a program gets all of", async () => {
+  it("limits the findings for people, but not for programs", async () => {
     const { run, createWorkload, diagnosed } = await scene();
     for (let at = 0; at < 23; at++)
       await createWorkload(`deployments/w${at}`, { envFrom: [{ secretRef: { name: "db" } }] });
-    expect((await run("doctor")).out).toContain("\n3 more of workloads: -o json has all.\n");
+    expect((await run("doctor")).out).toContain("\n3 more findings of check workloads. To see all: -o json.\n");
     expect((await diagnosed()).findings.filter(({ check }) => check === "workloads")).toHaveLength(23);
   });
 
-  it("says that a namespace does not exist", async () => {
+  it("reports a namespace that does not exist", async () => {
     const { env } = await scene();
     const { code, out } = await runWave(["doctor", "-n", "shpo"], env);
     expect(code).toBe(1);
-    expect(out).toContain("\nPROBLEM  namespace/shpo\n  it does not exist\n  → kubectl create namespace shpo\n");
+    expect(out).toContain("\nPROBLEM  namespace/shpo\n  The namespace does not exist.\n  → kubectl create namespace shpo\n");
   });
 
-  it("ends with 3 where nobody answers, and with 2 where it is called wrongly", async () => {
+  it("ends with 3 if the API server is unreachable, and with 2 for a usage error", async () => {
     const nobody = kubeconfigFile({
       ...sandbox.kubeconfig(),
       clusters: [{ name: "sandbox", cluster: { server: "http://127.0.0.1:1" } }],
@@ -223,7 +223,7 @@ describe("wave doctor", () => {
     expect((await runWave(["doctor"], { KUBECONFIG: nobody })).code).toBe(3);
     expect(await runWave(["doctor", "deployment/web"], { KUBECONFIG: nobody })).toMatchObject({
       code: 2,
-      err: 'error: "deployment/web" is not a flag; -n and -A say where to look\n',
+      err: 'error: unexpected argument "deployment/web"; use -n NAMESPACE or -A\n',
     });
   });
 });

@@ -5,7 +5,7 @@ import { intendedAnnotation, misplacedAnnotations, misusedAnnotations } from "./
 const web = { kind: "Deployment", namespace: "shop", name: "web" };
 const nothing = { annotations: {}, labels: {} };
 
-describe("what was meant for Wave", () => {
+describe("a misspelt annotation of Wave", () => {
   it.each([
     ["wave.pusher.io/update-on-config-change", "wave.pusher.com/update-on-config-change"],
     ["waves.pusher.com/hold", "wave.pusher.com/hold"],
@@ -13,7 +13,7 @@ describe("what was meant for Wave", () => {
     ["wavepusher.com/windw", "wave.pusher.com/window"],
     ["pusher.com/extra-configmaps", "wave.pusher.com/extra-configmaps"],
     ["update-on-config-change", "wave.pusher.com/update-on-config-change"],
-  ])("is read out of %s", (written, right) => {
+  ])("is recognized in %s", (written, right) => {
     expect(intendedAnnotation(written)).toBe(right);
   });
 
@@ -25,11 +25,11 @@ describe("what was meant for Wave", () => {
     "team.example.com/update-on-config-change",
     "deployment.kubernetes.io/revision",
     `wave.pusher.io/${"a".repeat(80)}`,
-  ])("is not read out of %s", (written) => {
+  ])("is not recognized in %s", (written) => {
     expect(intendedAnnotation(written)).toBeUndefined();
   });
 
-  it("is told with the command that writes it where it counts", () => {
+  it("is reported with the command that writes the correct annotation", () => {
     const labels = { "wave.pusher.com/update-on-config-change": "true" };
     expect(misplacedAnnotations(web, { ...nothing, labels })).toMatchObject([
       {
@@ -43,33 +43,33 @@ describe("what was meant for Wave", () => {
     );
   });
 
-  it("fills no screen, however much of it there is", () => {
+  it("is reported a limited number of times", () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`wave.pusher.io/a${at}`, ""]));
     const found = misplacedAnnotations(web, { annotations: many, labels: many, templateAnnotations: many });
     expect(found).toHaveLength(3 * 4);
-    expect(found[3]?.what).toBe("more like these");
+    expect(found[3]?.what).toBe("The object has more annotations or labels like these.");
   });
 });
 
 describe("annotations of a Namespace", () => {
   const shop = { kind: "Namespace", namespace: null, name: "shop" };
-  const told = (annotations: Record<string, string>) =>
+  const found = (annotations: Record<string, string>) =>
     misusedAnnotations("namespace", shop, annotations).map(({ what }) => what);
 
-  it("are told where they mean nothing there, or cannot be read", () => {
-    expect(told({ "wave.pusher.com/mod": "observe" })).toEqual([
-      'annotation "wave.pusher.com/mod" is not known; did you mean wave.pusher.com/mode?',
+  it("are reported if they have no effect there, or an invalid value", () => {
+    expect(found({ "wave.pusher.com/mod": "observe" })).toEqual([
+      'Annotation "wave.pusher.com/mod" is unknown. Did you mean wave.pusher.com/mode?',
     ]);
-    expect(told({ "wave.pusher.com/approved": "12345678" })).toEqual([
-      'annotation "wave.pusher.com/approved" has no effect on a Namespace',
+    expect(found({ "wave.pusher.com/approved": "12345678" })).toEqual([
+      'Annotation "wave.pusher.com/approved" has no effect on a Namespace.',
     ]);
-    expect(told({ "wave.pusher.com/update-on-config-change": "yes" })).toEqual([
-      'annotation wave.pusher.com/update-on-config-change: "yes" is not "true" or "false"',
+    expect(found({ "wave.pusher.com/update-on-config-change": "yes" })).toEqual([
+      'Annotation wave.pusher.com/update-on-config-change has invalid value "yes". Allowed: "true" or "false".',
     ]);
-    expect(told({ "wave.pusher.com/hold": "maybe", "example.com/hold": "maybe" })).toHaveLength(1);
+    expect(found({ "wave.pusher.com/hold": "maybe", "example.com/hold": "maybe" })).toHaveLength(1);
   });
 
-  it("are not told where they are right, nor where they are empty", () => {
+  it("are not reported if they are valid or empty", () => {
     const right = {
       "update-on-config-change": "true",
       hold: "false",
@@ -78,7 +78,7 @@ describe("annotations of a Namespace", () => {
       mode: "",
     };
     expect(
-      told(Object.fromEntries(Object.entries(right).map(([name, value]) => [`wave.pusher.com/${name}`, value]))),
+      found(Object.fromEntries(Object.entries(right).map(([name, value]) => [`wave.pusher.com/${name}`, value]))),
     ).toEqual([]);
     expect(Object.keys(right).every((name) => userAnnotations[name]?.places.includes("namespace"))).toBe(true);
   });
@@ -86,18 +86,18 @@ describe("annotations of a Namespace", () => {
 
 describe("annotations of a ConfigMap or Secret", () => {
   const page = { kind: "ConfigMap", namespace: "shop", name: "page" };
-  const told = (annotations: Record<string, string>) =>
+  const found = (annotations: Record<string, string>) =>
     misusedAnnotations("config", page, annotations).map(({ what }) => what);
 
-  it("are told where they mean nothing there, or cannot be read", () => {
-    expect(told({ "wave.pusher.com/shared-wth": "*" })).toEqual([
-      'annotation "wave.pusher.com/shared-wth" is not known; did you mean wave.pusher.com/shared-with?',
+  it("are reported if they have no effect there, or an invalid value", () => {
+    expect(found({ "wave.pusher.com/shared-wth": "*" })).toEqual([
+      'Annotation "wave.pusher.com/shared-wth" is unknown. Did you mean wave.pusher.com/shared-with?',
     ]);
-    expect(told({ "wave.pusher.com/window": "" })).toEqual([
-      'annotation "wave.pusher.com/window" has no effect on a ConfigMap',
+    expect(found({ "wave.pusher.com/window": "" })).toEqual([
+      'Annotation "wave.pusher.com/window" has no effect on a ConfigMap.',
     ]);
     expect(
-      told({ "wave.pusher.com/ignore": "yes", "wave.pusher.com/hold": "true", "wave.pusher.com/shared-with": "a" }),
-    ).toEqual(['annotation wave.pusher.com/ignore: "yes" is not "true" or "false"']);
+      found({ "wave.pusher.com/ignore": "yes", "wave.pusher.com/hold": "true", "wave.pusher.com/shared-with": "a" }),
+    ).toEqual(['Annotation wave.pusher.com/ignore has invalid value "yes". Allowed: "true" or "false".']);
   });
 });

@@ -16,15 +16,15 @@ function wave(...flags: readonly string[]) {
       template: { spec: { containers: [{ name: "wave", image: "wave", args: ["run", ...flags] }] } },
     },
   });
-  if (found === undefined) throw new Error("it runs Wave");
+  if (found === undefined) throw new Error("the Deployment does not run Wave");
   return found;
 }
 
 const objects = ({ resource, group, name }: NeededPermission) =>
   `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
 
-describe("what wave doctor asks for Wave's account", () => {
-  it("is what docs/permissions.md has, role by role, verb by verb", () => {
+describe("the permissions that wave doctor expects", () => {
+  it("are those of docs/permissions.md, for each role and verb", () => {
     const everything = [
       "--leader-election",
       "--enable-webhooks",
@@ -43,19 +43,19 @@ describe("what wave doctor asks for Wave's account", () => {
     expect([...new Set(needs)].sort()).toEqual(documented.sort());
   });
 
-  it("is not what its flags leave out", () => {
+  it("do not include what the flags switch off", () => {
     const resources = (...flags: readonly string[]) =>
       new Set(neededPermissions(wave(...flags)).map(({ role }) => role));
     expect(resources()).toEqual(new Set(["", "namespaces"]));
     expect(resources("--enable-webhooks", "--webhook-tls-directory=/c")).not.toContain("webhook-authority");
   });
 
-  it("is the kinds that they name", () => {
+  it("include the kinds that the flags name", () => {
     const kinds = neededPermissions(wave("--workload-kinds=rollouts.argoproj.io,example.com/v1/widgets"));
     expect(kinds.map(objects)).toEqual(expect.arrayContaining(["rollouts.argoproj.io", "widgets.example.com"]));
   });
 });
 
-it("wave doctor knows the oldest Kubernetes that the chart installs on", () => {
+it("the oldest supported Kubernetes is that of the chart", () => {
   expect(parse(read("deploy/chart/Chart.yaml")).kubeVersion).toBe(`>=1.${oldestMinor}.0-0`);
 });

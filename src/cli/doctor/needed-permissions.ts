@@ -1,3 +1,4 @@
+import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
 import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { RunningWave } from "../cluster/running-wave.ts";
@@ -24,7 +25,7 @@ export function neededPermissions(wave: RunningWave): readonly NeededPermission[
   return [
     ...always(),
     ...(wave.values["enable-csi-integration"] ? forClasses() : []),
-    ...(wantedKinds(wave.values) ?? []).flatMap(({ id }) => [need("", id, "get list watch patch"), ...forRuns(id)]),
+    ...(wantedKinds(wave.values) ?? []).flatMap(({ id }) => [need("", id, "get list watch patch"), ...forStrategy(id)]),
     ...(elects(wave) ? forElection(wave) : []),
     ...forOwners(wave),
     ...forHashKey(wave),
@@ -64,16 +65,10 @@ function forClasses(): readonly NeededPermission[] {
   return [need("", `${plural}.${groupOf(apiVersion)}`, "list watch")];
 }
 
-/** What a kind needs whose Pods are made otherwise than by its pod template. */
-function forRuns(id: string): readonly NeededPermission[] {
-  switch (knownKinds[id]?.rolledBy) {
-    case "run":
-      return [need("", "jobs.batch", "create")];
-    case "replacement":
-      return [need("", id, "create delete")];
-    default:
-      return [];
-  }
+/** Returns the additional permissions for the rollout strategy of a kind. */
+function forStrategy(id: string): readonly NeededPermission[] {
+  const { permissions } = rolloutStrategies[knownKinds[id]?.strategy ?? "template"];
+  return permissions.map(({ resource, verbs }) => need("", resource ?? id, verbs.join(" ")));
 }
 
 function forOwners(wave: RunningWave): readonly NeededPermission[] {

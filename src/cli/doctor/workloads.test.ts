@@ -9,8 +9,8 @@ afterEach(() => void vi.useRealTimers());
 
 const scene = doctorScenes(sandbox, "doctored");
 
-describe("wave doctor, of a workload,", () => {
-  it("makes no command out of what a pod spec may name as it likes", async () => {
+describe("wave doctor, for a workload,", () => {
+  it("prints no command with an invalid name from a pod spec", async () => {
     const { createWorkload, diagnosed, namespace } = await scene();
     const container = { name: "web", image: "nginx", volumeMounts: [{ name: "v", mountPath: "/v" }] };
     const volumes = [{ name: "v", secret: { secretName: "x; reboot" } }];
@@ -18,13 +18,13 @@ describe("wave doctor, of a workload,", () => {
     await createWorkload("deployments/odd", { spec: { template } });
     const { findings } = await diagnosed();
     expect(findings.find(({ where }) => where?.name === "odd")).toMatchObject({
-      what: 'waiting for Secret "x; reboot"',
-      fix: `kubectl edit -n ${namespace} deployment/odd  # no Secret is called so`,
+      what: expect.stringMatching(/^Waiting for Secret "x; reboot"\./),
+      fix: `kubectl edit -n ${namespace} deployment/odd  # no Secret can have this name`,
     });
     expect(findings.some(({ fix }) => fix?.includes("reboot"))).toBe(false);
   });
 
-  it("says how to share what another namespace does not share, and which object lacks a key", async () => {
+  it("prints how to share an object of another namespace, and which object lacks a key", async () => {
     const { createNamespace, createWorkload, diagnosed, namespace } = await scene();
     await createNamespace("elsewhere");
     await createWorkload("deployments/foot", {
@@ -44,7 +44,7 @@ describe("wave doctor, of a workload,", () => {
     expect(fixOf("key")).toBe(`kubectl edit -n ${namespace} configmap/page  # add the key`);
   });
 
-  it("shows what failed before the many that it halted", async () => {
+  it("reports the failed workload first, and one problem for all workloads that it halts", async () => {
     const standing = await startSandbox({ controllers: false });
     onTestFinished(() => standing.close());
     const cluster = commandScene(standing, "halted");
@@ -54,7 +54,7 @@ describe("wave doctor, of a workload,", () => {
     await cluster.roll("deployments/zz");
     const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" }];
     await cluster.merge("deployments/zz/status", { status: { observedGeneration: 1_000, conditions } });
-    // Who has no Pods waits for nobody.
+    // A workload without Pods waits for no batch.
     const pods = { observedGeneration: 1_000, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
     for (let at = 0; at < 22; at++) {
       await cluster.createWorkload(`deployments/a${at}`);
@@ -62,15 +62,16 @@ describe("wave doctor, of a workload,", () => {
     }
     await cluster.toBe("deployments/a0", "held");
     const { out } = await cluster.run("doctor");
-    expect(out).toMatch(/PROBLEM {2}deployment\/zz in halted\n.*\n.*\n\nPROBLEM {2}deployment\/a0 /);
-    expect(out).toContain("\n3 more of workloads: -o json has all.\n");
+    expect(out).toMatch(/^2 problems\b/);
+    expect(out).toMatch(/PROBLEM {2}deployment\/zz in halted\n.*\n.*\n\nPROBLEM {2}configmap\/page in halted\n/);
+    expect(out).toContain("22 workloads are halted: deployment/a0, ");
   });
 
-  it("says that Wave does not write what is due for long, not what is due since just now", async () => {
+  it("reports a workload that is due for minutes, but not one that is due for seconds", async () => {
     const { createWorkload, found } = await scene();
     await createWorkload("deployments/due");
     expect(await found("workloads")).toEqual([]);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
-    expect(await found("workloads")).toEqual(["problem: it is due for 10m, and Wave does not write it"]);
+    expect(await found("workloads")).toEqual(["problem: Due for 10m, but Wave does not roll the workload."]);
   });
 });

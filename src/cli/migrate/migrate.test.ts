@@ -30,22 +30,22 @@ const recorded = (hash: string) => ({
 });
 
 describe("wave migrate --dry-run", () => {
-  it("tells who would roll and why, and ends with 1 only where somebody would", async () => {
+  it("lists effects and reasons, and ends with 1 only if a workload would roll", async () => {
     const { createWorkload, merge, migrate } = await scene();
     await createWorkload("deployments/current");
     await merge("deployments/current", recorded(hashInGo("1")), "wave");
-    expect(await migrate()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("0 of 1 would roll.") });
+    expect(await migrate()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("0 of 1 workload would roll.") });
     await createWorkload("deployments/stale");
     await merge("deployments/stale", recorded(hashInGo("0")), "wave");
     const { code, out } = await migrate("-o", "json");
     expect(code).toBe(1);
     expect(JSON.parse(out).workloads).toMatchObject([
-      { name: "current", compatibility: ["wave"], effect: "none" },
+      { name: "current", compatibility: ["wave"], effect: "current" },
       { name: "stale", compatibility: ["wave"], effect: "roll" },
     ]);
   });
 
-  it("understands all annotations unless it is told which, and names the controllers that run", async () => {
+  it("understands all annotations unless --compatibility selects some, and names other controllers", async () => {
     const { createWorkload, migrate, namespace } = await scene();
     await createWorkload("deployments/sap", {
       annotations: {
@@ -65,7 +65,7 @@ describe("wave migrate --dry-run", () => {
     const { workloads, controllers } = JSON.parse(out);
     expect(workloads).toMatchObject([{ name: "sap", compatibility: ["sap"], effect: "roll" }]);
     expect(controllers).toContainEqual({
-      controller: "Stakater's Reloader",
+      controller: "Stakater Reloader",
       compatibility: "stakater",
       namespace,
       name: "tool",
@@ -74,7 +74,7 @@ describe("wave migrate --dry-run", () => {
     expect(JSON.parse((await migrate("--compatibility=wave", "-o", "json")).out).workloads).toEqual([]);
   });
 
-  it("ends with 3 where it may not look for other controllers, or for what a regular expression names", async () => {
+  it("ends with 3 if it may not list other controllers or the matches of a regular expression", async () => {
     const { createWorkload, merge, migrate, namespace } = await scene();
     await createWorkload("deployments/web");
     await merge("deployments/web", recorded(hashInGo("1")), "wave");
@@ -82,8 +82,8 @@ describe("wave migrate --dry-run", () => {
     sandbox.faults.add({ match: others, action: { type: "status", status: 403 } });
     const blind = await migrate();
     sandbox.faults.clear();
-    expect(blind).toMatchObject({ code: 3, out: expect.stringContaining("0 of 1 would roll.") });
-    expect(blind.err).toContain("could not look for other controllers: you may not list deployments in all namespaces");
+    expect(blind).toMatchObject({ code: 3, out: expect.stringContaining("0 of 1 workload would roll.") });
+    expect(blind.err).toContain("Other controllers are unknown: you do not have permission to list deployments in all namespaces.");
     await merge("deployments/web", {
       metadata: { annotations: { "configmap.reloader.stakater.com/reload": "other-.*" } },
     });
@@ -93,16 +93,16 @@ describe("wave migrate --dry-run", () => {
     sandbox.faults.clear();
     expect(unnamed.code).toBe(3);
     expect(JSON.parse(unnamed.out).workloads).toMatchObject([
-      { effect: "unknown", reason: expect.stringContaining("what regular expressions name is not known here") },
+      { effect: "unknown", reason: expect.stringContaining("The matches of regular expressions are unknown") },
     ]);
   });
 
-  it("writes nothing and says so to whoever wants it to", async () => {
+  it("rejects a call without --dry-run, because it never writes", async () => {
     const { run } = await scene();
     const { code, err } = await run("migrate");
     expect({ code, err }).toEqual({
       code: 2,
-      err: "error: it only looks: call it with --dry-run. To migrate, start Wave\n",
+      err: "error: wave migrate only previews; add --dry-run. To migrate, start Wave with --compatibility (docs/migration.md)\n",
     });
   });
 });
