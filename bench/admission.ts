@@ -43,7 +43,7 @@ export async function measureAdmission(
   { secrets, reviews }: AdmissionCounts,
   say: (line: string) => void = () => {},
 ): Promise<AdmissionFigures> {
-  // Nobody acts on what is created: the machine is left to Wave and the API server.
+  // No controller acts on the created objects, so that only Wave and the API server use the machine.
   const plane = await startControlPlane({ workloads: false });
   const cluster = connect(plane);
   const load = startLoadProcess();

@@ -24,7 +24,7 @@ export interface Burst {
   readonly firstWrites: number;
   /** So many of them share a ConfigMap. */
   readonly readers: number;
-  /** How long each Deployment is besides what it needs, in bytes. */
+  /** The size of each Deployment in addition to what it needs, in bytes. */
   readonly padding: number;
   /** Whether other controllers act on them, too. */
   readonly workloads: boolean;

@@ -111,7 +111,7 @@ const writesOfWave = ({ auditLog }: Plane) =>
       userAgent?.startsWith("wave/") && objectRef?.namespace === namespace && verb !== "watch" && verb !== "list",
   );
 
-/** The next round must not be measured while Wave still tells of the one before. */
+/** The next round must not be measured while Wave still reports the previous one. */
 async function eventsWritten(plane: Plane, count: number): Promise<void> {
   await until(`${count} Events`, async () => {
     const events = writesOfWave(plane).filter(({ objectRef }) => objectRef?.resource === "events");

@@ -4,7 +4,7 @@ import { until } from "../test/control-plane/wave-process.ts";
 import { container, makeNamespace, workload } from "../test/end-to-end/objects.ts";
 import { type Fleet, startFleet } from "../test/high-availability/fleet.ts";
 
-/** How long nobody wrote when a leader ended, in milliseconds, ascending. */
+/** The times without a write after a leader ended, in milliseconds, ascending. */
 export interface HandOver {
   readonly signal: "SIGTERM" | "SIGKILL";
   readonly milliseconds: readonly number[];

@@ -40,7 +40,7 @@ export async function measureLatency(edits = 300): Promise<LatencyFigures> {
       await client.request({ method: "PATCH", path, body });
       const answered = performance.now();
       const at = await patched;
-      // The first ones warm up client, server and Wave. A watch may be told before the editor has its answer.
+      // The first ones warm up client, server and Wave. A watch may receive the change before the editor has its response.
       if (edit > 50) milliseconds.push(at - Math.min(answered, at > answered ? answered : sent));
     }
     hashes.stop();

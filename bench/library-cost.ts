@@ -21,7 +21,7 @@ const pairs = 5;
 /** As bin/wave gives them to node. */
 const flags = /^exec \S+ (.*) "\$bundle" "\$@"$/m.exec(readFileSync(wave, "utf8"))?.[1]?.split(" ") ?? [];
 
-/** A kubeconfig of a server that nobody is: Wave then has loaded all that it runs with, and waits. */
+/** A kubeconfig for an address without a server: Wave then loads everything that it runs with, and waits. */
 const kubeconfig = {
   clusters: [{ name: "a", cluster: { server: "https://127.0.0.1:1" } }],
   contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],

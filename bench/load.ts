@@ -24,7 +24,7 @@ export interface Measured {
   readonly perSecond: number;
 }
 
-/** A process that sends loads, so that what it costs to send them is in nobody else's event loop. */
+/** A process that sends loads, so that the cost of sending is not in the event loop of another process. */
 export interface LoadProcess {
   /** One at a time. Rejects with the first thing that goes wrong. */
   readonly run: (load: Load) => Promise<Measured>;
@@ -116,7 +116,7 @@ function answerOf(socket: TLSSocket): Promise<string> {
   });
 }
 
-/** GETs over one HTTP/2 connection by the fewest means: what the reads of a review cost whoever makes them. */
+/** GETs over one HTTP/2 connection with the least code: the cost of the reads of a review for any client. */
 async function measureReads(load: Load): Promise<Measured> {
   const session = connectHttp2(load.url, { ca: load.authority });
   await once(session, "connect");

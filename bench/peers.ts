@@ -9,7 +9,7 @@ import { type ChangedTemplates, watchTemplates } from "./recorded-hashes.ts";
 /** A controller to measure. */
 interface Controller {
   readonly name: string;
-  /** Where its binary is; undefined where nobody said so. */
+  /** The path of its binary; undefined if no variable sets it. */
   readonly binary: string | undefined;
   /** As users start it. */
   readonly args: (kubeconfig: string, port: number) => readonly string[];
@@ -19,7 +19,7 @@ interface Controller {
 
 const { WAVE_IN_GO, RELOADER } = process.env;
 
-/** Peers are built by whoever measures, from their own repositories: `go build` of the package in brackets. */
+/** Build the peers yourself, from their own repositories: `go build` of the package in brackets. */
 const controllers: readonly Controller[] = [
   {
     name: "Wave",
@@ -96,7 +96,7 @@ async function countRolls(controller: Controller, binary: string): Promise<numbe
   const plane = await startPlane([namespace], { workloads: true });
   await fill(plane, { secrets: 1, workloads: 1, readAll: 0 }, 1);
   const { edit, templates, stop } = await start(plane, controller, binary, []);
-  // Long enough for nobody to hold the next one because of the last.
+  // Long enough that the previous rollout does not hold the next one.
   await quiet(templates, 30_000);
   const before = templates.changes();
   for (let edits = 0; edits < 100; edits++) {

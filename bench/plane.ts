@@ -8,7 +8,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { MetricsRegistry } from "../src/telemetry/metrics/metrics.ts";
 import { type ControlPlane, startControlPlane } from "../test/control-plane/control-plane.ts";
 
-/** An API server for measurements, with nobody but Wave acting on what is in it unless it is told to have more. */
+/** An API server for measurements. Only Wave acts on its objects, unless an option adds controllers. */
 export interface Plane extends ControlPlane {
   /**
    * The kubeconfig as JSON, which Wave reads without loading a YAML parser: as in a Pod, where there is no kubeconfig at

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A sentence of a page in which `#` stands for figures of docs/performance.md. */
+/** A sentence of a page; `#` is a figure of docs/performance.md. */
 interface Quote {
   readonly page: string;
   readonly sentence: string;

@@ -24,7 +24,7 @@ export function watchHashes(client: ApiClient, namespace: string): Promise<Chang
   return watchChanges(client, namespace, ({ metadata }) => metadata.annotations?.["wave.pusher.com/config-hash"]);
 }
 
-/** Whole pod templates, whoever changes what in them. Begins to watch; resolves when what exists is known. */
+/** Whole pod templates, for changes by any client. Starts a watch; resolves when the existing objects are known. */
 export function watchTemplates(client: ApiClient, namespace: string): Promise<ChangedTemplates> {
   return watchChanges(client, namespace, (template) => JSON.stringify(template));
 }

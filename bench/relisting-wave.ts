@@ -19,7 +19,7 @@ export interface RelistingOptions {
   readonly kubeconfig: string;
   /** Where its certificate authority is kept. */
   readonly namespace: string;
-  /** Where it serves admission on 127.0.0.1. */
+  /** The port on 127.0.0.1 on which it serves webhooks. */
   readonly port: number;
 }
 

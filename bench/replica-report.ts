@@ -8,7 +8,7 @@ export async function reportAdmission(say: (line: string) => void): Promise<read
   return admissionTable(await measureAdmission({ secrets: 20_000, reviews: 4_000 }, say)).split("\n");
 }
 
-/** How long nobody writes when a leader ends. */
+/** The time without a write after a leader ends. */
 export async function reportHandOver(say: (line: string) => void): Promise<readonly string[]> {
   const results = await measureHandOver(undefined, say);
   const rows = results.map(({ signal, milliseconds }) => [

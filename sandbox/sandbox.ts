@@ -11,7 +11,7 @@ export type { SandboxRequest } from "./http/http.ts";
 
 /** A running API server in this process. */
 export interface Sandbox {
-  /** Where it listens, such as `http://127.0.0.1:41234`. */
+  /** The URL of the server, for example `http://127.0.0.1:41234`. */
   readonly url: string;
   /** A kubeconfig for it: an object whose JSON is valid YAML. */
   kubeconfig(): object;
@@ -27,7 +27,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** What a sandbox can be told. */
+/** Options of a sandbox. */
 export interface SandboxOptions extends ApiServerOptions {
   /** The port on 127.0.0.1; by default the kernel chooses a free one. */
   readonly port?: number;
@@ -35,7 +35,7 @@ export interface SandboxOptions extends ApiServerOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-/** Starts an API server in this process, with the namespaces that a cluster has. Rejects where the port is in use. */
+/** Starts an API server in this process, with the namespaces of a new cluster. Rejects if the port is in use. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const apiServer = startApiServer({ webhooks: webhooksByUrl, ...options });
   const faults = createFaults();

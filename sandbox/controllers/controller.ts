@@ -107,7 +107,7 @@ export function controllerReference(owner: ApiObject): ApiObject["metadata"]["ow
   return [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }];
 }
 
-/** Writes an object's status; nothing happens where it is the same. */
+/** Writes the status of an object; does nothing if the status is the same. */
 export function writeStatus(
   registry: Registry,
   resource: SandboxResource,

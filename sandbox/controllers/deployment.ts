@@ -99,7 +99,7 @@ function withRevision(
   return update(registry, resources.replicaSets, namespace, name, revised, controllerManager);
 }
 
-/** A ReplicaSet's revision; 0 where it has none yet. */
+/** Returns the revision of a ReplicaSet; 0 if it has none yet. */
 export function revisionOf({ metadata }: ApiObject): number {
   return Number(metadata.annotations?.[revisionAnnotation] ?? 0);
 }

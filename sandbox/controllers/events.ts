@@ -3,7 +3,7 @@ import { resources } from "../objects/resources.ts";
 import { create, type Registry } from "../registry/registry.ts";
 import { controllerManager } from "./controller.ts";
 
-/** What a controller tells about an object. */
+/** What a controller reports about an object. */
 export interface ControllerEvent {
   readonly component: string;
   readonly reason: string;

@@ -27,7 +27,7 @@ export class OwnerIndex {
     });
   }
 
-  /** Where the object of this UID is; undefined where it is gone. */
+  /** Returns the place of the object with this UID; undefined if it no longer exists. */
   place(uid: string): Place | undefined {
     return this.#places.get(uid);
   }

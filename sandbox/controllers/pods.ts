@@ -19,7 +19,7 @@ export function isReady({ status }: ApiObject): boolean {
   });
 }
 
-/** What a new Pod is called and marked with besides its template. */
+/** The name and labels of a new Pod, in addition to its template. */
 export interface PodNaming {
   readonly name?: string;
   readonly generateName?: string;
@@ -59,12 +59,12 @@ export function specNumber({ spec }: ApiObject, field: string): number {
   return Number(objectOf(spec)[field] ?? 0);
 }
 
-/** A number in an object's status; 0 where it is absent. */
+/** Returns a number in the status of an object; 0 if it is absent. */
 export function statusNumber({ status }: ApiObject, field: string): number {
   return Number(objectOf(status)[field] ?? 0);
 }
 
-/** A count as a status carries it: absent where it is 0. */
+/** Returns a count as a status has it: absent if it is 0. */
 export function count(value: number): number | undefined {
   return value === 0 ? undefined : value;
 }

@@ -42,7 +42,7 @@ export interface Revision {
   readonly template: JsonObject;
 }
 
-/** The revision of the template as it is, which is created where it is new, or made the latest again. */
+/** Returns the revision of the current template. Creates the revision if it is new; otherwise makes it the latest again. */
 export function currentRevision(registry: ControllerRegistry, workload: ApiObject): Revision {
   const template = templateOf(workload);
   const hash = templateHash(template);
@@ -77,7 +77,7 @@ export function revisionNamed(registry: ControllerRegistry, workload: ApiObject,
   return { name, hash, template: without(template, "$patch") };
 }
 
-/** Whether two templates are the same but for the label that tells ReplicaSets apart. */
+/** Reports whether two templates are the same except for the label that distinguishes ReplicaSets. */
 export function sameTemplate(a: JsonObject, b: JsonObject): boolean {
   return sameJson(withoutHashLabel(a), withoutHashLabel(b));
 }

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, objectOf } from "../objects/json.ts";
 /** A ReplicaSet as a rolling update counts it. */
 export interface Replicas {
   readonly name: string;
-  /** How many it is told to have. */
+  /** The wanted number of replicas. */
   readonly desired: number;
   readonly available: number;
 }
@@ -45,7 +45,7 @@ export function nextReplicas(
   const wanted = current.desired > replicas ? replicas : Math.min(replicas, current.desired + Math.max(0, room));
   next.set(current.name, wanted);
   const minAvailable = replicas - bounds.maxUnavailable;
-  // Replicas of the new ReplicaSet that are told to exist and are not there yet must not be counted on.
+  // Replicas of the new ReplicaSet that are wanted but do not exist yet must not be relied on.
   let spare = total - minAvailable - (current.desired - current.available);
   for (const { name, desired, available } of old) {
     const unhealthy = Math.min(Math.max(0, spare), desired - available);

@@ -12,7 +12,7 @@ import { templateHash } from "./revisions.ts";
 
 const hashLabel = "example.com/template-hash";
 
-/** Keeps the Pods of a Widget as somebody's own operator might: those of another template are deleted all at once. */
+/** Keeps the Pods of a Widget as a simple operator does: it deletes the Pods of another template all at once. */
 export function widgetController(registry: ControllerRegistry): Controller {
   return {
     concerned: selfOrOwner(resources.widgets, resources.pods),

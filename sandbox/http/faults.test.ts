@@ -3,7 +3,7 @@ import { FakeClock } from "../../test/support/fake-clock.ts";
 import { configMaps, start, watch } from "../../test/support/sandbox-client.ts";
 
 describe("faults", () => {
-  it("refuse with a status and Retry-After as often as they are told", async () => {
+  it("refuse with a status and Retry-After as often as the rule says", async () => {
     const sandbox = await start();
     const action = { type: "status", status: 429, retryAfterSeconds: 7 } as const;
     sandbox.faults.add({ match: ({ method, path }) => method === "GET" && path === configMaps, action, times: 1 });

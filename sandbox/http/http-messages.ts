@@ -14,7 +14,7 @@ export type HttpResponse = ServerResponse | Http2ServerResponse;
 /** Larger bodies are refused, as by the API server. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/** A header of a request; "" where it is absent. */
+/** Returns a header of a request; "" if it is absent. */
 export function header(request: HttpRequest, name: string): string {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(",") : (value ?? "");
@@ -30,7 +30,7 @@ export function sendAnswer(response: HttpResponse, reply: Extract<ApiReply, { ty
   response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** A request's body; undefined where it has none. Throws 400, 413 or 415 where it cannot be read. */
+/** Returns the body of a request; undefined if it has none. Throws 400, 413 or 415 if the body cannot be read. */
 export async function readBody(request: HttpRequest): Promise<Json | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

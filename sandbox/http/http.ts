@@ -8,7 +8,7 @@ import { streamLines } from "./watch-stream.ts";
 /** One request that the sandbox answered, in Kubernetes' words; a watch counts when it starts. */
 export interface SandboxRequest {
   readonly verb: string;
-  /** The plural of the kind; the path where it names none. */
+  /** The plural of the kind; the path if it names no kind. */
   readonly resource: string;
   readonly namespace?: string;
   readonly name?: string;

@@ -1,4 +1,4 @@
-/** Any JSON value. Values that are stored are never changed in place: whoever changes one builds a new one. */
+/** Any JSON value. Stored values are never changed in place: a change builds a new value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** A JSON object; a field that is `undefined` counts as absent. */
@@ -19,17 +19,17 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The value itself where it is an object, else an empty object. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function objectOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The value itself where it is a list, else an empty list. */
+/** Returns the value if it is a list, otherwise an empty list. */
 export function listOf(value: Json | undefined): readonly Json[] {
   return isList(value) ? value : [];
 }
 
-/** The value itself where it is a string, else an empty string. */
+/** Returns the value if it is a string, otherwise an empty string. */
 export function stringOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }

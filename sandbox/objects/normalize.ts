@@ -6,7 +6,7 @@ const omittedWhenEmpty = new Set([
   ...["labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "limits", "requests"],
 ]);
 
-/** Free-form JSON of somebody else's making, which is stored as it came. */
+/** Free-form JSON of another component, stored unchanged. */
 const raw = new Set(["fieldsV1"]);
 
 /**

@@ -1,7 +1,7 @@
 /** When a write raises `metadata.generation`: with any of these fields. Undefined: the kind has no generation. */
 type GenerationFields = readonly ("spec" | "annotations" | "webhooks")[];
 
-/** One kind of the API, as discovery tells it and as requests name it. */
+/** One kind of the API, as discovery lists it and as requests name it. */
 export interface SandboxResource {
   /** "" for the core group. */
   readonly group: string;
@@ -14,11 +14,11 @@ export interface SandboxResource {
   /** Whether `kubectl get all` shows it. */
   readonly inAll: boolean;
   readonly subresources: readonly ("status" | "scale")[];
-  /** Fields below the object's root besides apiVersion, kind and metadata; others are unknown to this kind. */
+  /** Fields at the root of the object in addition to apiVersion, kind and metadata. The kind has no other fields. */
   readonly fields: readonly string[];
   /** https://github.com/kubernetes/community/blob/main/contributors/devel/sig-architecture/api-conventions.md#metadata */
   readonly generation: GenerationFields | undefined;
-  /** What a field selector may name, besides metadata.name and metadata.namespace. */
+  /** The fields that a field selector may name, in addition to metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[];
 }
 
@@ -167,7 +167,7 @@ export const resources = {
 /** The same rows as a list. */
 export const allResources: readonly SandboxResource[] = Object.values(resources);
 
-/** Without those of a CustomResourceDefinition, which are served only where somebody asked for them. */
+/** Without the kinds of a CustomResourceDefinition, which are served only on request. */
 export const builtInResources = allResources.filter((row) => row !== resources.widgets);
 
 /** `v1`, `apps/v1`: how objects of this kind name their version. */

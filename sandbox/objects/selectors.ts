@@ -12,7 +12,7 @@ type Requirement = (labels: Labels) => boolean;
 /**
  * Reads a label selector: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, joined by commas.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors
- * Throws 400 where it cannot be read.
+ * Throws 400 if it cannot be read.
  */
 export function parseLabelSelector(text: string): Selector {
   const requirements = splitOutsideParentheses(text).map(parseRequirement);
@@ -47,7 +47,7 @@ function parseRequirement(text: string): Requirement {
 /**
  * Reads a field selector: `metadata.name=a`, `type!=b`, joined by commas.
  * https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/
- * Throws 400 where it cannot be read or names a field that the kind does not offer.
+ * Throws 400 if it cannot be read or names a field that the kind does not offer.
  */
 export function parseFieldSelector(resource: SandboxResource, text: string): Selector {
   const terms = text.split(",").filter((part) => part !== "");
@@ -67,7 +67,7 @@ function checkField(resource: SandboxResource, field: string): void {
   throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
 }
 
-/** The field as a selector compares it: always text, "" where it is absent. */
+/** Returns the field as a selector compares it: always text, "" if it is absent. */
 function fieldOf(object: ApiObject, field: string): string {
   // The one selectable field that is not a path: an Event's source is an object.
   const path = object.kind === "Event" && field === "source" ? ["source", "component"] : field.split(".");

@@ -22,7 +22,7 @@ export interface Applied {
 
 /**
  * Server-side apply on a copy of the live object, or on nothing. https://kubernetes.io/docs/reference/using-api/server-side-apply/
- * Fields that this manager applied before and no longer names are removed unless somebody else owns them.
+ * Fields that this manager applied before and no longer names are removed, unless another manager owns them.
  * Throws 409 where another manager owns a field with another value, unless `force` takes it over.
  */
 export function applyConfiguration(

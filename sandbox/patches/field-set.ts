@@ -44,7 +44,7 @@ const nobodys = new Set(
   .add("f:apiVersion")
   .add("f:kind");
 
-/** What is always there, so that nobody owns it as such. */
+/** Fields that always exist, so that no manager owns them. */
 const structural = new Set([
   ...["metadata", "spec", "status", "template", "strategy", "updateStrategy", "containers", "webhooks"],
 ]);
@@ -57,7 +57,7 @@ interface Child {
   readonly isItem: boolean;
 }
 
-/** What a value is made of for ownership; undefined where it is owned as a whole. */
+/** Returns the parts of a value for ownership; undefined if it is owned as a whole. */
 function childrenOf(field: string, value: Json | undefined): readonly Child[] | undefined {
   if (isObject(value)) {
     if (isAtomicObject(field)) return undefined;

@@ -1,7 +1,7 @@
 import { type JsonObject, type MutableJsonObject, objectOf } from "../objects/json.ts";
 import { below, type FieldSet, partsOf } from "./field-set.ts";
 
-/** What was written or read once: entries of managedFields stay the same objects as long as nobody changes them. */
+/** Entries that were written or read once: an entry of managedFields stays the same object until it changes. */
 const known = new WeakMap<JsonObject, FieldSet>();
 
 /** The set in the form that managedFields carries. */
@@ -29,7 +29,7 @@ interface Node {
   isField: boolean;
 }
 
-/** A field of which nothing else is owned is written `{}`, one with others below it has a dot. */
+/** A field without owned fields below it is written `{}`; a field with owned fields below it has a dot. */
 function written({ children, isField }: Node): JsonObject {
   const fields: MutableJsonObject = {};
   if (isField && children.size > 0) fields["."] = {};

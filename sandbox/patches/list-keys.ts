@@ -1,4 +1,4 @@
-/** How the items of a list are told apart when two versions of it are merged. */
+/** The keys that identify the items of a list when two versions of it are merged. */
 export type ListMerge =
   /** Items with the same values in these fields are the same item. */
   | { readonly type: "map"; readonly keys: readonly string[]; readonly defaults?: { readonly [key: string]: string } }

@@ -14,7 +14,7 @@ export interface FieldManager {
 
 /**
  * The object with managedFields as a write leaves them: the writer owns what it changed and its entry carries the time of
- * this write; nobody owns what it removed; the others keep the rest. A write that changed no field leaves them alone.
+ * this write; no manager owns what it removed; the others keep the rest. A write that changed no field does not change them.
  */
 export function recordUpdate(before: ApiObject | undefined, after: ApiObject, writer: FieldManager): ApiObject {
   const changes = compareFields(before, after);

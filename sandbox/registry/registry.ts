@@ -31,7 +31,7 @@ export interface Registry {
   readonly webhooks?: WebhookCaller | undefined;
 }
 
-/** What a request says about its write besides the object. */
+/** The options of a write, in addition to the object. */
 export interface WriteOptions {
   readonly fieldManager: string;
   /** Everything is checked and answered as usual, and nothing is stored. */
@@ -39,7 +39,7 @@ export interface WriteOptions {
   readonly subresource?: "status" | "scale" | undefined;
   /** An unknown field is an error: `fieldValidation=Strict`. */
   readonly strict: boolean;
-  /** Is told each warning for the person who sent the request. */
+  /** Receives each warning for the person who sent the request. */
   readonly warn: (text: string) => void;
   /** What admission makes of the object that would be stored over `before`. */
   readonly mutate?: ((object: ApiObject, before: ApiObject | undefined) => ApiObject) | undefined;
@@ -83,7 +83,7 @@ export function create(
   return options.dryRun ? mutated : registry.storage.put(resource, mutated);
 }
 
-/** Replaces an object, or its status alone. Throws a `StatusError`: 404, 409 where it was made against another version. */
+/** Replaces an object, or only its status. Throws a `StatusError`: 404, or 409 if the write was made against another version. */
 export function update(
   registry: Registry,
   resource: SandboxResource,
@@ -175,7 +175,7 @@ function checked(resource: SandboxResource, before: ApiObject | undefined, candi
   return labelled;
 }
 
-/** What admission makes of it. Managed fields are settled before: nobody owns what a webhook adds. */
+/** Returns the object after admission. Managed fields are computed before, so no manager owns what a webhook adds. */
 function afterAdmission(
   resource: SandboxResource,
   before: ApiObject | undefined,

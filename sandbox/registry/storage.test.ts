@@ -33,7 +33,7 @@ describe("storage", () => {
     fc.assert(check);
   });
 
-  it("tells writes that, repeated in order, lead to what it holds", () => {
+  it("reports writes that lead to its content when they are repeated in order", () => {
     const check = fc.property(fc.array(write, { maxLength: 60 }), (writes) => {
       const storage = new Storage(1_000);
       const replica = new Map<string, ApiObject>();

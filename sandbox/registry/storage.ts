@@ -9,7 +9,7 @@ export interface StorageEvent {
   readonly after: ApiObject | undefined;
 }
 
-/** Is told of every write, in order, at once. */
+/** Receives every write, in order, at once. */
 export type StorageListener = (event: StorageEvent) => void;
 
 interface Table {
@@ -119,7 +119,7 @@ export class Storage {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets all history, as a compaction does: whoever resumes from before now gets 410. */
+  /** Forgets all history, as a compaction does: a client that resumes from before now gets 410. */
   expireHistory(): void {
     // A revision of its own, so that even a client that has seen everything is too old.
     this.#revision += 1;

@@ -19,9 +19,9 @@ export interface AdmissionRequest {
 
 /** How a sandbox reaches webhooks. */
 export interface WebhookCaller {
-  /** Sends an AdmissionReview and gives what is answered; rejects where nobody does within `timeoutMs`. */
+  /** Sends an AdmissionReview and returns the response; rejects if there is none within `timeoutMs`. */
   readonly call: (clientConfig: JsonObject, review: JsonObject, timeoutMs: number) => Promise<Json>;
-  /** Whether a match condition is true: there is no CEL here, so whoever registers one says what it means. */
+  /** Evaluates a match condition. There is no CEL here, so the code that registers a condition also gives its meaning. */
   readonly matches: (expression: string, request: AdmissionRequest) => boolean;
 }
 

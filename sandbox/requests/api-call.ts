@@ -14,9 +14,9 @@ export interface ApiCall {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** A header by its lower-case name; "" where it is absent. */
+  /** Returns a header by its lower-case name; "" if it is absent. */
   readonly header: (name: string) => string;
-  /** Throws a `StatusError` where it cannot be read. */
+  /** Throws a `StatusError` if it cannot be read. */
   readonly body: () => Promise<Json | undefined>;
 }
 
@@ -37,10 +37,10 @@ export type ApiReply =
       /** Values of Warning headers. */
       readonly warnings: readonly string[];
     }
-  /** 200, and lines until the sink is told of the end or the returned function is called. Throws a `StatusError`. */
+  /** 200, and lines until the sink receives the end or the returned function is called. Throws a `StatusError`. */
   | { readonly type: "watch"; readonly start: (sink: LineSink) => () => void };
 
-/** What is asked of whom, in Kubernetes' words. */
+/** The verb and the resource of a request, in the terms of Kubernetes. */
 export interface Asked {
   readonly verb: string;
   readonly target: Target;

@@ -7,7 +7,7 @@ import { create, type Registry } from "../registry/registry.ts";
 import { Storage } from "../registry/storage.ts";
 import type { WebhookCaller } from "../registry/webhooks.ts";
 
-/** What an API server can be told, whatever carries its requests. */
+/** Options of an API server, for any transport of its requests. */
 export interface ApiServerOptions {
   /** Whether Deployments, StatefulSets and DaemonSets get Pods. Default true. */
   readonly controllers?: boolean;

@@ -9,7 +9,7 @@ const groups = groupsOf(builtInResources);
 const allGroups = groupsOf(allResources);
 
 /**
- * The documents that tell a client which kinds there are.
+ * The documents from which a client learns the kinds of the API.
  * https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api
  * Undefined where the path is none of them. `accept` decides between one document and many.
  */

@@ -101,7 +101,7 @@ function revisionOf(storage: Storage, query: URLSearchParams): number {
   return query.get("resourceVersionMatch") === "Exact" ? asked : storage.revision;
 }
 
-/** A resourceVersion as a number; 0 where there is none. Throws 400 where it is no number. */
+/** Returns a resourceVersion as a number; 0 if it is absent. Throws 400 if it is not a number. */
 export function parseResourceVersion(text: string | null): number {
   if (text === null || text === "") return 0;
   if (!/^\d+$/.test(text)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(text)}: invalid syntax`);

@@ -14,7 +14,7 @@ const version = {
   platform: "none",
 };
 
-/** What a path stands for that names no object: discovery, OpenAPI, version, health. Throws 404 where it is nothing, 405 on a write. */
+/** Answers a path that names no object: discovery, OpenAPI, version, health. Throws 404 for an unknown path, 405 on a write. */
 export function pathDocument(path: string, method: string, accept: string) {
   const health = ["/healthz", "/readyz", "/livez"].includes(path);
   const document = path === "/version" ? version : (discoveryDocument(path, accept) ?? openApiDocument(path));

@@ -11,7 +11,7 @@ import { create, type Registry, update, type WriteOptions, writerOf } from "../r
 /** The ways to change an object by a patch. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
-/** What a patch request's content type asks for. Throws 415 where it is none of them. */
+/** Returns the patch type for the content type of a request. Throws 415 for any other content type. */
 export function patchTypeOf(contentType: string): PatchType {
   switch (contentType.split(";")[0]?.trim()) {
     case "application/json-patch+json":

@@ -21,7 +21,7 @@ export interface ResourceRequest {
   readonly contentType: string;
   readonly userAgent: string;
   readonly body: Json | undefined;
-  /** Is told each warning for the person who sent the request. */
+  /** Receives each warning for the person who sent the request. */
   readonly warn: (text: string) => void;
 }
 

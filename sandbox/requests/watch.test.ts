@@ -30,7 +30,7 @@ describe("a sandbox's watches", () => {
     expect(lost.value).toMatchObject({ type: "ERROR", object: { code: 410 } });
   });
 
-  it("get 410 after history is told to expire, even where they have seen everything", async () => {
+  it("get 410 after the history expired, even if they have seen everything", async () => {
     const sandbox = await start();
     const list = (await (await fetch(`${sandbox.url}${configMaps}`)).json()) as Line["object"];
     sandbox.expireHistory();

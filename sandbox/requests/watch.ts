@@ -88,7 +88,7 @@ function seenThrough(selector: (object: ApiObject) => boolean, event: StorageEve
   return { type: "DELETED", object: withResourceVersion(before, revision) };
 }
 
-/** Bookmarks at intervals and one just before the end, so that a client resumes from where it really was. */
+/** Sends bookmarks at intervals and just before the end, so that a client resumes from its real position. */
 function keepTime(
   timing: WatchTiming,
   query: URLSearchParams,
