@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { flagValues, noValues } from "../../deploy/values/flag-values.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
-import { readRunRequest } from "../../src/cli/run/settings.ts";
+import { parseRunArguments } from "../../src/cli/run/run-arguments.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { deploymentIn, rendered, type Values } from "./rendered.ts";
 
@@ -37,7 +37,7 @@ describeOnControlPlane("the chart", (cluster) => {
   it.for(Object.entries(set))("makes %s an argument that Wave takes", async ([path, [value, argument]]) => {
     const given = await args({ [path]: value });
     expect(given).toContain(argument);
-    expect(readRunRequest(given, { POD_NAMESPACE: "wave-system" })).toMatchObject({ asks: "run" });
+    expect(parseRunArguments(given, { POD_NAMESPACE: "wave-system" })).toMatchObject({ action: "run" });
   });
 
   it("takes an update rate of 0 as the chart of Wave 0.11 did, which the flag refuses", async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { readRunRequest } from "../../src/cli/run/settings.ts";
+import { parseRunArguments } from "../../src/cli/run/run-arguments.ts";
 import { helm } from "../admission/admitted.ts";
 import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { chart, deploymentIn, manifestsIn, ofKind } from "./rendered.ts";
@@ -35,7 +35,7 @@ describeOnControlPlane("a values file of Wave 0.11", (cluster) => {
     const [{ args, resources, volumeMounts, imagePullPolicy }] = spec.containers;
     expect({ resources, volumeMounts }).toEqual({ resources: old.resources, volumeMounts: old.extraVolumeMounts });
     expect(imagePullPolicy).toBe("Always");
-    expect(readRunRequest(args.slice(1), { POD_NAMESPACE: "wave-system" })).toMatchObject({
+    expect(parseRunArguments(args.slice(1), { POD_NAMESPACE: "wave-system" })).toMatchObject({
       settings: { syncPeriodMs: 36_000_000, updateRate: 2.5, updateBurst: 200, webhooks: {}, leaderElection: {} },
     });
     for (const kind of ["PodDisruptionBudget", "ServiceAccount", "ClusterRole", "MutatingWebhookConfiguration"]) {

@@ -5,7 +5,7 @@ import { chartValues } from "../../deploy/values/chart-values.ts";
 import { catalogue } from "../../src/telemetry/catalogue.ts";
 import { runWave } from "../support/cli/terminal.ts";
 import { root } from "./fences.ts";
-import { codeIn, isSaid } from "./told.ts";
+import { codeIn, isSaid } from "./reported.ts";
 
 const pages = [...globSync("docs/*.md", { cwd: root }), "README.md", "CONTRIBUTING.md"];
 const codes = pages.flatMap((page) =>

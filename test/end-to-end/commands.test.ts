@@ -203,7 +203,7 @@ describeOnControlPlane("a user of the commands", (cluster) => {
     expect(out).toMatch(/^deployment\/api +current +- +2\/2 /m);
     expect(await wave(kubeconfig, "hold", "deploy/api")).toMatchObject({
       code: 3,
-      err: expect.stringMatching(/^wave hold: patch deployments\/api in commands: 403 Forbidden[^\n]*\n$/),
+      err: expect.stringMatching(/^error: patch deployments\/api in commands: 403 Forbidden[^\n]*\n$/),
     });
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { stringify } from "yaml";
-import type { WorkloadDifference } from "../../src/cli/diff/difference.ts";
+import type { WorkloadDifference } from "../../src/cli/diff/workload-difference.ts";
 import type { ListedWorkload } from "../../src/cli/list/list-output.ts";
 import { helm } from "../admission/admitted.ts";
 import type { Cluster } from "../control-plane/cluster.ts";

@@ -296,7 +296,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     );
     const { out } = await shell(`wave doctor -n ${ns} >/dev/null`, kubeconfig);
     expect(out).toMatch(
-      /^wave doctor: access, wave, .* could not be checked in full: that takes "list statefulsets in shop", /,
+      /^warning: access, wave, .* could not be checked in full: that takes "list statefulsets in shop", /,
     );
     expect(checks).toContainEqual({ check: "api", severity: "ok", summary: expect.stringMatching(/^Kubernetes v1\./) });
   });

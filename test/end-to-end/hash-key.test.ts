@@ -92,7 +92,7 @@ describeOnControlPlane("the key of hashes", (cluster) => {
     await startWithKey();
     const first = await keys();
     expect([first.type, Object.keys(first.data)]).toEqual(["Opaque", ["key"]]);
-    const said = replicas.map(({ log }) => /hashes are made under a key.*?([0-9a-f]{8})\b/.exec(log())?.[1]);
+    const said = replicas.map(({ log }) => /using a hash key.*?([0-9a-f]{8})\b/.exec(log())?.[1]);
     expect(new Set(said).size).toBe(1);
     expect(await hashes()).toEqual(kindNames.map(() => expect.stringMatching(/^v2:/)));
     await nothingRolled();

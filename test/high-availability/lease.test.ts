@@ -3,7 +3,7 @@ import { startSandbox } from "../../sandbox/sandbox.ts";
 import { ApiError } from "../../src/kube/api/errors.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createElector } from "../../src/manager/leader-election/leader-election.ts";
+import { createLeaderElector } from "../../src/manager/leader-election/leader-election.ts";
 import { silentLogger } from "../../src/telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../src/telemetry/metrics/metrics.ts";
 import type { AnyObject, Cluster } from "../control-plane/cluster.ts";
@@ -40,7 +40,7 @@ async function electorsTakeTurns(api: Api): Promise<void> {
   const stand = (identity: string) => {
     const end = new AbortController();
     const terms: { valid: () => boolean }[] = [];
-    const elector = createElector({
+    const elector = createLeaderElector({
       ...timings,
       client: clientOf(api),
       clock: systemClock,

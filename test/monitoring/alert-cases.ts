@@ -87,7 +87,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 20,
       labels: { ...ofJob, state: "waiting" },
       summary:
-        "A workload keeps its old Pods for 20m 0s (waiting), and waits for what it requires; wave list -A --state waiting,tooLarge shows which.",
+        "A workload keeps its old Pods for 20m 0s (waiting), and waits for what it requires; wave list -A --state waiting,overLimit shows which.",
     },
     quiet: [
       { [`wave_workloads_longest_seconds{${pod},state="waiting"}`]: "0+60x14 0x30" },

@@ -6,9 +6,9 @@ import { judgePace } from "./judge-pace.ts";
 import { judgePlaces } from "./judge-places.ts";
 import { judgeReviews } from "./judge-reviews.ts";
 import { judgeSettling } from "./judge-settling.ts";
-import { judgeTerms } from "./judge-terms.ts";
+import { judgeTerms } from "./judge-leadership.ts";
 import { judgeWaiting } from "./judge-waiting.ts";
-import { judgeBatches } from "./judge-waves.ts";
+import { judgeBatches } from "./judge-batches.ts";
 import { judgeWrites } from "./judge-writes.ts";
 import type { Recording } from "./record.ts";
 

@@ -1,4 +1,4 @@
-import type { WantedKind } from "../../src/domain/model/kinds/requested-kind.ts";
+import type { RequestedKind } from "../../src/domain/model/kinds/requested-kind.ts";
 
 /** An object as the storage holds it: JSON whose metadata is known. Never changed in place. */
 export interface StoredObject {
@@ -101,7 +101,7 @@ export interface BatchSettings {
   readonly updateBurst: number;
   readonly syncPeriodMs: number;
   /** What `--workload-kinds` names; undefined: nothing. */
-  readonly workloadKinds?: readonly WantedKind[] | undefined;
+  readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** Undefined: everything happens at once. */
   readonly pacing: Pacing | undefined;
 }

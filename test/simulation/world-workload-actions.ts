@@ -10,7 +10,7 @@ import {
   workloadKinds,
 } from "./world-objects.ts";
 import type { Present, Scene } from "./world-scene.ts";
-import { undo } from "./world-undo.ts";
+import { undo } from "./world-rollback.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 const hash = "wave.pusher.com/config-hash";

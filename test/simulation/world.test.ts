@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { randomFrom } from "./dice.ts";
 import { judge } from "./judge.ts";
-import { perfectWave } from "./perfect-wave.ts";
+import { perfectWave } from "./perfect-replica.ts";
 import { startSmallStage } from "./small-stage.ts";
 import { createWorld } from "./world.ts";
 

@@ -112,7 +112,7 @@ export class TestCluster {
         crossNamespace: "granted",
         namespaces: undefined,
         schedulingHold: true,
-        ofNamespace: caches.namespace,
+        namespacePolicyOf: caches.namespace,
       },
       recorder: { record: async (event) => void this.events.push(event) },
       clock,

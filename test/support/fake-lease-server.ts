@@ -1,8 +1,8 @@
-import type { Lease } from "kubernetes-types/coordination/v1.d.ts";
+import type { Lease } from "#kubernetes";
 import { ApiError, ConnectionError } from "../../src/kube/api/errors.ts";
 import type { ApiRequest } from "../../src/kube/http/api-request.ts";
 import type { ApiClient } from "../../src/kube/http/client.ts";
-import { createGuard } from "../../src/kube/http/guard.ts";
+import { createRequestGuard } from "../../src/kube/http/request-guard.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 
 /** One Lease as the API server keeps it, with its optimistic concurrency. Only tests import it. */
@@ -94,8 +94,8 @@ export function fakeClient(server: FakeLeaseServer, clock: Clock, network: Netwo
   return {
     request: <T>({ method, body, timeoutMs = 30_000, signal }: ApiRequest) =>
       new Promise<T>((resolve, reject) => {
-        const guard = createGuard(clock, timeoutMs, signal);
-        guard.onCancel((reason) => reject(guard.byCaller() ? reason : new ConnectionError(reason.message)));
+        const guard = createRequestGuard(clock, timeoutMs, signal);
+        guard.onCancel((reason) => reject(guard.isAbortedByCaller() ? reason : new ConnectionError(reason.message)));
         const settle = (how: () => void) =>
           travel(() => {
             guard.release();

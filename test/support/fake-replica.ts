@@ -1,6 +1,6 @@
 import type { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { type Clock, sleep } from "../../src/lib/clock.ts";
-import { createElector, type Elector } from "../../src/manager/leader-election/leader-election.ts";
+import { createLeaderElector, type LeaderElector } from "../../src/manager/leader-election/leader-election.ts";
 import { defaultElectionTimings, type ElectionTimings } from "../../src/manager/leader-election/lease.ts";
 import type { Leadership } from "../../src/runtime/leadership.ts";
 import type { LogFields, Logger } from "../../src/telemetry/logging/log.ts";
@@ -61,7 +61,7 @@ export interface ObservedTerm {
 export class FakeReplica {
   readonly clock: ProcessClock;
   readonly network: Network;
-  readonly elector: Elector;
+  readonly elector: LeaderElector;
   readonly metrics = new MetricsRegistry();
   readonly logged: string[] = [];
   readonly terms: ObservedTerm[] = [];
@@ -84,7 +84,7 @@ export class FakeReplica {
     const random = o.random ?? (() => 0.5);
     this.clock = new ProcessClock(o.base, o.rate);
     this.network = { delayMs: () => 2, cut: false, delivers: () => random() < 0.5 };
-    this.elector = createElector({
+    this.elector = createLeaderElector({
       ...(o.timings ?? defaultElectionTimings),
       client: fakeClient(o.server, this.clock, this.network),
       clock: this.clock,

@@ -151,7 +151,7 @@ export class LateReplica {
         crossNamespace: "granted",
         namespaces: undefined,
         schedulingHold: true,
-        ofNamespace: caches.namespace,
+        namespacePolicyOf: caches.namespace,
       },
       recorder: { record: async (event) => void this.events.push(event) },
       clock,

@@ -1,10 +1,10 @@
-import { readWantedKind, type WantedKind } from "../../../src/domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, type RequestedKind } from "../../../src/domain/model/kinds/requested-kind.ts";
 import type { Random } from "./random.ts";
 
-const wanted = readWantedKind("widgets.example.com");
+const wanted = parseRequestedKind("widgets.example.com");
 
 /** What `--workload-kinds` names where there are Widgets. */
-export const widgets: readonly WantedKind[] = wanted === undefined ? [] : [wanted];
+export const widgets: readonly RequestedKind[] = wanted === undefined ? [] : [wanted];
 
 /** Wave looks every 30 s, by a clock that may be 3 % slow, whether they are there and can be listed. */
 export const findingMs = 35_000;

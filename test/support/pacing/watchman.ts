@@ -2,15 +2,15 @@ import type { PacingFlags } from "../../../src/domain/policy/pacing-flags.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
 import type { Actor, World } from "./world.ts";
 
-/** Looks at every roll, for tests, with eyes of its own: at what becomes of Pods, and none of what the API tells. */
+/** Checks every rollout, for tests. It shares no code with Wave: it reads the state of the Pods, not of the API. */
 export class Watchman {
   readonly #world: World;
   readonly #flags: PacingFlags;
   readonly #editedAt = new Map<string, number>();
-  /** How often each was rolled since anything happened that asks for it. */
+  /** How often each workload was rolled since the last event that requires a rollout. */
   readonly #rollsSince = new Map<Actor, number>();
   #forgot = false;
-  /** How often the hash was written in a row that was written last. */
+  /** How often in a row the last hash was written. */
   readonly #sameHash = new Map<Actor, { readonly hash: string; readonly times: number }>();
 
   constructor(world: World, flags: PacingFlags) {
@@ -18,33 +18,33 @@ export class Watchman {
     this.#flags = flags;
   }
 
-  /** Is told that a ConfigMap was edited. */
+  /** Reports an edit of a ConfigMap. */
   edited(config: ConfigName): void {
     this.#editedAt.set(configKey(config), this.#world.now);
     for (const actor of this.#world.actors) if (reads(actor, config)) this.disturbed(actor);
   }
 
-  /** Is told that Wave has forgotten everything. */
+  /** Reports a restart of Wave, which forgets everything. */
   restarted(): void {
     this.#sameHash.clear();
     this.#forgot = true;
   }
 
-  /** Is told that somebody changed a workload so that it has to be rolled. */
+  /** Reports an edit of a workload that requires a rollout. */
   disturbed(actor: Actor): void {
     this.#rollsSince.set(actor, 0);
   }
 
-  /** Is told right before a roll, and fails where it must not be. */
+  /** Checks a rollout right before it starts. Throws if it must not start. */
   judge(actor: Actor): void {
     const { now } = this.#world;
     const { window, hold, batches, resumed, mode, settle } = actor.stored.policy;
     demand(hold !== "true" && mode !== "observe" && settle !== "soon", "is not held", actor);
     demand(isIn(window, now), "is in its window", actor);
-    const since = this.#standsSince(actor);
+    const since = this.#progressSince(actor);
     if (since !== undefined && actor.rollout?.byWave) {
       const over = now - actor.rollout.at >= this.#flags.rolloutTimeoutMs - 1_000;
-      demand(over || now - since >= 30_000, "its last roll is over or stuck", actor);
+      demand(over || now - since >= 30_000, "has no previous rollout in progress, unless it stalls", actor);
     }
     if (batches !== "off" && resumed === undefined)
       for (const object of this.#world.changedFor(actor)) this.#judgeBatch(actor, object);
@@ -55,23 +55,23 @@ export class Watchman {
     const before = this.#sameHash.get(actor);
     const times = before?.hash === hash ? before.times + 1 : 1;
     this.#sameHash.set(actor, { hash, times });
-    demand(times <= 10, "is tried ten times at most", actor);
+    demand(times <= 10, "is written at most ten times", actor);
   }
 
-  /** Fails where anything was rolled too often. */
+  /** Throws if any workload was rolled too often. */
   judgeEnd(): void {
     for (const actor of this.#world.actors) {
       const { rolls } = actor;
       for (const [index, from] of rolls.entries()) {
         const within = (ms: number) => rolls.slice(index).filter((at) => at < from + ms).length;
         demand(within(9_000) === 1, "is rolled once in 9 s", actor);
-        demand(within(600_000) <= 7, "is rolled 7 times in 10 minutes at most", actor);
-        demand(within(3_600_000) <= 30, "is rolled 30 times in an hour at most", actor);
+        demand(within(600_000) <= 7, "is rolled at most 7 times in 10 minutes", actor);
+        demand(within(3_600_000) <= 30, "is rolled at most 30 times in an hour", actor);
       }
     }
   }
 
-  /** Others of its namespace that were rolled for the same change leave room for it. */
+  /** Checks that the other rollouts of the same change in the namespace allow this one. */
   #judgeBatch(actor: Actor, object: ConfigName): void {
     const { maxConcurrent, canarySize, soakMs, haltAfterFailures, rolloutTimeoutMs } = this.#flags;
     const { now } = this.#world;
@@ -79,7 +79,7 @@ export class Watchman {
     const known = this.#world.actors.filter((other) => other !== actor).map((other) => this.#asKnown(other, object));
     const others = known.filter((other) => {
       const { policy, namespace } = other.stored;
-      // Who was not there cannot know that the hash was taken away of one whose Pods are complete.
+      // A restarted Wave cannot know that the hash of a complete workload was removed.
       const sees = other.rollout?.byWave ? !isOf(object, this.#world.changedFor(other)) : this.#forgot;
       return policy.batches !== "off" && sees && namespace === actor.stored.namespace && reads(other, object);
     });
@@ -87,29 +87,29 @@ export class Watchman {
       const { rollout } = other;
       return rollout !== undefined && rollout.at >= editedAt ? [{ ...rollout, other }] : [];
     });
-    // The API tells times to the second.
+    // Times of the API are whole seconds.
     const passed = since.filter(
       ({ at, other: { shape }, bad }) => !bad && now >= at + shape.pods * shape.podMs + soakMs - 1_000,
     );
     const rolled = since.filter(({ at, again, byWave }) => byWave && !again && !sameSecond(at, editedAt));
-    const unfinished = rolled.filter(({ other }) => this.#standsSince(other) !== undefined);
+    const unfinished = rolled.filter(({ other }) => this.#progressSince(other) !== undefined);
     const failed = unfinished.filter(({ at }) => now - at >= rolloutTimeoutMs - 1_000);
     const excused = failed.filter(({ other }) => other.stored.policy.resumed !== undefined);
-    demand(unfinished.length - failed.length < maxConcurrent, "is one of few at once", actor);
+    demand(unfinished.length - failed.length < maxConcurrent, "rolls within the limit of concurrent rollouts", actor);
     const isFirst = rolled.length - excused.length < canarySize;
-    demand(isFirst || passed.length >= canarySize, "is of the first batch, or that is past", actor);
+    demand(isFirst || passed.length >= canarySize, "is of the canary, or the canary has passed", actor);
     demand(failed.length - excused.length < haltAfterFailures, "is not halted", actor);
   }
 
-  /** As it was known when it was decided who rolls at this moment, if it does for something else. */
+  /** Returns a workload as it was known at the decision, if it rolls at this same moment for another change. */
   #asKnown(other: Actor, object: ConfigName): Actor {
     const { rollout } = other;
     if (!rollout?.byWave || rollout.at < this.#world.now || isOf(object, rollout.changed)) return other;
     return { ...other, rollout: rollout.before };
   }
 
-  /** Since when no Pod of an unfinished rollout became available; undefined where it is finished. */
-  #standsSince({ rollout, shape: { pods, podMs } }: Actor): number | undefined {
+  /** Returns the last progress of an unfinished rollout, milliseconds since the epoch; undefined if it is finished. */
+  #progressSince({ rollout, shape: { pods, podMs } }: Actor): number | undefined {
     if (rollout === undefined) return undefined;
     if (rollout.bad) return rollout.at;
     const steps = Math.floor((this.#world.now - rollout.at) / podMs);
@@ -125,7 +125,7 @@ function isOf(config: ConfigName, all: readonly ConfigName[]): boolean {
   return all.some((each) => configKey(each) === configKey(config));
 }
 
-/** Of the windows that the histories have. */
+/** Reports whether a time is in one of the windows of the histories. */
 function isIn(window: string | undefined, now: number): boolean {
   const minutes = Math.floor(now / 60_000) % 1_440;
   switch (window) {
@@ -138,11 +138,11 @@ function isIn(window: string | undefined, now: number): boolean {
   }
 }
 
-/** Then who was not there cannot tell which of the two came first. */
+/** Reports whether two times are in one second: then a restarted Wave cannot know their order. */
 function sameSecond(a: number, b: number): boolean {
   return Math.floor(a / 1000) === Math.floor(b / 1000);
 }
 
 function demand(isSo: boolean, what: string, { key }: Actor): void {
-  if (!isSo) throw new Error(`it must be that ${key} ${what}`);
+  if (!isSo) throw new Error(`expected that ${key} ${what}`);
 }

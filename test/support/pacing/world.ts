@@ -1,39 +1,39 @@
 import type { Config } from "../../../src/domain/config/digest.ts";
-import { type Lookup, viewThrough } from "../../../src/domain/config/view.ts";
+import { type Lookup, viewOfReferences } from "../../../src/domain/config/view.ts";
 import type { Progress } from "../../../src/domain/model/progress.ts";
 import { type Workload, workloadKey } from "../../../src/domain/model/workload.ts";
 import { configHash, extraConfigMaps } from "../../../src/domain/references/annotations.ts";
 import { type ConfigName, configKey } from "../../../src/domain/references/references.ts";
 import { configMap, workload as workloadOf } from "../domain/objects.ts";
 
-/** What a workload of a {@link World} is like. */
+/** The properties of a workload of a {@link World}. */
 export interface Shape {
   readonly namespace: string;
   readonly kind: "Deployment" | "StatefulSet";
   /** The numbers of the ConfigMaps that it reads. */
   readonly reads: readonly number[];
-  /** How many Pods it has, and how long each takes to be replaced, one after the other. */
+  /** The number of Pods, and the time to replace each. They are replaced one after the other. */
   readonly pods: number;
   readonly podMs: number;
   readonly policy: Readonly<Record<string, string>>;
 }
 
-/** A replacement of all Pods of a workload: those that read what is bad never become available. */
+/** A replacement of all Pods of a workload. Pods that read a bad value never become available. */
 export interface Rollout {
   readonly byWave: boolean;
-  /** Whether the same was written before, and somebody took it away. */
+  /** Whether the same hash was written before, and another client removed it. */
   readonly again: boolean;
-  /** What it was rolled for. */
+  /** The changed objects. */
   readonly changed: readonly ConfigName[];
-  /** What its Pods see, by the numbers of the ConfigMaps. */
+  /** The values that the Pods read, by the numbers of the ConfigMaps. */
   readonly values: readonly (string | undefined)[];
   readonly at: number;
   readonly bad: boolean;
-  /** The one before it. */
+  /** The previous rollout. */
   readonly before: Rollout | undefined;
 }
 
-/** A workload as it is stored, and what becomes of its Pods. */
+/** A stored workload and the state of its Pods. */
 export interface Actor {
   readonly shape: Shape;
   readonly key: string;
@@ -41,14 +41,14 @@ export interface Actor {
   rollout: Rollout | undefined;
   /** The hash that Wave wrote last. */
   written: string | undefined;
-  /** Every roll by Wave. */
+  /** The times of all rollouts by Wave. */
   readonly rolls: number[];
 }
 
-/** How long a Deployment makes no progress before it says so, milliseconds: the API's default. */
+/** The progress deadline of a Deployment in milliseconds: the default of the API. */
 const deadlineMs = 600_000;
 
-/** A cluster of few objects, for tests: what is stored, and Pods that are replaced as time goes on. All of it begins up to date. */
+/** A small cluster for tests: stored objects, and Pods that are replaced over time. Everything starts up to date. */
 export class World {
   now: number;
   readonly actors: readonly Actor[];
@@ -64,7 +64,7 @@ export class World {
 
   readonly lookup: Lookup = (kind, namespace, name) => this.#configs.get(configKey({ kind, namespace, name }));
 
-  /** Changes a ConfigMap, which it returns if it had another value. One that begins with "bad" breaks every Pod that starts with it. */
+  /** Edits a ConfigMap and returns it if the value changed. A value that begins with "bad" breaks every Pod that starts with it. */
   edit(index: number, value: string): ConfigName | undefined {
     const name = `c${index}`;
     if (this.#values.get(name) === value) return undefined;
@@ -79,12 +79,12 @@ export class World {
     return [...this.#configs.values()];
   }
 
-  /** Whether Pods that read a ConfigMap would be broken if they were made now. */
+  /** Reports whether new Pods that read a ConfigMap would be broken. */
   isBad(index: number): boolean {
     return this.#values.get(`c${index}`)?.startsWith("bad") ?? false;
   }
 
-  /** The ConfigMaps whose values its Pods do not see, where it was rolled before. */
+  /** Returns the ConfigMaps whose current values the Pods do not read, if Wave rolled the workload before. */
   changedFor({ rollout, shape: { reads } }: Actor): readonly ConfigName[] {
     const others = reads.filter((index, place) => {
       return rollout?.byWave && rollout.values[place] !== this.#values.get(`c${index}`);
@@ -92,13 +92,13 @@ export class World {
     return others.map((index) => ({ kind: "ConfigMap", namespace: "shared", name: `c${index}` }));
   }
 
-  /** The hash of what the Pods of a workload would see now. */
+  /** Returns the hash of the configuration that new Pods would read. */
   hashOf({ stored }: Actor): string {
-    return viewThrough(stored.references, this.lookup).hash;
+    return viewOfReferences(stored.references, this.lookup).hash;
   }
 
-  /** Stores what Wave wrote: new Pods are made. */
-  roll(actor: Actor, hash: string, streak: number): void {
+  /** Stores a write of Wave: new Pods are created. */
+  roll(actor: Actor, hash: string, consecutiveRollouts: number): void {
     actor.rolls.push(this.now);
     const { reads } = actor.shape;
     const values = reads.map((index) => this.#values.get(`c${index}`));
@@ -116,20 +116,20 @@ export class World {
     actor.stored = {
       ...actor.stored,
       recordedHash: hash,
-      streak: streak > 1 ? `${streak}` : undefined,
+      consecutiveRollouts: consecutiveRollouts > 1 ? `${consecutiveRollouts}` : undefined,
       rolledAt: Math.floor(this.now / 1000),
     };
   }
 
-  /** Somebody takes away the hash that Wave wrote, and the Pods are replaced for it. */
+  /** Another client removes the hash that Wave wrote, and the Pods are replaced. */
   undo(actor: Actor): void {
     const before = actor.rollout;
     actor.rollout = { before, byWave: false, again: false, changed: [], values: [], at: this.now, bad: false };
     actor.stored = { ...actor.stored, recordedHash: `v2:${"0".repeat(64)}`, editedBy: "helm" };
   }
 
-  /** A workload as the API tells it now. */
-  told(actor: Actor): Workload {
+  /** Returns a workload as the API shows it now. */
+  observed(actor: Actor): Workload {
     return { ...actor.stored, progress: this.progressOf(actor) };
   }
 
@@ -147,7 +147,7 @@ export class World {
     return step >= pods ? complete(at + pods * podMs) : { state: "progressing", step, available: step };
   }
 
-  /** When the next Pod becomes available or a deadline is over, milliseconds since the epoch. */
+  /** Returns when the next Pod becomes available or a deadline ends, milliseconds since the epoch. */
   next(): number {
     const times = this.actors.flatMap(({ shape: { kind, pods, podMs }, rollout }) => {
       if (rollout === undefined) return [];
@@ -164,7 +164,7 @@ export class World {
     const annotations = { [extraConfigMaps]: shape.reads.map((config) => `shared/c${config}`).join(",") };
     const metadata = { namespace, name: `w${index}`, annotations: undefined };
     const made = workloadOf({ kind, annotations, metadata: { ...metadata, annotations: optedIn(annotations) } });
-    const recordedHash = viewThrough(made.references, this.lookup).hash;
+    const recordedHash = viewOfReferences(made.references, this.lookup).hash;
     const templateAnnotations = { [configHash]: recordedHash };
     const object = { kind, templateAnnotations, metadata: { ...metadata, annotations: optedIn(annotations) } };
     const stored = { ...workloadOf(object), policy: shape.policy };

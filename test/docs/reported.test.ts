@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fencesOf, root } from "./fences.ts";
-import { codeIn, commandErrors, eventReasons, eventTexts, isSaid, logLines, rowsOf } from "./told.ts";
+import { codeIn, commandErrors, eventReasons, eventTexts, isSaid, logLines, rowsOf } from "./reported.ts";
 
 describe("docs/events.md", () => {
   const rows = rowsOf("docs/events.md").filter(([first]) => codeIn(first).length > 0);

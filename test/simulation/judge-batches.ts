@@ -1,4 +1,4 @@
-import { type Holding, holdingsOf } from "./judge-terms.ts";
+import { type Holding, holdingsOf } from "./judge-leadership.ts";
 import { ConfigTimeline } from "./model-configs.ts";
 import { NamespaceTimeline, saidOf } from "./model-policy.ts";
 import { isComplete, isIdle } from "./model-progress.ts";
