@@ -7,10 +7,10 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workloadObject,
 } from "../../test/support/domain/objects.ts";
-import { admitted, planAdmission } from "./admission.ts";
+import { planAdmission, toAdmissionObject } from "./admission.ts";
 import { viewOf } from "./config/hash.ts";
 import { kinds } from "./model/built-in-kinds.ts";
 import { invalidScheduler, isSchedulingHeld } from "./model/scheduling-hold.ts";
@@ -32,7 +32,7 @@ const hashes = [undefined, testKeys(1)].flatMap((hashKeys) => {
 hashes.push("untagged");
 
 const scheduler = fc.constantFrom("default-scheduler", "custom", invalidScheduler);
-const wanted: fc.Arbitrary<Wanted> = fc.record({
+const wanted: fc.Arbitrary<WorkloadFixture> = fc.record({
   annotations: fc.record({
     [optIn]: fc.constantFrom("true", "true", "true", "false", undefined),
     [schedulingHold]: fc.constantFrom(undefined, undefined, "", "custom", invalidScheduler),
@@ -62,20 +62,25 @@ function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
   return asJson(applyJsonPatch(asJson(object), asJson(patch)));
 }
 
-it("admission changes nothing more when it is asked again", () => {
+it("a second plan of the patched object changes nothing more", () => {
   fc.assert(
     fc.property(wanted, fc.option(wanted, { nil: undefined }), lookup, policy, (to, from, find, rules) => {
       const operation = from === undefined ? "CREATE" : "UPDATE";
-      const old = from && admitted(kinds.Deployment, workloadObject(from));
+      const old = from && toAdmissionObject(kinds.Deployment, workloadObject(from));
       const once = workloadObject(to);
-      const twice = patched(once, planAdmission(operation, admitted(kinds.Deployment, once), old, find, rules).patch);
-      expect(planAdmission(operation, admitted(kinds.Deployment, twice), old, find, rules).patch).toBeUndefined();
+      const twice = patched(
+        once,
+        planAdmission(operation, toAdmissionObject(kinds.Deployment, once), old, find, rules).patch,
+      );
+      expect(
+        planAdmission(operation, toAdmissionObject(kinds.Deployment, twice), old, find, rules).patch,
+      ).toBeUndefined();
     }),
     { numRuns: 2000 },
   );
 });
 
-it("admission leaves a running workload's template as it was where the request does", () => {
+it("a request that keeps the template of a running workload keeps it after the patch", () => {
   fc.assert(
     fc.property(wanted, lookup, policy, fc.constantFrom({}, { replicas: 5 }), (from, find, rules, spec) => {
       const old = workloadObject(from);
@@ -83,7 +88,13 @@ it("admission leaves a running workload's template as it was where the request d
       const object = workloadObject({ ...from, spec });
       const after = patched(
         object,
-        planAdmission("UPDATE", admitted(kinds.Deployment, object), admitted(kinds.Deployment, old), find, rules).patch,
+        planAdmission(
+          "UPDATE",
+          toAdmissionObject(kinds.Deployment, object),
+          toAdmissionObject(kinds.Deployment, old),
+          find,
+          rules,
+        ).patch,
       );
       expect(after.spec?.template).toEqual(old.spec?.template);
     }),

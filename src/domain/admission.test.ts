@@ -5,11 +5,11 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workload,
   workloadObject,
 } from "../../test/support/domain/objects.ts";
-import { admitted, planAdmission } from "./admission.ts";
+import { planAdmission, toAdmissionObject } from "./admission.ts";
 import type { Config } from "./config/digest.ts";
 import { kinds } from "./model/built-in-kinds.ts";
 import { invalidScheduler } from "./model/scheduling-hold.ts";
@@ -35,9 +35,9 @@ function currentHash(): string {
 }
 
 interface Request {
-  readonly to: Wanted;
+  readonly to: WorkloadFixture;
   /** What it was; undefined on CREATE. */
-  readonly from?: Wanted;
+  readonly from?: WorkloadFixture;
   readonly configs?: readonly Config[];
   readonly policy?: Partial<Policy>;
 }
@@ -48,8 +48,8 @@ function admit({ to, from, configs = [web], policy }: Request) {
   const old = from && workloadObject(from);
   const plan = planAdmission(
     operation,
-    admitted(kinds.Deployment, object),
-    old && admitted(kinds.Deployment, old),
+    toAdmissionObject(kinds.Deployment, object),
+    old && toAdmissionObject(kinds.Deployment, old),
     lookupOf(...configs),
     {
       ...defaultPolicy,
@@ -75,7 +75,7 @@ const running = (recorded?: string) => ({ hash: recorded, scheduler: "default-sc
 const schedulingHeld = (noted: string, recorded?: string) => ({ hash: recorded, scheduler: invalidScheduler, noted });
 
 describe("a CREATE", () => {
-  it("gets the hash where everything exists, so that the controller writes nothing", () => {
+  it("gets the hash if everything exists, so that the controller writes nothing", () => {
     const { plan, after, state } = admit({ to: { pod } });
     expect(plan).toMatchObject({ outcome: "hashed", warnings: [] });
     expect(state).toEqual(running(current));
@@ -83,7 +83,7 @@ describe("a CREATE", () => {
     expect(planRollout(deployment, lookupOf(web), defaultPolicy).outcome).toBe("current");
   });
 
-  it("gets the current hash in place of one that came with it", () => {
+  it("gets the current hash instead of the hash in the request", () => {
     expect(admit({ to: { pod, templateAnnotations: older } }).state.hash).toBe(current);
   });
 
@@ -91,7 +91,7 @@ describe("a CREATE", () => {
     ["default-scheduler", "default-scheduler"],
     ["custom", "custom"],
     [undefined, ""],
-  ])("is held where something is missing, with its scheduler %j noted", (schedulerName, noted) => {
+  ])("is held if configuration is missing, with its scheduler %j recorded", (schedulerName, noted) => {
     const { plan, state } = admit({
       to: { pod: { ...pod, schedulerName } },
       configs: [],
@@ -99,40 +99,40 @@ describe("a CREATE", () => {
     expect(plan.outcome).toBe("schedulingHeld");
     expect(state).toEqual(schedulingHeld(noted));
     expect(plan.warnings).toMatchObject([
-      { reason: "ConfigurationMissing", message: 'waiting for ConfigMap "web": its Pods stay Pending until then' },
+      { reason: "ConfigurationMissing", message: 'Waiting for ConfigMap "web". New Pods stay pending until then.' },
     ]);
   });
 
-  it("is not held where scheduling holds are off, but warned of", () => {
+  it("is not held if scheduling holds are off, but has a warning", () => {
     const { plan, state } = admit({ to: { pod }, configs: [], policy: { schedulingHold: false } });
     expect(plan).toMatchObject({ outcome: "waiting", patch: undefined });
     expect(plan.warnings).toHaveLength(1);
     expect(state).toEqual(running());
   });
 
-  it("is left alone where it has not opted in, and warned of what was not understood", () => {
+  it("is unchanged if it has not opted in, with warnings about mistakes", () => {
     const annotations = { [optIn]: "True", "wave.pusher.com/extra": "x" };
     const { plan } = admit({ to: { pod, annotations } });
     expect(plan).toMatchObject({ outcome: "ignored", patch: undefined });
     expect(plan.warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/write "true".*"wave.pusher.com\/extra" is not known/),
+      expect.stringMatching(/Write "true".*"wave.pusher.com\/extra" is unknown/),
     ]);
   });
 
-  it("is freed where it came scheduling-held from an export and everything exists", () => {
+  it("loses a scheduling hold from an export if everything exists", () => {
     const { plan, state } = admit({ to: { pod: held, annotations: { [schedulingHold]: "custom" } } });
-    expect(plan.outcome).toBe("notSchedulingHeld");
+    expect(plan.outcome).toBe("schedulingReleased");
     expect(state).toEqual({ hash: current, scheduler: "custom", noted: undefined });
   });
 
-  it("is an error that names it where it is malformed", () => {
+  it("is an error that names the object if it is malformed", () => {
     const { spec: _spec, ...without } = workloadObject();
-    expect(() => admitted(kinds.Deployment, without)).toThrow('Deployment "default/web" is malformed');
+    expect(() => toAdmissionObject(kinds.Deployment, without)).toThrow('Deployment "default/web" is malformed');
   });
 });
 
-describe("an UPDATE that leaves the template alone", () => {
-  it("keeps the recorded hash though configuration has moved on: when to roll is the controller's to decide", () => {
+describe("an UPDATE that keeps the template", () => {
+  it("keeps an outdated hash: the controller decides when to roll", () => {
     const { plan } = admit({
       from: { pod, templateAnnotations: older },
       to: { pod, templateAnnotations: older, spec: { replicas: 3 } },
@@ -143,16 +143,16 @@ describe("an UPDATE that leaves the template alone", () => {
   it.each<[string, readonly Config[]]>([
     ["everything exists", [web]],
     ["something is missing", []],
-  ])("gets the recorded hash back that it left out, where %s", (_, configs) => {
+  ])("gets a removed hash back if %s", (_, configs) => {
     const { state } = admit({ from: { pod, templateAnnotations: older }, to: { pod }, configs });
     expect(state).toEqual(running(older[hash]));
   });
 
-  it("gets it back although the workload reads nothing any more", () => {
+  it("gets it back even if the workload reads nothing now", () => {
     expect(admit({ from: { templateAnnotations: older }, to: {} }).state.hash).toBe(older[hash]);
   });
 
-  it("is let through where it is the controller's own write of the current hash", () => {
+  it("is allowed if it is the write of the current hash by the controller", () => {
     const { plan } = admit({
       from: { pod, templateAnnotations: older },
       to: { pod, templateAnnotations: { [hash]: current } },
@@ -160,12 +160,12 @@ describe("an UPDATE that leaves the template alone", () => {
     expect(plan.patch).toBeUndefined();
   });
 
-  it("gets the current hash where it writes one that is neither, as it replaces Pods anyhow", () => {
+  it("gets the current hash if it writes an unknown one, because it replaces Pods anyway", () => {
     const { state } = admit({ from: { pod, templateAnnotations: older }, to: { pod, templateAnnotations: foreign } });
     expect(state).toEqual(running(current));
   });
 
-  it("is never held: not a running workload, nor one that opts in", () => {
+  it("is never held: neither for a running workload nor for one that opts in", () => {
     expect(admit({ from: { pod }, to: { pod, spec: { replicas: 2 } }, configs: [] }).state).toEqual(running());
     const optsIn = admit({ from: { pod, annotations: { [optIn]: undefined } }, to: { pod }, configs: [] });
     expect(optsIn.state).toEqual(running());
@@ -180,7 +180,7 @@ describe("an UPDATE that leaves the template alone", () => {
   it.each<[string, readonly Config[]]>([
     ["everything exists", [web]],
     ["something is missing", []],
-  ])("is a running workload's going back to a scheduling-held template, reverted, where %s", (_, configs) => {
+  ])("loses the scheduling hold of a rolled-back template if %s", (_, configs) => {
     const from = { pod: { ...pod, schedulerName: "custom" }, templateAnnotations: older };
     for (const annotations of [{}, { [schedulingHold]: "custom" }]) {
       const { state } = admit({ from, to: { pod: held, annotations }, configs });
@@ -199,17 +199,17 @@ describe("an UPDATE of the template", () => {
     expect(state).toEqual(running(current));
   });
 
-  it("gets the current hash also where it left the old one out", () => {
+  it("gets the current hash even if it removed the old one", () => {
     expect(admit({ from: { pod, templateAnnotations: older }, to: { pod: newImage } }).state).toEqual(running(current));
   });
 
-  it("is held where it brings in something missing, and keeps its hash", () => {
+  it("is held if it references a missing object, and keeps its hash", () => {
     const to = { pod: readsAll("Secret", "db"), templateAnnotations: older };
     const { state } = admit({ from: { pod, templateAnnotations: older }, to });
     expect(state).toEqual(schedulingHeld("default-scheduler", older[hash]));
   });
 
-  it("is one of the scheduler too", () => {
+  it("includes an edit of the scheduler", () => {
     const to = { pod: { ...pod, schedulerName: "custom" }, templateAnnotations: older };
     expect(admit({ from: { pod, templateAnnotations: older }, to }).state.hash).toBe(current);
   });
@@ -218,7 +218,7 @@ describe("an UPDATE of the template", () => {
 describe("an UPDATE of a scheduling-held workload", () => {
   const from = { pod: held, annotations: { [schedulingHold]: "custom" } };
 
-  it.each<[string, Wanted, string]>([
+  it.each<[string, WorkloadFixture, string]>([
     ["overwrites all of it", { pod: { ...pod, schedulerName: "custom" } }, "custom"],
     ["takes the annotation away", { pod: held }, "custom"],
     [
@@ -233,32 +233,32 @@ describe("an UPDATE of a scheduling-held workload", () => {
     ],
     ["changes something else", { ...from, spec: { replicas: 2 } }, "custom"],
     ["changes the template", { ...from, pod: { ...newImage, schedulerName: invalidScheduler } }, "custom"],
-  ])("stays held while something is missing where it %s", (_, to, noted) => {
+  ])("stays held while configuration is missing if it %s", (_, to, noted) => {
     expect(admit({ from, to, configs: [] }).state).toEqual(schedulingHeld(noted));
   });
 
-  it.each<[string, Wanted, string]>([
+  it.each<[string, WorkloadFixture, string]>([
     ["overwrites all of it", { pod: { ...pod, schedulerName: "custom" } }, "custom"],
     ["takes the annotation away", { pod: held }, "custom"],
     ["changes something else", { ...from, spec: { replicas: 2 } }, "custom"],
-  ])("is freed with the current hash once everything exists where it %s", (_, to, scheduler) => {
+  ])("is released with the current hash when everything exists if it %s", (_, to, scheduler) => {
     expect(admit({ from, to }).state).toEqual({ hash: current, scheduler, noted: undefined });
   });
 
-  it.each([{ [schedulingHold]: "custom" }, {}])("is freed where it opts out, with %j left", (annotations) => {
+  it.each([{ [schedulingHold]: "custom" }, {}])("is released if it opts out, with %j left", (annotations) => {
     const to = { pod: held, annotations: { ...annotations, [optIn]: undefined } };
     const { plan, state } = admit({ from, to, configs: [] });
-    expect(plan.outcome).toBe("notSchedulingHeld");
+    expect(plan.outcome).toBe("schedulingReleased");
     expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
   });
 
-  it("is freed where scheduling holds were switched off", () => {
+  it("is released if scheduling holds are off", () => {
     const { state } = admit({ from, to: from, configs: [], policy: { schedulingHold: false } });
     expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
   });
 });
 
-describe("what is only observed", () => {
+describe("a workload in mode observe", () => {
   const observed = { annotations: { "wave.pusher.com/mode": "observe" } };
   const byFlag = { pacing: { ...unpaced, observe: true } };
   const missing = { configs: [] };
@@ -272,7 +272,7 @@ describe("what is only observed", () => {
       "has a closed scheduling hold",
       { to: { pod: held, annotations: { ...observed.annotations, [schedulingHold]: "" } }, from: { pod: held } },
     ],
-  ])("stays as it is where it %s", (_, request) => {
+  ])("is unchanged if it %s", (_, request) => {
     expect(admit(request).plan.patch).toBeUndefined();
   });
 
@@ -283,7 +283,7 @@ describe("what is only observed", () => {
       "changed alone",
       { to: { pod, templateAnnotations: foreign, ...observed }, from: { pod, templateAnnotations: older } },
     ],
-  ])("gets its recorded hash back where the request has it %s", (_, request) => {
+  ])("gets its recorded hash back if the request has it %s", (_, request) => {
     const { plan, state } = admit(request);
     expect([plan.outcome, state]).toEqual(["kept", running(older[hash])]);
   });
@@ -292,18 +292,18 @@ describe("what is only observed", () => {
 describe("a hash that another controller recorded", () => {
   const bare = { [hash]: "a".repeat(64) };
 
-  it("stays with an UPDATE that keeps the Pods: the controller finds out what it stands for", () => {
+  it("stays with an UPDATE that keeps the Pods: the controller verifies it", () => {
     const relabelled = { pod, templateAnnotations: bare, metadata: { labels: { team: "shop" } } };
     const { plan, state } = admit({ to: relabelled, from: { pod, templateAnnotations: bare } });
     expect(plan.patch).toBeUndefined();
     expect(state.hash).toBe(bare[hash]);
   });
 
-  it("comes back where an UPDATE leaves it out", () => {
+  it("is restored if an UPDATE removes it", () => {
     expect(admit({ to: { pod }, from: { pod, templateAnnotations: bare } }).state.hash).toBe(bare[hash]);
   });
 
-  it("gives way to Wave's own where an UPDATE replaces the Pods anyway", () => {
+  it("is replaced with the hash of Wave if an UPDATE replaces the Pods anyway", () => {
     const from = { pod, templateAnnotations: bare };
     expect(admit({ to: { pod: newImage, templateAnnotations: bare }, from }).state.hash).toBe(current);
   });

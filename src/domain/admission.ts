@@ -1,84 +1,89 @@
+// What a webhook does with a workload in a request, by the same plan as the reconciler. Pure.
 import { preconditionOf } from "./admission-precondition.ts";
-import type { Asking } from "./compatibility/directives.ts";
+import type { DirectiveContext } from "./compatibility/directives.ts";
 import type { ConfigView } from "./config/hash.ts";
-import { describeWaiting } from "./config/messages.ts";
+import { describeMissing } from "./config/messages.ts";
 import { patchOfKind, standardForm } from "./model/kind-row.ts";
 import {
-  closeSchedulingHold,
+  addSchedulingHold,
   intendedScheduler,
   isSchedulingHeld,
-  openSchedulingHold,
+  liftSchedulingHold,
   sameScheduler,
 } from "./model/scheduling-hold.ts";
 import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "./model/workload.ts";
 import { setHash, writeHash } from "./patch/workload-patch.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan/plan.ts";
-import { isIn } from "./policy/is-in.ts";
+import { isOptedIn } from "./policy/is-in.ts";
 import type { Policy } from "./policy/policy.ts";
 import { rolloutPolicyOf } from "./policy/rollout-policy.ts";
 import type { Warning } from "./references/warning.ts";
-import { onAbsentAnnotations } from "./syntax/absent-annotations.ts";
+import { forMissingAnnotations } from "./syntax/absent-annotations.ts";
 import type { JsonPatch, JsonPatchOperation } from "./syntax/json-patch.ts";
-import { sameJson } from "./syntax/same-json.ts";
+import { equalJson } from "./syntax/same-json.ts";
 
-/** What to do with a workload that is being created or updated. */
+/** The response of a webhook to the creation or update of a workload. */
 export interface AdmissionPlan {
-  /** Changes the object as it is in the request; undefined where it stays as it is. */
+  /** The patch of the object in the request; undefined if the object stays unchanged. */
   readonly patch: JsonPatch | undefined;
-  /** What `kubectl` prints to the person who made the request. */
+  /** The warnings that `kubectl` prints to the client of the request. */
   readonly warnings: readonly Warning[];
   /**
-   * "hashed": the current hash is written; "kept": the recorded one is restored; "gated" and "ungated": its Pods wait
-   * for their configuration, or no longer do; "waiting": something is missing, but its Pods are not held; "unchanged";
-   * "ignored": not Wave's; "denied": the request asks for that.
+   * "hashed": the current hash is written. "kept": the recorded hash is restored. "schedulingHeld": new Pods stay pending
+   * until their configuration exists. "schedulingReleased": a scheduling hold is removed. "waiting": configuration is missing,
+   * but new Pods are not held. "current": nothing changes. "ignored": Wave does not manage the workload. "denied": a
+   * precondition of the request failed.
    */
   readonly outcome:
     | "hashed"
     | "kept"
     | "schedulingHeld"
-    | "notSchedulingHeld"
+    | "schedulingReleased"
     | "waiting"
     | "current"
     | "ignored"
     | "denied";
-  /** Why the request is denied: a precondition of its own that fails. One line for the person who made it. */
+  /** Why the request is denied, for its client; undefined if it is allowed. */
   readonly denied: string | undefined;
-  /** One line for a person. */
+  /** Why this is the outcome, for people. */
   readonly reason: string;
 }
 
-/** A workload as it is in a request, and what Wave needs to know of it. */
-export interface Admitted {
-  /** In its standard form. */
+/** A workload object in a request, and the workload that Wave reads from it. */
+export interface AdmissionObject {
+  /** The object in its standard form. */
   readonly object: WorkloadObject;
   readonly workload: Workload;
 }
 
-/** Throws a {@link MalformedWorkload} that names the object where it is malformed. */
-export function admitted(row: WorkloadRow, object: WorkloadObject, asking?: Asking): Admitted {
+/** Reads an object in a request. Throws a {@link MalformedWorkload} that names the object if it is malformed. */
+export function toAdmissionObject(
+  row: WorkloadRow,
+  object: WorkloadObject,
+  asking?: DirectiveContext,
+): AdmissionObject {
   const workload = toWorkload(row, object, asking);
   return { object: standardForm(row, object), workload };
 }
 
 /**
- * What admission does with a workload, by the same {@link planRollout} as the reconciler:
+ * Plans the response to a request, by the same {@link planRollout} as the reconciler:
  *
- * - Where a request makes new Pods (a CREATE, or an UPDATE of the pod template), these begin with the current hash, or
- *   are kept from being scheduled while something required is missing.
- * - Where it does not, no Pod is replaced or held because of it: the recorded hash stays, though configuration has moved
- *   on, and comes back where the request left it out. When to roll is the controller's to decide.
- * - A gate stays closed while something is missing, also where the request would open it.
- * - Where it is only observed nothing is written, but a recorded hash that the request left out comes back: without it
- *   its Pods would be replaced.
+ * - If the request creates new Pods (a CREATE, or an UPDATE of the pod template), they start with the current hash. While
+ *   required configuration is missing, they are held from scheduling.
+ * - Otherwise the response replaces and holds no Pod. The recorded hash stays even if the configuration has changed, and is
+ *   restored if the request removed it. The controller decides when to roll.
+ * - A scheduling hold stays while configuration is missing, even if the request would remove it.
+ * - In `mode: observe` nothing is written, except that a removed hash is restored: without it the Pods would be replaced.
  *
- * A hash that a client set as a precondition is taken off, or the request denied.
+ * If a client set a hash as a precondition, the annotation is removed or the request is denied.
  *
- * Planning the patched object again, as reinvocation does, changes nothing more.
+ * A second plan of the patched object, as in a reinvocation, changes nothing more.
  */
 export function planAdmission(
   operation: "CREATE" | "UPDATE",
-  after: Admitted,
-  old: Admitted | undefined,
+  after: AdmissionObject,
+  old: AdmissionObject | undefined,
   lookup: Lookup,
   policy: Policy,
 ): AdmissionPlan {
@@ -95,7 +100,7 @@ export function planAdmission(
   const { mode } = rolloutPolicyOf(workload, policy);
   const { outcome, operations } = mode.value === "observe" ? observe(plan, request) : mutate(plan, request, policy);
   const checked = precondition.state === "met" ? precondition.patch : [];
-  const patch = [...checked, ...(workload.hasAnnotations ? operations : onAbsentAnnotations(operations))];
+  const patch = [...checked, ...(workload.hasAnnotations ? operations : forMissingAnnotations(operations))];
   return {
     patch: patch.length > 0 ? patchOfKind(workload.row, patch) : undefined,
     warnings: plan.outcome === "waiting" ? [...plan.warnings, missingWarning(plan, workload, outcome)] : plan.warnings,
@@ -107,9 +112,9 @@ export function planAdmission(
 
 interface Request {
   readonly workload: Workload;
-  /** Undefined where the workload is being created. */
+  /** Undefined if the workload is being created. */
   readonly before: Workload | undefined;
-  /** Whether no Pod is replaced by the request, but for what Wave itself writes into the template. */
+  /** Whether the request replaces no Pod, apart from what Wave writes into the template. */
   readonly keepsPods: boolean;
 }
 
@@ -128,16 +133,16 @@ function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
     case "ignore":
       return { outcome: "ignored", operations: [] };
     case "cleanUp": {
-      const kept = isIn(workload, policy) ? keepHash(request) : [];
-      return { outcome: "notSchedulingHeld", operations: [...kept, ...openSchedulingHold(workload, before)] };
+      const kept = isOptedIn(workload, policy) ? keepHash(request) : [];
+      return { outcome: "schedulingReleased", operations: [...kept, ...liftSchedulingHold(workload, before)] };
     }
     case "waiting":
       return mutateIncomplete(request, policy);
     case "overLimit":
       return named("kept", keepHash(request));
     case "current":
-      if (workload.recordedHash === undefined) return named("kept", keepHash(request)); // it reads nothing
-      // Its hash is right. Where new Pods are made anyway it becomes the one under the current key.
+      if (workload.recordedHash === undefined) return named("kept", keepHash(request)); // the workload reads nothing
+      // The hash is right. If the request creates new Pods anyway, the hash is written with the current key.
       return readsNothing(plan.view) ? named("current", []) : mutateComplete(request, plan.view);
     case "recorded":
       return mutateComplete(request, plan.newPods);
@@ -147,21 +152,21 @@ function mutate(plan: DuePlan, request: Request, policy: Policy): Mutation {
   }
 }
 
-/** Whether Pods see nothing, also of what does not count. */
-function readsNothing({ entries, everything }: ConfigView): boolean {
-  return entries.length === 0 && everything === undefined;
+/** Reports whether Pods read nothing, tracked or not. */
+function readsNothing({ entries, fullHash }: ConfigView): boolean {
+  return entries.length === 0 && fullHash === undefined;
 }
 
 function mutateComplete(request: Request, current: ConfigView): Mutation {
   const { workload, before } = request;
-  const opened = openSchedulingHold(workload, before);
-  // Pods that were held are replaced when their gate opens, so they begin with the current hash.
+  const opened = liftSchedulingHold(workload, before);
+  // Pending Pods are replaced when the scheduling hold is removed, so they start with the current hash.
   if (request.keepsPods && before !== undefined && !isSchedulingHeld(before)) {
     if (workload.recordedHash === undefined || workload.recordedHash === before.recordedHash) {
-      return named(opened.length > 0 ? "notSchedulingHeld" : "kept", [...keepHash(request), ...opened]);
+      return named(opened.length > 0 ? "schedulingReleased" : "kept", [...keepHash(request), ...opened]);
     }
   }
-  return named(opened.length > 0 ? "notSchedulingHeld" : "hashed", [...writeHash(workload, current), ...opened]);
+  return named(opened.length > 0 ? "schedulingReleased" : "hashed", [...writeHash(workload, current), ...opened]);
 }
 
 function mutateIncomplete(request: Request, policy: Policy): Mutation {
@@ -169,15 +174,15 @@ function mutateIncomplete(request: Request, policy: Policy): Mutation {
   const held = before !== undefined && isSchedulingHeld(before);
   const hash = keepHash(request);
   if (policy.schedulingHold && (!keepsPods || held)) {
-    return { outcome: "schedulingHeld", operations: [...hash, ...closeSchedulingHold(workload, before)] };
+    return { outcome: "schedulingHeld", operations: [...hash, ...addSchedulingHold(workload, before)] };
   }
-  // The request closes the gate of Pods that run, as `kubectl rollout undo` does when it goes back to a gated template.
+  // The request would hold running Pods, for example `kubectl rollout undo` to a template with a scheduling hold.
   if (isSchedulingHeld(workload))
-    return { outcome: "notSchedulingHeld", operations: [...hash, ...openSchedulingHold(workload, before)] };
+    return { outcome: "schedulingReleased", operations: [...hash, ...liftSchedulingHold(workload, before)] };
   return { outcome: "waiting", operations: hash };
 }
 
-/** Restores the recorded hash where the request left it out, or changed it and nothing else of the template. */
+/** Restores the recorded hash if the request removed it, or changed it and nothing else in the template. */
 function keepHash({ workload, before, keepsPods }: Request): readonly JsonPatchOperation[] {
   if (before?.recordedHash === undefined || (workload.recordedHash !== undefined && !keepsPods)) return [];
   return setHash(workload, before.recordedHash, before.hashAnnotation);
@@ -188,19 +193,19 @@ function named(outcome: AdmissionPlan["outcome"], operations: readonly JsonPatch
 }
 
 /**
- * Whether two states of a workload make the same Pods but for Wave's own hash and gate. The API server has defaulted
- * both before it asks, so that equal means equal.
+ * Reports whether two states of a workload create the same Pods, apart from the hash and the scheduling hold of Wave. The API
+ * server has set defaults in both states, so they can be compared as they are.
  */
-function sameTemplates(after: Admitted, before: Admitted): boolean {
+function sameTemplates(after: AdmissionObject, before: AdmissionObject): boolean {
   const scheduler = intendedScheduler(after.workload, before.workload);
   const hashes = [after.workload.hashAnnotation, before.workload.hashAnnotation];
   return (
     sameScheduler(scheduler, intendedScheduler(before.workload)) &&
-    sameJson(withoutOurs(after.object, hashes), withoutOurs(before.object, hashes))
+    equalJson(withoutWaveFields(after.object, hashes), withoutWaveFields(before.object, hashes))
   );
 }
 
-function withoutOurs({ spec }: WorkloadObject, hashes: readonly string[]): unknown {
+function withoutWaveFields({ spec }: WorkloadObject, hashes: readonly string[]): unknown {
   const { metadata, spec: podSpec, ...template } = spec?.template ?? {};
   const annotations = { ...metadata?.annotations };
   for (const name of hashes) delete annotations[name];
@@ -213,6 +218,8 @@ function missingWarning(
   { namespace }: Workload,
   outcome: AdmissionPlan["outcome"],
 ): Warning {
-  const effect = outcome === "schedulingHeld" ? "its Pods stay Pending until then" : "it is not rolled until then";
-  return { reason: "ConfigurationMissing", message: `${describeWaiting(missing, namespace)}: ${effect}` };
+  const described = describeMissing(missing, namespace);
+  const effect =
+    outcome === "schedulingHeld" ? "New Pods stay pending until then." : "The workload is not rolled until then.";
+  return { reason: "ConfigurationMissing", message: `Waiting for ${described}. ${effect}` };
 }

@@ -1,18 +1,18 @@
 import { type ConfigName, configKey } from "../references/references.ts";
 import type { ConfigView, ViewEntry } from "./hash.ts";
 
-/** What changed in one object since the last roll. */
+/** A change of one object since the last rollout. */
 export interface Change extends ConfigName {
   /**
-   * "changed": some of its keys; "added" and "removed": Pods saw nothing of it before, or see nothing of it any more,
-   * because it, its keys or the reference to it came or went.
+   * "changed": some of its keys changed. "added" and "removed": the Pods read nothing of the object before, or read
+   * nothing of it now, because the object, its keys or the reference to it was added or removed.
    */
   readonly how: "changed" | "added" | "removed";
-  /** The keys that came, went or changed, sorted; empty where all did. */
+  /** The keys that were added, removed or changed, sorted. Empty if all were added or removed. */
   readonly keys: readonly string[];
 }
 
-/** What differs between two views, an entry an object, sorted by kind, namespace and name. */
+/** Returns the differences of two views: one entry for each object, sorted by kind, namespace and name. */
 export function changesBetween(before: ConfigView, after: ConfigView): readonly Change[] {
   const [old, current] = [byObject(before), byObject(after)];
   const names = [...new Set([...old.keys(), ...current.keys()])].sort();
@@ -34,7 +34,7 @@ function changeOf(before: readonly ViewEntry[] = [], after: readonly ViewEntry[]
   return keys.length > 0 ? { ...object, how: "changed", keys } : undefined;
 }
 
-/** The keys of the entries that the others do not have in the same state. */
+/** Returns the keys of the entries that `others` does not contain in the same state. */
 function without(entries: readonly ViewEntry[], others: readonly ViewEntry[]): readonly string[] {
   const same = new Set(others.map(state));
   return entries.filter((entry) => !same.has(state(entry))).map(({ key }) => key);

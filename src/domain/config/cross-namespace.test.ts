@@ -23,24 +23,25 @@ function counted(decided: ReturnType<typeof planRollout>): boolean {
 }
 
 describe("a reference into another namespace", () => {
-  it.each(["default", "a, default", "*"])("counts where the object is shared with %j", (grant) => {
+  it.each(["default", "a, default", "*"])("is tracked if the object is shared with %j", (grant) => {
     const decided = plan({}, foreign(grant));
     expect(counted(decided)).toBe(true);
     expect(decided.warnings).toEqual([]);
   });
 
-  it.each([undefined, "", "elsewhere", "default2"])("is waited for where the object is shared with %j", (grant) => {
+  it.each([undefined, "", "elsewhere", "default2"])("waits if the object is shared with %j", (grant) => {
     const decided = plan({}, foreign(grant));
     expect(decided).toMatchObject({ outcome: "waiting", reason: 'waiting for Secret "other/db"' });
     expect(decided.warnings).toEqual([
       {
         reason: "CrossNamespaceRefused",
-        message: 'Secret "other/db": not there, or without the annotation wave.pusher.com/shared-with: "default"',
+        message:
+          'Secret "other/db": missing, or not shared with this namespace. Check the name, or set annotation wave.pusher.com/shared-with: "default" on the object.',
       },
     ]);
   });
 
-  it("rolls nothing when the object is deleted or its grant is taken back, nor when it comes back the same", () => {
+  it("causes no rollout when the object or its grant is removed and restored", () => {
     const before = plan({}, foreign("default"));
     const templateAnnotations = { "wave.pusher.com/config-hash": "hash" in before ? before.hash : "" };
     const recorded = workload({ annotations, templateAnnotations });
@@ -52,26 +53,26 @@ describe("a reference into another namespace", () => {
     expect(outcomeWith(foreign("default", "2"))).toBe("roll");
   });
 
-  it("gets one warning with all others, however many there are", () => {
+  it("has one warning for all refused objects", () => {
     const names = Array.from({ length: 500 }, (_, i) => `other/db-${i}`);
     const many = workload({ annotations: { "wave.pusher.com/extra-secrets": names.join() } });
     const { warnings } = planRollout(many, lookupOf(), defaultPolicy);
     expect(warnings).toEqual([
       {
         reason: "CrossNamespaceRefused",
-        message: expect.stringMatching(/^Secret "other\/db-0", .* and 495 more: not there, or without/),
+        message: expect.stringMatching(/^Secret "other\/db-0", .* and 495 more: missing, or not shared/),
       },
     ]);
   });
 
-  it("tells nothing of an object that is not shared: neither whether it exists nor whether it changes", () => {
+  it("does not reveal whether an object without a grant exists or changes", () => {
     const absent = plan({});
     expect(plan({}, foreign())).toEqual(absent);
     expect(plan({}, foreign(undefined, "2"))).toEqual(absent);
     expect(plan({}, foreign("elsewhere"))).toEqual(absent);
   });
 
-  it("counts without a grant where the policy allows any, and is waited for", () => {
+  it("is tracked without a grant if the policy allows any", () => {
     expect(counted(plan({ crossNamespace: "any" }, foreign()))).toBe(true);
     expect(plan({ crossNamespace: "any" })).toMatchObject({
       outcome: "waiting",
@@ -79,33 +80,30 @@ describe("a reference into another namespace", () => {
     });
   });
 
-  it("never counts where the policy allows none", () => {
+  it("is ignored if the policy allows none", () => {
     const decided = plan({ crossNamespace: "none" }, foreign("*"));
     expect(counted(decided)).toBe(false);
     expect(decided.warnings).toMatchObject([{ message: expect.stringContaining("--cross-namespace=none") }]);
   });
 
-  it.each(["granted", "any"] as const)(
-    "never counts where Wave does not watch that namespace (%s)",
-    (crossNamespace) => {
-      const decided = plan({ crossNamespace, namespaces: ["default"] }, foreign("*"));
-      expect(counted(decided)).toBe(false);
-      expect(decided.warnings).toMatchObject([
-        { message: expect.stringMatching(/^Secret "other\/db": .*does not watch/) },
-      ]);
-    },
-  );
+  it.each(["granted", "any"] as const)("is ignored if Wave does not watch that namespace (%s)", (crossNamespace) => {
+    const decided = plan({ crossNamespace, namespaces: ["default"] }, foreign("*"));
+    expect(counted(decided)).toBe(false);
+    expect(decided.warnings).toMatchObject([
+      { message: expect.stringMatching(/^Secret "other\/db": .*does not watch/) },
+    ]);
+  });
 });
 
 describe("objectsToRead", () => {
-  it("names each object once, and none that the policy refuses whatever it says", () => {
+  it("returns each object once, without objects that the policy refuses", () => {
     const db = { kind: "Secret", namespace: "other", name: "db" };
     const mine = { kind: "Secret", namespace: "default", name: "own" };
     expect(objectsToRead(object, defaultPolicy)).toEqual([mine, db]);
     expect(objectsToRead(object, { ...defaultPolicy, crossNamespace: "none" })).toEqual([mine]);
   });
 
-  it("names nothing that no object can be called, as a volume may", () => {
+  it("leaves out invalid object names", () => {
     const names = ["a/b", "../x?y#z", "a b", "%2e%2e", "A_b", "x".repeat(254), "fine.name-1"];
     const volumes = names.map((secretName, i) => ({ name: `v${i}`, secret: { secretName } }));
     const fine = { kind: "Secret", namespace: "default", name: "fine.name-1" };

@@ -4,47 +4,47 @@ import { sharedWith } from "../references/annotations.ts";
 import { type ConfigName, configKey, isStored, type Reference, type StoredName } from "../references/references.ts";
 import type { Warning } from "../references/warning.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { enumerated } from "../syntax/wording.ts";
+import { formatList } from "../syntax/wording.ts";
 import { type Config, isSharedWith } from "./digest.ts";
 import { matchedReferences } from "./matched-references.ts";
 import { describeObject } from "./messages.ts";
 import type { Lookup } from "./view.ts";
 
-/** The references of a workload that count, what it may learn through them, and a warning about all others. */
-export interface Granted {
-  /** Those that the policy allows, whether their objects are shared with the workload or not. */
+/** The references that a workload may use, a lookup limited to them, and a warning about all others. */
+export interface GrantedReferences {
+  /** The references that the policy allows, whether their objects are shared with the workload or not. */
   readonly references: readonly Reference[];
-  /** Finds what the workload may learn of and nothing else: what is not shared with it is as if it did not exist. */
+  /** Finds only objects that the workload may read. An object that is not shared with the workload looks absent. */
   readonly lookup: Lookup;
-  /** The keys of the objects of other namespaces that it cannot find or that do not count. */
-  readonly refused: ReadonlySet<string>;
+  /** The keys of objects in other namespaces that `lookup` does not find or the policy does not allow. */
+  readonly refusedKeys: ReadonlySet<string>;
   readonly warnings: readonly Warning[];
 }
 
-/** How many objects that a workload may not read its warning names. */
+/** How many refused objects a warning names. */
 const shownObjects = 5;
 
 /**
- * Keeps from a workload what it may not learn about. A reference into another namespace would tell its author when an
- * object changes that they may not read, so its owner must have granted it, unless the policy says otherwise.
+ * Limits a workload to the objects that it may read. A reference into another namespace would reveal changes of an object
+ * that the author of the reference may not read. So the owner of the object must grant it, unless the policy says otherwise.
  *
- * A reference without a grant is one to an object that does not exist: it is required and the workload waits. So nobody
- * learns whether there is such an object, and nothing is restarted when a grant is taken back, or the object is deleted
- * and made again. What the policy itself forbids does not count at all.
+ * Without a grant the object looks absent: if the reference is required, the workload waits. So the author cannot learn
+ * whether the object exists, and nothing restarts if a grant is withdrawn or the object is deleted and created again.
+ * References that the policy itself forbids are ignored.
  */
-export function grantedReferences(workload: Workload, lookup: Lookup, policy: Policy): Granted {
+export function grantedReferences(workload: Workload, lookup: Lookup, policy: Policy): GrantedReferences {
   const references: Reference[] = [];
   const refused = new Map<string, Refused>();
-  const mayLearn = (config: Config) =>
+  const mayRead = (config: Config) =>
     needsNoGrant(workload, config, policy) || isSharedWith(config, workload.namespace);
-  // A plan looks an object up several times, and the list of those that it is shared with may be long.
-  const learnt = new Map<Config, boolean>();
+  // A plan looks up an object several times, and its list of namespaces may be long.
+  const known = new Map<Config, boolean>();
   const shared: Lookup = (kind, namespace, name) => {
     const config = lookup(kind, namespace, name);
     if (config === undefined) return undefined;
-    const may = learnt.get(config) ?? mayLearn(config);
-    learnt.set(config, may);
-    return may ? config : undefined;
+    const isReadable = known.get(config) ?? mayRead(config);
+    known.set(config, isReadable);
+    return isReadable ? config : undefined;
   };
   for (const reference of matchedReferences(workload, policy).references) {
     const { kind, namespace, name } = reference;
@@ -54,7 +54,12 @@ export function grantedReferences(workload: Workload, lookup: Lookup, policy: Po
     const why = forbids ?? unshared(workload, shared(kind, namespace, name), policy);
     if (why !== undefined) refused.set(configKey(reference), { kind, namespace, name, why });
   }
-  return { references, lookup: shared, refused: new Set(refused.keys()), warnings: warningsOf([...refused.values()]) };
+  return {
+    references,
+    lookup: shared,
+    refusedKeys: new Set(refused.keys()),
+    warnings: warningsOf([...refused.values()]),
+  };
 }
 
 interface Refused extends ConfigName {
@@ -64,28 +69,28 @@ interface Refused extends ConfigName {
 function warningsOf(refused: readonly Refused[]): readonly Warning[] {
   const alike = [...Map.groupBy(refused, ({ why }) => why)];
   return alike.map(([why, objects]) => {
-    const named = enumerated(objects, shownObjects, (one) => describeObject(one, ""));
+    const named = formatList(objects, shownObjects, (one) => describeObject(one, ""));
     return { reason: "CrossNamespaceRefused", message: `${named}: ${why}` };
   });
 }
 
-/** The same text whether the object exists or not: else this would tell who may not know. */
+/** Returns the same text whether the object exists or not, so that the warning does not reveal it. */
 function unshared({ namespace }: Workload, found: Config | undefined, policy: Policy): string | undefined {
   if (found !== undefined || policy.crossNamespace === "any") return undefined;
-  return `not there, or without the annotation ${sharedWith}: "${namespace}"`;
+  return `missing, or not shared with this namespace. Check the name, or set annotation ${sharedWith}: "${namespace}" on the object.`;
 }
 
-/** An object of its own namespace, or any object where the policy says so. */
+/** Reports whether a workload may read an object without a grant: it is in the same namespace, or the policy allows any. */
 function needsNoGrant({ namespace }: Workload, object: ConfigName, policy: Policy): boolean {
   return object.namespace === namespace || policy.crossNamespace === "any";
 }
 
 /**
- * Of the objects that must be looked up to plan a workload those that may be read for it: of another namespace only what
- * `cached` knows to be shared with it, so that nobody makes Wave read what was not granted. What SecretProviderClasses
- * fetch is read nowhere.
+ * Returns the stored objects that Wave may read to plan a workload. Objects in other namespaces are included only if
+ * `cached` shows a grant, so that a reference cannot make Wave read an object that was not granted. SecretProviderClasses
+ * are not included: Wave never reads what they fetch.
  */
-export function objectsGranted(workload: Workload, cached: Lookup, policy: Policy): readonly StoredName[] {
+export function grantedObjects(workload: Workload, cached: Lookup, policy: Policy): readonly StoredName[] {
   return objectsToRead(workload, policy).filter((object): object is StoredName => {
     if (!isStored(object)) return false;
     if (needsNoGrant(workload, object, policy)) return true;
@@ -95,8 +100,8 @@ export function objectsGranted(workload: Workload, cached: Lookup, policy: Polic
 }
 
 /**
- * Every object that must be looked up to plan a workload, each once, granted or not. What no object can be called is not
- * among them, so that nobody's text becomes a path.
+ * Returns every object that the plan of a workload looks up, each once, granted or not. Invalid object names are left out, so
+ * that text of a user never becomes a URL path.
  */
 export function objectsToRead(workload: Workload, policy: Policy): readonly ConfigName[] {
   const readable = matchedReferences(workload, policy).references.filter(
@@ -111,14 +116,14 @@ export function objectsToRead(workload: Workload, policy: Policy): readonly Conf
   return [...byName.values()];
 }
 
-/** Why the policy alone refuses a reference, whatever the object says. */
+/** Returns why the policy alone refuses a reference, whatever grants the object has; undefined if it does not. */
 function forbidden({ namespace }: Workload, reference: Reference, policy: Policy): string | undefined {
   if (reference.namespace === namespace) return undefined;
   if (policy.crossNamespace === "none") {
-    return "not counted, because references into other namespaces are off (--cross-namespace=none)";
+    return "ignored. References into other namespaces are off (--cross-namespace=none).";
   }
   if (policy.namespaces !== undefined && !policy.namespaces.includes(reference.namespace)) {
-    return "not counted, because Wave does not watch that namespace (--namespaces)";
+    return "ignored. Wave does not watch that namespace (--namespaces).";
   }
   return undefined;
 }

@@ -9,7 +9,7 @@ function sha256(value: string | Buffer): string {
 const metadata = { namespace: "shop", name: "db" };
 
 describe("toConfig", () => {
-  it("digests what a container gets: text of data, decoded bytes of binaryData and of Secrets", () => {
+  it("hashes what a container reads: text of data, decoded bytes of binaryData and of Secrets", () => {
     const bytes = Buffer.from([0, 255, 128]);
     const map = toConfig("ConfigMap", { metadata, data: { text: "ü" }, binaryData: { raw: bytes.toString("base64") } });
     const secret = toConfig("Secret", { metadata, data: { raw: bytes.toString("base64") } });
@@ -25,7 +25,7 @@ describe("toConfig", () => {
     for (const [key, value] of Object.entries(data)) expect(digestOf(config, key)).toBe(sha256(value));
   });
 
-  it("shows environment variables the keys of data alone", () => {
+  it("gives environment variables only the keys of data", () => {
     const config = toConfig("ConfigMap", { metadata, data: { b: "1", a: "2" }, binaryData: { A: "", z: "" } });
     expect(keysOf(config)).toEqual(["a", "b", "A", "z"]);
     expect(keysOf(config, "data")).toEqual(["a", "b"]);
@@ -33,14 +33,14 @@ describe("toConfig", () => {
     expect(digestOf(config, "a", "data")).toBe(sha256("2"));
   });
 
-  it("takes an object without data as one without keys", () => {
+  it("reads an object without data as an object without keys", () => {
     expect(keysOf(toConfig("Secret", { metadata }))).toEqual([]);
     expect(keysOf(toConfig("ConfigMap", JSON.parse(`{"metadata":{"namespace":"a","name":"b"},"data":null}`)))).toEqual(
       [],
     );
   });
 
-  it("tells when it was last written, by whomever but Wave its owners, or at least when it was created", () => {
+  it("returns the last write of any client, without owner references of Wave, or otherwise the creation", () => {
     const creationTimestamp = "2026-01-01T00:00:01Z";
     const entry = (manager: string, time: string) => ({ manager, time });
     const managedFields = [
@@ -55,12 +55,12 @@ describe("toConfig", () => {
     expect(at({})).toBeUndefined();
   });
 
-  it("says what it asks for, also where it has too many keys", () => {
+  it("keeps the directive, even with too many keys", () => {
     const annotations = { "wave.pusher.com/hold": "true" };
     const data = Object.fromEntries(Array.from({ length: 5_001 }, (_, i) => [`key-${i}`, ""]));
-    expect(toConfig("ConfigMap", { metadata: { ...metadata, annotations } }).asks).toBe("hold");
+    expect(toConfig("ConfigMap", { metadata: { ...metadata, annotations } }).directive).toBe("hold");
     const large = toConfig("ConfigMap", { metadata: { ...metadata, annotations }, data });
-    expect(large).toMatchObject({ keys: [], asks: "hold", limitExceeded: { budget: "keysOfObject" } });
+    expect(large).toMatchObject({ keys: [], directive: "hold", limitExceeded: { limit: "keysOfObject" } });
   });
 
   it("keeps no value", () => {
@@ -77,7 +77,7 @@ describe("toConfig", () => {
     [`{"metadata":{"namespace":"shop","name":"db"},"data":"hunter2"}`, /"shop\/db".*data is not a map/],
     [`{"metadata":{"namespace":"shop","name":"db"},"data":["hunter2"]}`, /"shop\/db".*data is not a map/],
     [`{"metadata":{"namespace":"shop"},"data":{}}`, /without name/],
-  ])("refuses what is malformed by name and never with a value: %s", (json, message) => {
+  ])("rejects a malformed object by name and without a value: %s", (json, message) => {
     const parse = () => toConfig("Secret", JSON.parse(json));
     expect(parse).toThrow(message);
     expect(parse).not.toThrow("hunter2");
@@ -88,7 +88,7 @@ describe("sameConfig", () => {
   const object = { metadata, data: { a: "1", b: "2" } };
   const config = toConfig("ConfigMap", object);
 
-  it("sees no difference in labels, annotations, resource versions, the time and the order of keys", () => {
+  it("ignores labels, annotations, resource versions, times and the order of keys", () => {
     const managedFields = [{ manager: "kubectl", time: "2026-01-01T00:00:01Z" }];
     const labelled = {
       metadata: { ...metadata, resourceVersion: "7", labels: { a: "b" }, annotations: { c: "d" }, managedFields },
@@ -103,9 +103,9 @@ describe("sameConfig", () => {
     ["a key more", { metadata, data: { a: "1", b: "2", c: "" } }],
     ["the part a key is in", { metadata, data: { a: "1" }, binaryData: { b: "Mg==" } }],
     ["a grant", { ...object, metadata: { ...metadata, annotations: { "wave.pusher.com/shared-with": "" } } }],
-    ["what it asks for", { ...object, metadata: { ...metadata, annotations: { "wave.pusher.com/ignore": "true" } } }],
+    ["the directive", { ...object, metadata: { ...metadata, annotations: { "wave.pusher.com/ignore": "true" } } }],
     ["the name", { ...object, metadata: { ...metadata, name: "other" } }],
-  ])("sees a difference in %s", (_, other) => {
+  ])("detects a difference in %s", (_, other) => {
     expect(sameConfig(config, toConfig("ConfigMap", other))).toBe(false);
   });
 });

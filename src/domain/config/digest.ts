@@ -1,63 +1,64 @@
+// What a workload reads: digests of objects, views, hashes of views, and what a recorded hash means. Pure: no I/O, clock or logger.
 import { hash } from "node:crypto";
-import type { ConfigMap, Secret } from "kubernetes-types/core/v1.d.ts";
+import type { ConfigMap, Secret } from "#kubernetes";
 import type { CompatibilitySettings } from "../compatibility/settings.ts";
 import { isMarked, stakaterMatch } from "../compatibility/stakater.ts";
-import { type Asks, asksOf } from "../policy/config-directive.ts";
+import { type ConfigDirective, readConfigDirective } from "../policy/config-directive.ts";
 import { selectsConfig } from "../policy/filters.ts";
 import { sharedWith } from "../references/annotations.ts";
 import { lastWrittenAt } from "../references/field-managers.ts";
-import { type LimitExceeded, limits, mostSharedWithBytes } from "../references/limits.ts";
+import { type LimitExceeded, limits, maxSharedWithBytes } from "../references/limits.ts";
 import type { ConfigName, StoredKind } from "../references/references.ts";
-import { sameJson } from "../syntax/same-json.ts";
+import { equalJson } from "../syntax/same-json.ts";
 
 /** A ConfigMap or Secret as the API server sends it. */
 export type ConfigObject = ConfigMap | Secret;
 
 /**
- * A ConfigMap or Secret without its values: what caches keep. Tens of thousands of these must fit, so it is flat; read
- * it with {@link digestOf} and {@link keysOf}.
+ * A ConfigMap or Secret with digests in place of its values, as the caches store it. It is flat, because tens of thousands
+ * must fit in memory. Read it with {@link digestOf} and {@link keysOf}.
  */
 export interface Config extends ConfigName {
   /**
-   * The namespaces that its annotation grants it to, or "*", sorted, each between two commas; undefined where it has no
-   * such annotation. As one text: a list of thousands of short ones would take ten times as much.
+   * The namespaces that may read the object, by its annotation, or "*": sorted, each between two commas. Undefined without
+   * the annotation. One string, because a list of thousands of short strings would take ten times the memory.
    */
   readonly sharedWith: string | undefined;
-  /** The keys of `data`, sorted, then those of `binaryData`, sorted. JSON.parse shares these strings between objects. */
+  /** The sorted keys of `data`, then the sorted keys of `binaryData`. JSON.parse shares these strings between objects. */
   readonly keys: readonly string[];
-  /** Where the keys of `binaryData` begin. */
+  /** The index of the first key of `binaryData`. */
   readonly binaryFrom: number;
-  /** The SHA-256 of each value in the order of the keys, 32 bytes each, one byte a character. */
+  /** The SHA-256 digests of the values in the order of the keys: 32 bytes each, one byte per character. */
   readonly digests: string;
-  /** The budget that it exceeds, itself or with all of its namespace, so that none of its keys is kept. */
-  readonly limitExceeded?: Pick<LimitExceeded, "budget" | "count">;
+  /** The limit that the object, or its namespace with it, exceeds. Then the caches keep none of its keys. */
+  readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count">;
   /**
-   * When it last changed, seconds since the epoch: of what Wave looks at, where Wave saw it change, else of anything. Not
-   * compared.
+   * The time of the last change, seconds since the epoch. If Wave saw the change: of a field that Wave reads. Otherwise: of
+   * any field. {@link sameConfig} does not compare it.
    */
   readonly changedAt?: number | undefined;
-  /** What it says of rolls for it; undefined: nothing. */
-  readonly asks?: Asks | undefined;
-  /** Whether it counts for those who search for what is marked so; absent where it does not. */
-  readonly matches?: true;
-  /** Of a SecretProviderClass: it is known by a rotation, and not only from what a Pod mounted first. */
+  /** What the annotations of the object say about rollouts for it; undefined: nothing. */
+  readonly directive?: ConfigDirective | undefined;
+  /** True if the object is marked for workloads that search for marked objects; otherwise absent. */
+  readonly isMarked?: true;
+  /** Of a SecretProviderClass: a rotation reported its versions, not only the first mount of a Pod. */
   readonly rotated?: boolean;
 }
 
 const digestLength = 32;
 
-/** What of an object is looked at: environment variables see only `data`. */
+/** The fields of an object that a reference reads: environment variables read only `data`. */
 export type Parts = "data" | "data and binaryData";
 
 /**
- * The digests of an object; its values are not kept. A Secret's values are decoded first. One with more keys than the
- * budget is kept without any, at the cost of counting them. `dialects` says whose marks on it count besides Wave's.
+ * Returns the digests of an object without its values. Values of Secrets are decoded first. An object with more keys than
+ * the limit keeps no keys: its keys are only counted. `compatibility` names the other controllers whose marks apply.
  *
- * Throws an Error that names the object, never a value, where it is malformed.
+ * Throws an Error if the object is malformed. The Error names the object, never a value.
  */
 export function toConfig(kind: StoredKind, object: ConfigObject, compatibility?: CompatibilitySettings): Config {
   const config = slim(kind, object, compatibility);
-  return isMarked(object.metadata?.annotations, stakaterMatch, compatibility) ? { ...config, matches: true } : config;
+  return isMarked(object.metadata?.annotations, stakaterMatch, compatibility) ? { ...config, isMarked: true } : config;
 }
 
 function slim(kind: StoredKind, object: ConfigObject, compatibility: CompatibilitySettings | undefined): Config {
@@ -72,11 +73,13 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     name,
     sharedWith: listed(annotations?.[sharedWith]),
     changedAt: lastWrittenAt(metadata) || undefined,
-    asks: selectsConfig(compatibility, kind, metadata.labels) ? asksOf(annotations, compatibility) : "unselected",
+    directive: selectsConfig(compatibility, kind, metadata.labels)
+      ? readConfigDirective(annotations, compatibility)
+      : "unselected",
   };
   const count = countKeys(object.data) + countKeys(binary);
-  if (count > limits.keysOfObject.most) {
-    return withoutKeys(about, { budget: "keysOfObject", count });
+  if (count > limits.keysOfObject.max) {
+    return withoutKeys(about, { limit: "keysOfObject", count });
   }
   const [keys, digests] = digest(object.data, kind === "Secret" ? "base64" : "utf8", "data", malformed);
   const [binaryKeys, binaryDigests] = digest(
@@ -94,35 +97,48 @@ function slim(kind: StoredKind, object: ConfigObject, compatibility: Compatibili
     binaryFrom: keys.length,
     digests: digests + binaryDigests,
     changedAt: about.changedAt,
-    asks: about.asks,
+    directive: about.directive,
   };
 }
 
-/** What of an object does not depend on its data. */
-type About = Pick<Config, "kind" | "namespace" | "name" | "sharedWith" | "changedAt" | "asks" | "matches">;
+/** The fields of an object that do not depend on its data. */
+type ConfigMetadata = Pick<
+  Config,
+  "kind" | "namespace" | "name" | "sharedWith" | "changedAt" | "directive" | "isMarked"
+>;
 
-/** What is kept of an object beyond a budget: that it is there, with whom it is shared, and what it asks for. */
+/** Returns an object beyond a limit without its keys: its name, its grants and its annotations remain. */
 export function withoutKeys(
-  { kind, namespace, name, sharedWith: grants, changedAt, asks, matches }: About,
-  limitExceeded: Pick<LimitExceeded, "budget" | "count">,
+  { kind, namespace, name, sharedWith: grants, changedAt, directive, isMarked }: ConfigMetadata,
+  limitExceeded: Pick<LimitExceeded, "limit" | "count">,
 ): Config {
-  const bare = { kind, namespace, name, sharedWith: grants, keys: [], binaryFrom: 0, digests: "", changedAt, asks };
-  return { ...bare, limitExceeded, ...(matches && { matches }) };
+  const bare = {
+    kind,
+    namespace,
+    name,
+    sharedWith: grants,
+    keys: [],
+    binaryFrom: 0,
+    digests: "",
+    changedAt,
+    directive,
+  };
+  return { ...bare, limitExceeded, ...(isMarked && { isMarked }) };
 }
 
-/** The digest of a key's value; undefined where the object, or that part of it, has no such key. */
+/** Returns the digest of the value of a key; undefined if these fields of the object have no such key. */
 export function digestOf(config: Config, key: string, parts: Parts = "data and binaryData"): string | undefined {
   const { keys, binaryFrom } = config;
   const index = indexOf(keys, key, 0, binaryFrom) ?? (parts === "data" ? undefined : indexOf(keys, key, binaryFrom));
   return index === undefined ? undefined : digestAt(config, index);
 }
 
-/** The digest of the key that stands at an index of {@link Config.keys}. */
+/** Returns the digest of the key at an index of {@link Config.keys}. */
 export function digestAt({ digests }: Config, index: number): string {
   return digests.slice(index * digestLength, (index + 1) * digestLength);
 }
 
-/** Where a key stands in a part of the keys that is sorted: as many steps as its length has binary digits. */
+/** Returns the index of a key in a sorted range of the keys, by binary search. */
 function indexOf(keys: readonly string[], key: string, from: number, to = keys.length): number | undefined {
   let [low, high] = [from, to];
   while (low < high) {
@@ -133,23 +149,23 @@ function indexOf(keys: readonly string[], key: string, from: number, to = keys.l
   return low < to && keys[low] === key ? low : undefined;
 }
 
-/** The keys of an object, or of its `data` alone. */
+/** Returns the keys of an object, or of its `data` alone. */
 export function keysOf(config: Config, parts: Parts = "data and binaryData"): readonly string[] {
   return parts === "data" ? config.keys.slice(0, config.binaryFrom) : config.keys;
 }
 
-/** Whether nothing that Wave looks at differs between two states of one object. */
+/** Reports whether two states of one object are equal in everything that Wave reads. */
 export function sameConfig(a: Config, b: Config): boolean {
-  return sameJson({ ...a, changedAt: 0 }, { ...b, changedAt: 0 });
+  return equalJson({ ...a, changedAt: 0 }, { ...b, changedAt: 0 });
 }
 
-/** Whether the object lets workloads of a namespace name it. */
+/** Reports whether the object grants access to workloads of a namespace. */
 export function isSharedWith(config: Config, namespace: string): boolean {
   const { sharedWith: names = "" } = config;
   return names.includes(",*,") || names.includes(`,${namespace},`);
 }
 
-/** Of a map; what is none is found out where its values are read. */
+/** Returns the number of keys of a map. {@link digest} rejects values that are not maps. */
 function countKeys(map: Record<string, string> | null | undefined): number {
   if (typeof map !== "object" || map === null) return 0;
   return Object.keys(map).length;
@@ -157,7 +173,7 @@ function countKeys(map: Record<string, string> | null | undefined): number {
 
 type Malformed = (what: string) => Error;
 
-/** The sorted keys of a map, and the digests of their values in that order. */
+/** Returns the sorted keys of a map, and the digests of their values in that order. */
 function digest(
   map: Record<string, string> | null | undefined,
   encoding: "utf8" | "base64",
@@ -171,20 +187,20 @@ function digest(
   for (const key of keys) {
     const value: unknown = map[key];
     if (typeof value !== "string") throw malformed(`${field} has a value that is not a string, at key "${key}"`);
-    // One call is faster than a Hash object; "binary" is Node's other name for latin1.
+    // One call is faster than a Hash object. "binary" is another name of latin1 in Node.
     digests += hash("sha256", encoding === "utf8" ? value : Buffer.from(value, encoding), "binary");
   }
-  return [keys, flat(digests)];
+  return [keys, flatString(digests)];
 }
 
-/** V8 keeps what `+=` makes as a tree that holds on to every part; this makes it one piece. */
-function flat(text: string): string {
+/** Copies a string into one piece: V8 stores the result of `+=` as a tree that retains every part. */
+function flatString(text: string): string {
   return Buffer.from(text, "latin1").toString("latin1");
 }
 
 function listed(annotation: string | undefined): string | undefined {
   if (typeof annotation !== "string") return undefined;
-  if (Buffer.byteLength(annotation) > mostSharedWithBytes) return "";
+  if (Buffer.byteLength(annotation) > maxSharedWithBytes) return "";
   const names = annotation.split(",").map((entry) => entry.trim());
   const sorted = [...new Set(names.filter((entry) => entry !== ""))].sort();
   return sorted.length === 0 ? "" : `,${sorted.join(",")},`;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formOf, type ViewEntry, viewOf } from "./hash.ts";
+import { hashFormat, type ViewEntry, viewOf } from "./hash.ts";
 
 interface Vector {
   readonly name: string;
@@ -51,11 +51,11 @@ describe("the hash", () => {
     expect(vectors.length).toBeGreaterThan(3);
   });
 
-  it.each(vectors)("of the ADR's vector is as written: $name", ({ entries, hash }) => {
+  it.each(vectors)("matches the test vector of the ADR: $name", ({ entries, hash }) => {
     expect(viewOf(entries.map(entryOf)).hash).toBe(hash);
   });
 
-  it("never depends on order or duplicates", () => {
+  it("does not depend on order or duplicates", () => {
     fc.assert(
       fc.property(entries, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (list, random) => {
         const shuffled = [...list, ...list]
@@ -67,7 +67,7 @@ describe("the hash", () => {
     );
   });
 
-  it("differs exactly where the entries differ, so nothing collides by concatenation", () => {
+  it("differs exactly if the entries differ", () => {
     fc.assert(
       fc.property(entries, entries, (a, b) => {
         expect(viewOf(a).hash === viewOf(b).hash).toBe(asSet(a) === asSet(b));
@@ -82,15 +82,15 @@ describe("the hash", () => {
     [[entry({})], [entry({ digest: undefined })]],
     [[entry({ key: "a", digest: undefined })], []],
     [[entry({ kind: "Secret" })], [entry({ kind: "ConfigMap" })]],
-  ])("keeps apart what a concatenation would not (%#)", (a, b) => {
+  ])("distinguishes entries whose concatenation is equal (%#)", (a, b) => {
     expect(viewOf(a).hash).not.toBe(viewOf(b).hash);
   });
 
-  it("is known again by its tag and form alone", () => {
-    expect(formOf(viewOf([]).hash)).toEqual({ keyId: undefined });
-    expect(formOf(viewOf([]).hash.slice(3))).toBe("foreign");
-    expect(formOf(`v3:${"0".repeat(64)}`)).toBe("foreign");
-    expect(formOf(`v2:${"0".repeat(63)}`)).toBe("foreign");
+  it("is recognized by its format alone", () => {
+    expect(hashFormat(viewOf([]).hash)).toEqual({ keyId: undefined });
+    expect(hashFormat(viewOf([]).hash.slice(3))).toBe("foreign");
+    expect(hashFormat(`v3:${"0".repeat(64)}`)).toBe("foreign");
+    expect(hashFormat(`v2:${"0".repeat(63)}`)).toBe("foreign");
   });
 });
 

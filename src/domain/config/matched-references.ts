@@ -1,35 +1,38 @@
-import { wholeObject } from "../compatibility/directive.ts";
 import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
 import { type LimitExceeded, limits } from "../references/limits.ts";
-import { configKey, type Reference } from "../references/references.ts";
+import { configKey, type Reference, wholeObject } from "../references/references.ts";
 
-/** The references of a workload with those to what its regular expressions match, or that they are too much. */
-export interface Matched {
+/** The references of a workload with the objects that its regular expressions match, or the limit that they exceed. */
+export interface MatchedReferences {
   readonly references: readonly Reference[];
   readonly limitExceeded: LimitExceeded | undefined;
 }
 
-/** What a workload refers to, also by regular expressions: of these what exists in its namespace now, as the policy knows it. */
-export function matchedReferences(workload: Workload, { namesMatching }: Pick<Policy, "namesMatching">): Matched {
-  const { references, foreign, namespace } = workload;
-  if (foreign === undefined || foreign.patterns.length === 0 || namesMatching === undefined) {
+/** Returns the references of a workload. Regular expressions match the objects that exist in its namespace now. */
+export function matchedReferences(
+  workload: Workload,
+  { namesMatching }: Pick<Policy, "namesMatching">,
+): MatchedReferences {
+  const { references, peer, namespace } = workload;
+  if (peer === undefined || peer.patterns.length === 0 || namesMatching === undefined) {
     return { references, limitExceeded: undefined };
   }
   const found: Reference[] = [];
   const objects = new Set(references.map(configKey));
-  const matched = namesMatching(namespace, foreign.patterns);
+  const matched = namesMatching(namespace, peer.patterns);
   if (matched === undefined)
-    return { references, limitExceeded: { budget: "patterns", count: limits.patterns.most + 1 } };
-  for (const [index, { kind, path }] of foreign.patterns.entries()) {
-    const excluded = new Set(foreign.excluded[kind]);
+    return { references, limitExceeded: { limit: "patterns", count: limits.patterns.max + 1 } };
+  for (const [index, pattern] of peer.patterns.entries()) {
+    const { kind } = pattern;
+    const excluded = new Set(peer.excluded[kind]);
     for (const name of matched[index] ?? []) {
       if (excluded.has(name)) continue;
-      const reference = wholeObject(kind, namespace, name, path);
+      const reference = wholeObject(kind, namespace, name, pattern);
       objects.add(configKey(reference));
       found.push(reference);
-      if (objects.size > limits.objects.most)
-        return { references, limitExceeded: { budget: "objects", count: objects.size } };
+      if (objects.size > limits.objects.max)
+        return { references, limitExceeded: { limit: "objects", count: objects.size } };
     }
   }
   return { references: found.length === 0 ? references : [...references, ...found], limitExceeded: undefined };

@@ -7,24 +7,24 @@ const db = { kind: "Secret", namespace: "shop", name: "db" } as const;
 const web = { kind: "ConfigMap", namespace: "shop", name: "web" } as const;
 
 describe("messages", () => {
-  it("name what is missing, the keys of an object together", () => {
+  it("name missing objects, each with its missing keys", () => {
     expect(describeWaiting([{ ...db, key: "password" }], "shop")).toBe('waiting for Secret "db" (key "password")');
     expect(describeMissing([web, { ...db, key: "a" }, { ...db, key: "b" }], "shop")).toBe(
       'ConfigMap "web" and Secret "db" (keys "a" and "b")',
     );
   });
 
-  it("name the namespace of what is not in the workload's own", () => {
+  it("name the namespace of objects in other namespaces", () => {
     expect(describeMissing([db], "other")).toBe('Secret "shop/db"');
   });
 
-  it("let no name steer the terminal in which an Event is read, nor turn the direction of its text", () => {
+  it("escape control characters and text direction marks in names", () => {
     const name = "\u001b[31m\u009b31m\u202e\u2028\u{e0041}";
     const message = describeWaiting([{ ...db, name }], "shop");
     expect(message).toBe('waiting for Secret "\\u001b[31m\\u{9b}31m\\u{202e}\\u{2028}\\u{e0041}"');
   });
 
-  it("stay short enough for an Event whatever is missing", () => {
+  it("are short enough for an Event, whatever is missing", () => {
     const name = "n".repeat(60);
     const missing = Array.from({ length: 100 }, (_, i) => ({ ...db, name: `${name}${i % 20}`, key: `k${i}` }));
     const message = describeWaiting(missing, "shop");
@@ -35,9 +35,9 @@ describe("messages", () => {
   it.each<[Partial<Change>, string]>([
     [{ how: "changed", keys: ["a"] }, 'Secret "db" changed (key "a")'],
     [{ how: "changed", keys: ["a", "b", "c"] }, 'Secret "db" changed (keys "a", "b" and "c")'],
-    [{ how: "added" }, 'Secret "db" appeared'],
-    [{ how: "removed" }, 'Secret "db" disappeared'],
-  ])("tell a change %j", (change, text) => {
+    [{ how: "added" }, 'Secret "db" was added'],
+    [{ how: "removed" }, 'Secret "db" was removed'],
+  ])("describe a change %j", (change, text) => {
     expect(describeChanges([{ ...db, how: "changed", keys: [], ...change }], "shop")).toBe(text);
   });
 });
@@ -47,22 +47,22 @@ describe("changesBetween", () => {
   const changes = (before: ViewEntry[], after: ViewEntry[]) =>
     changesBetween(viewOf(before), viewOf(after)).map(({ name, how, keys }) => `${name} ${how} ${keys}`);
 
-  it("names the keys that came, went or changed, and no others", () => {
+  it("returns only keys that were added, removed or changed", () => {
     const before = [entry("changed", "1"), entry("same", "1"), entry("went", "1")];
     const after = [entry("came", "1"), entry("changed", "2"), entry("same", "1")];
     expect(changes(before, after)).toEqual(["db changed came,changed,went"]);
     expect(changes([entry("a", "1")], [entry("b", "1")])).toEqual(["db changed a,b"]);
   });
 
-  it("names a key that environment variables began to see", () => {
+  it("returns a key that environment variables can read now", () => {
     expect(changes([entry("a", "1"), entry("a", undefined)], [entry("a", "1")])).toEqual(["db changed a"]);
   });
 
-  it("says of an object that it came or went where all that is seen of it did, not each of its keys", () => {
+  it("returns no keys if the whole object was added or removed", () => {
     expect(changes([entry("a", "1", "old")], [entry("a", "1", "young")])).toEqual(["old removed ", "young added "]);
   });
 
-  it("is empty between equal views", () => {
+  it("is empty for equal views", () => {
     expect(changes([entry("a", "1")], [entry("a", "1")])).toEqual([]);
   });
 });

@@ -10,8 +10,8 @@ import {
 
 const toPodStatus = (object: PodStatusObject, held?: PodStatus) => toPodStatusAt(object, 10_000, held);
 
-describe("what a Pod's mount tells of a class", () => {
-  it("is a digest of all versions in any order, and none of them", () => {
+describe("the status of a mount", () => {
+  it("has a digest of all versions in any order, and no version", () => {
     const one = toPodStatus(podStatus({ versions: { user: "hush-1", password: "hush-2" } }));
     const other = toPodStatus(podStatus({ versions: { password: "hush-2", user: "hush-1" } }));
     expect(one).toEqual(other);
@@ -19,24 +19,24 @@ describe("what a Pod's mount tells of a class", () => {
     expect(one.digest).not.toBe(toPodStatus(podStatus({ versions: { user: "hush-2", password: "hush-1" } })).digest);
   });
 
-  it("tells no two lists of ids and versions for one", () => {
+  it("has different digests for different lists of ids and versions", () => {
     const digests = [{ a: "b,c" }, { "a,b": "c" }, { a: "b", c: "" }, { a: 'b","c' }, {}].map(
       (versions) => toPodStatus(podStatus({ versions: versions as Record<string, string> })).digest,
     );
     expect(new Set(digests).size).toBe(digests.length);
   });
 
-  it("is of the time at which its status was written, not of who labels it", () => {
+  it("has the time of the last status write, not of other edits", () => {
     expect(toPodStatus(podStatus({ versions: { a: "1" }, at: 1234 })).writtenAt).toBe(1234);
   });
 
-  it("is not of a time that is yet to come, by which it would hide every rotation to come", () => {
+  it("ignores times in the future, which would hide later rotations", () => {
     const forged = podStatus({ versions: { a: "1" }, at: 20_000 });
     expect(toPodStatusAt(forged, 17_000).writtenAt).toBe(20_000);
     expect(toPodStatusAt(forged, 10_000).writtenAt).toBeLessThan(10_000);
   });
 
-  it("is of no class where nothing is mounted, and where it makes no sense", () => {
+  it("has no class if nothing is mounted or the object is invalid", () => {
     expect(toPodStatus(podStatus({ versions: {}, mounted: false })).className).toBe("");
     expect(toPodStatus({ metadata: { namespace: "default" } }).className).toBe("");
     expect(() => toPodStatus({})).toThrow("without namespace");
@@ -46,22 +46,22 @@ describe("what a Pod's mount tells of a class", () => {
 describe("a rotation", () => {
   const mounted = toPodStatus(podStatus({ versions: { a: "1" } }));
 
-  it("is a write of the same Pod's after the first", () => {
+  it("is a later write for the same Pod", () => {
     expect(mounted.rotated).toBe(false);
     expect(toPodStatus(podStatus({ versions: { a: "2" }, generation: 2 }), mounted).rotated).toBe(true);
   });
 
-  it("is taken for granted where nobody saw how the Pod mounted it", () => {
+  it("is assumed if the mount was not observed", () => {
     expect(toPodStatus(podStatus({ versions: { a: "2" }, generation: 2 })).rotated).toBe(true);
   });
 
-  it("is not that the next Pod of a StatefulSet takes the object over, but what comes after that is", () => {
+  it("is not the takeover of the object by the next Pod of a StatefulSet, but a write after that", () => {
     const next = toPodStatus(podStatus({ versions: { a: "2" }, generation: 2, pod: "b" }), mounted);
     expect(next.rotated).toBe(false);
     expect(toPodStatus(podStatus({ versions: { a: "3" }, generation: 3, pod: "b" }), next).rotated).toBe(true);
   });
 
-  it("is not that the object was made again", () => {
+  it("is not a new object of the same name", () => {
     const third = toPodStatus(podStatus({ versions: { a: "1" }, generation: 3, pod: "b" }), mounted);
     const again = toPodStatus(podStatus({ versions: { a: "1" }, generation: 1, pod: "b" }), third);
     expect(again.rotated).toBe(false);
@@ -69,7 +69,7 @@ describe("a rotation", () => {
   });
 });
 
-describe("what is preferred", () => {
+describe("precedence", () => {
   const told = (wanted: Partial<PodStatus>): PodStatus => ({
     ...toPodStatus(podStatus({ versions: { a: "1" } })),
     ...wanted,
@@ -88,7 +88,7 @@ describe("what is preferred", () => {
   });
 });
 
-it("a write that changes no version and no Pod is none", () => {
+it("a write that changes no version and no Pod is no change", () => {
   const before = toPodStatus(podStatus({ versions: { a: "1" }, resourceVersion: 1 }));
   expect(samePodStatus(before, toPodStatus(podStatus({ versions: { a: "1" }, resourceVersion: 2 }), before))).toBe(
     true,

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import type { ObjectMeta } from "kubernetes-types/meta/v1.d.ts";
-import { secondsOf } from "../references/field-managers.ts";
+import type { ObjectMeta } from "#kubernetes";
+import { epochSeconds } from "../references/field-managers.ts";
 import type { LimitExceeded } from "../references/limits.ts";
 import { sharedString } from "../syntax/shared-string.ts";
 
 /**
- * What the driver writes of each Pod that mounts a SecretProviderClass
+ * A SecretProviderClassPodStatus, which the driver writes for each Pod that mounts a SecretProviderClass
  * (https://secrets-store-csi-driver.sigs.k8s.io/concepts#secretproviderclasspodstatus).
  */
 export interface PodStatusObject {
@@ -13,62 +13,65 @@ export interface PodStatusObject {
   readonly status?: {
     readonly secretProviderClassName?: string;
     readonly mounted?: boolean;
-    /** What was fetched, and which version of it, which is the provider's own word. */
+    /** The fetched objects and their versions. The provider defines the version text. */
     readonly objects?: readonly { readonly id?: string; readonly version?: string }[];
   };
 }
 
-/** What one Pod's mount of a SecretProviderClass tells of it: what caches keep. The versions are digested on arrival. */
+/** One mount of a SecretProviderClass, as the caches store it: the versions are hashed on arrival. */
 export interface PodStatus {
   readonly namespace: string;
-  /** Of the SecretProviderClass; "" where the Pod has mounted nothing yet, or its namespace has no room. */
+  /** The name of the SecretProviderClass; "" if the Pod has mounted nothing yet, or its namespace exceeds a limit. */
   readonly className: string;
   /** The uid of the Pod. */
   readonly pod: string;
-  /** The generation that it had when that Pod mounted it. */
+  /** The generation of the object when that Pod mounted the volume. */
   readonly mountedAs: number;
-  /** Whether what the Pod has was fetched anew since it was mounted: a rotation. */
+  /** Whether the driver fetched other versions after the mount: a rotation. */
   readonly rotated: boolean;
-  /** The SHA-256 over all ids and versions, 32 bytes, one byte a character. */
+  /** The SHA-256 of all ids and versions: 32 bytes, one byte per character. */
   readonly digest: string;
-  /** When that was written, seconds since the epoch. */
+  /** When the driver wrote the status, seconds since the epoch. */
   readonly writtenAt: number;
-  /** Of the object. Not compared. */
+  /** The resourceVersion of the object. {@link samePodStatus} does not compare it. */
   readonly resourceVersion: number;
-  /** The budget that its namespace exceeds with it. */
-  readonly limitExceeded?: Pick<LimitExceeded, "budget" | "count">;
+  /** The limit that the namespace exceeds with this object. */
+  readonly limitExceeded?: Pick<LimitExceeded, "limit" | "count">;
 }
 
 /**
- * The slim form of a SecretProviderClassPodStatus; `held` is what is known of it so far.
+ * Returns the cached form of a SecretProviderClassPodStatus. `known` is the form that the cache has so far; `now` is in seconds
+ * since the epoch. Throws an Error without any value if the object is malformed.
  *
- * A mount and a rotation are told apart by the generation. The resource has no status subresource, so each write of
- * other versions raises it from 1, which it has when the Pod mounts the volume. A later Pod of the same name, as of a
- * StatefulSet, takes the object over and becomes its owner; that is a mount, and no rotation. Who sees such an object
- * for the first time cannot know that, and takes it for a rotation.
- *
- * Throws an Error without any value where it is malformed. `now` in seconds since the epoch.
+ * The generation distinguishes a mount from a rotation. The resource has no status subresource, so each write of other
+ * versions raises the generation from 1, its value at the mount. A later Pod of the same name, for example of a StatefulSet,
+ * takes over the object and becomes its owner: that is a mount, not a rotation. A process that sees such an object for the
+ * first time cannot know this and treats it as a rotation.
  */
-export function toPodStatus({ metadata = {}, status = {} }: PodStatusObject, now: number, held?: PodStatus): PodStatus {
+export function toPodStatus(
+  { metadata = {}, status = {} }: PodStatusObject,
+  now: number,
+  known?: PodStatus,
+): PodStatus {
   const { namespace, generation = 1, ownerReferences } = metadata;
   if (typeof namespace !== "string") throw new Error("SecretProviderClassPodStatus without namespace");
   const { secretProviderClassName: className, mounted, objects } = status;
   const pod = ownerReferences?.[0]?.uid ?? "";
-  const mountedAs = held === undefined ? 1 : held.pod === pod ? Math.min(held.mountedAs, generation) : generation;
+  const mountedAs = known === undefined ? 1 : known.pod === pod ? Math.min(known.mountedAs, generation) : generation;
   return {
     namespace: sharedString(namespace),
     className: mounted === true && typeof className === "string" ? sharedString(className) : "",
     pod,
     mountedAs,
     rotated: generation > mountedAs,
-    // Most Pods that mount a class have the same.
+    // Most Pods that mount one class have equal digests.
     digest: sharedString(digestOfVersions(Array.isArray(objects) ? objects : [])),
     writtenAt: statusWrittenAt(metadata, now),
     resourceVersion: Number(metadata.resourceVersion ?? 0),
   };
 }
 
-/** Whether nothing that matters differs between two states of one. */
+/** Reports whether two states of one object are equal in everything but the resourceVersion. */
 export function samePodStatus(a: PodStatus, b: PodStatus): boolean {
   return (
     a.className === b.className &&
@@ -82,8 +85,8 @@ export function samePodStatus(a: PodStatus, b: PodStatus): boolean {
 }
 
 /**
- * Whether what `a` tells is to be preferred to what `b` tells of the same class: a rotation to what a Pod happened to mount,
- * then the later one, by the API server's clock and, within a second, by its order of writes.
+ * Reports whether `a` has precedence over `b` for the same class. A rotation has precedence over a mount, then the later
+ * status, by the clock of the API server and, within one second, by its order of writes.
  */
 export function outranks(a: PodStatus, b: PodStatus): boolean {
   if (a.rotated !== b.rotated) return a.rotated;
@@ -91,22 +94,23 @@ export function outranks(a: PodStatus, b: PodStatus): boolean {
   return a.resourceVersion > b.resourceVersion;
 }
 
-/** Over the pairs, in whatever order they come. */
+/** Returns the digest of all ids and versions. Their order does not matter. */
 function digestOfVersions(objects: readonly { readonly id?: unknown; readonly version?: unknown }[]): string {
   const pairs = objects.map((object) => JSON.stringify([`${object?.id}`, `${object?.version}`])).sort();
   return hash("sha256", `wave.pusher.com/provider-class v1\n${pairs.join("\n")}`, "binary");
 }
 
-/** How far clocks may be apart, in seconds. */
-const mostAhead = 3_600;
+/** How many seconds the clock of the API server may be ahead of this one. */
+const maxAheadSeconds = 3_600;
 
 /**
- * The entry of a field manager has the time of its last change: of whoever owns the status, not of who labels it. Whoever writes the
- * object may say another time; one that is yet to come would be preferred to every rotation from then on, and be noted on workloads.
+ * Returns when the status was written, seconds since the epoch: the time in managedFields of the manager that owns the status.
+ * A client that writes the object can forge this time. Times in the future are ignored: otherwise they would have precedence
+ * over all later rotations and would be recorded on workloads.
  */
 function statusWrittenAt({ managedFields, creationTimestamp }: ObjectMeta, now: number): number {
   const ofStatus = (managedFields ?? []).filter(({ fieldsV1 }) => fieldsV1 && "f:status" in fieldsV1);
-  const times = ofStatus.map(({ time }) => secondsOf(time)).filter((at) => at <= now + mostAhead);
+  const times = ofStatus.map(({ time }) => epochSeconds(time)).filter((at) => at <= now + maxAheadSeconds);
   const last = times.reduce((latest, at) => Math.max(latest, at), 0);
-  return last || secondsOf(creationTimestamp);
+  return last || epochSeconds(creationTimestamp);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { configMap, defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../test/support/domain/objects.ts";
-import { admitted, planAdmission } from "../admission.ts";
+import { planAdmission, toAdmissionObject } from "../admission.ts";
 import { kinds } from "../model/built-in-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
@@ -24,17 +24,17 @@ const mounting = (...classNames: readonly string[]) =>
 
 const web = configMap("web", { a: "1" });
 const edited = configMap("web", { a: "2" });
-/** What is known of a class: by what a Pod mounted, or by a rotation. */
+/** Returns the known versions of a class, from a mount or from a rotation. */
 const known = (version: string, since: number, how: "mounted" | "rotated", name = "vault") =>
   classConfig({ namespace: "default", name }, { digest: version.repeat(32), since, rotated: how === "rotated" });
 
-/** The object with a patch; as it is where there is none. */
+/** Returns the object with a patch, or unchanged without one. */
 function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
   const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
   return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
 }
 
-/** What Wave does with a workload one time after another, and what becomes of it. */
+/** A workload and the repeated plans and writes of Wave. */
 class Story {
   object: WorkloadObject;
   readonly #policy: Policy;
@@ -44,7 +44,7 @@ class Story {
     this.#policy = policy;
   }
 
-  /** The outcome of one plan, which is written. */
+  /** Plans and writes once. Returns the outcome. */
   with(...configs: readonly Config[]): string {
     const workload = toWorkload(kinds.Deployment, this.object, this.#policy);
     const plan = planRollout(workload, lookupOf(...configs), this.#policy);
@@ -53,7 +53,7 @@ class Story {
     return plan.outcome;
   }
 
-  get noted(): string | undefined {
+  get recorded(): string | undefined {
     return this.object.metadata?.annotations?.[providerClasses];
   }
 
@@ -70,7 +70,7 @@ function settled(): Story {
 }
 
 describe("a workload that mounts a SecretProviderClass", () => {
-  it("starts before anything is known of it, and what is then known replaces no Pods", () => {
+  it("starts before its versions are known, and the first versions replace no Pods", () => {
     const story = new Story(mounting("vault"));
     expect(story.with(web)).toBe("firstHash");
     expect(story.with(web)).toBe("current");
@@ -80,15 +80,15 @@ describe("a workload that mounts a SecretProviderClass", () => {
     expect(story.with(web, known("a", 10, "mounted"))).toBe("current");
   });
 
-  it("has what is known already in its first hash", () => {
+  it("has known versions in its first hash", () => {
     const story = new Story(mounting("vault"));
     expect(story.with(web, known("a", 10, "mounted"))).toBe("firstHash");
-    expect(story.noted).toMatch(/^vault 10 [0-9a-f]{64}$/);
+    expect(story.recorded).toMatch(/^vault 10 [0-9a-f]{64}$/);
     expect(story.with(web, known("a", 10, "mounted"))).toBe("current");
     expect(story.with(web)).toBe("current");
   });
 
-  it("is rolled once by a rotation, and by nothing that its new Pods tell", () => {
+  it("rolls once for a rotation, and not for mounts of its new Pods", () => {
     const story = settled();
     expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
     for (const config of [known("b", 20, "rotated"), known("b", 25, "mounted"), known("c", 30, "mounted")]) {
@@ -97,7 +97,7 @@ describe("a workload that mounts a SecretProviderClass", () => {
     expect(story.with(web, known("d", 40, "rotated"))).toBe("roll");
   });
 
-  it("is not rolled when nothing is known any more, or something older again", () => {
+  it("does not roll if the versions become unknown or older", () => {
     const story = settled();
     expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
     expect(story.with(web)).toBe("current");
@@ -106,22 +106,22 @@ describe("a workload that mounts a SecretProviderClass", () => {
     expect(story.with(edited, known("b", 20, "rotated"))).toBe("current");
   });
 
-  it("notes each of two classes when it is known", () => {
+  it("records each of two classes when its versions are known", () => {
     const story = new Story(mounting("vault", "other"));
     expect(story.with(web)).toBe("firstHash");
     expect(story.with(web, known("a", 10, "mounted"))).toBe("recorded");
     expect(story.with(web, known("a", 10, "mounted"), known("x", 10, "mounted", "other"))).toBe("recorded");
-    expect(story.noted?.split(",").map((each) => each.split(" ")[0])).toEqual(["other", "vault"]);
+    expect(story.recorded?.split(",").map((each) => each.split(" ")[0])).toEqual(["other", "vault"]);
     expect(story.with(web, known("x", 10, "mounted", "other"))).toBe("current");
   });
 
-  it("is rolled for what was edited as its first versions became known", () => {
+  it("rolls for an edit at the time of its first versions", () => {
     const story = new Story(mounting("vault"));
     expect([story.with(web), story.with(edited, known("a", 10, "mounted"))]).toEqual(["firstHash", "roll"]);
-    expect(story.noted).toMatch(/^vault 10 /);
+    expect(story.recorded).toMatch(/^vault 10 /);
   });
 
-  it("has the note again where somebody took it away", () => {
+  it("records the versions again if another client removed them", () => {
     const story = settled();
     const annotations = { ...story.object.metadata?.annotations };
     delete annotations[providerClasses];
@@ -131,40 +131,40 @@ describe("a workload that mounts a SecretProviderClass", () => {
   });
 
   it.each(["vault", "vault 10", `vault x ${"0".repeat(64)}`, `../x 10 ${"0".repeat(64)}`, ",,,", "vault 10 0\n"])(
-    "takes a note that is none, %j, for none",
+    "ignores an invalid record %j",
     (text) => {
       const story = settled();
       const annotations = { ...story.object.metadata?.annotations, [providerClasses]: text };
       story.object = { ...story.object, metadata: { ...story.object.metadata, annotations } };
       expect(story.with(web, known("a", 10, "mounted"))).toBe("recorded");
-      expect(story.noted).toMatch(/^vault 10 [0-9a-f]{64}$/);
+      expect(story.recorded).toMatch(/^vault 10 [0-9a-f]{64}$/);
     },
   );
 
-  it("is not written where somebody else changes the note meanwhile", () => {
-    const noteTest = ({ object }: Story, ...configs: readonly Config[]) => {
+  it("fails to write if another client changed the record", () => {
+    const recordTest = ({ object }: Story, ...configs: readonly Config[]) => {
       const workload = toWorkload(kinds.Deployment, object, on);
       const patch = patchFor(workload, planRollout(workload, lookupOf(...configs), on)) ?? [];
       return patch.find(({ op, path }) => op === "test" && path.includes("secret-provider-classes"));
     };
-    expect(noteTest(new Story(mounting("vault")), web)).toMatchObject({ value: null });
+    expect(recordTest(new Story(mounting("vault")), web)).toMatchObject({ value: null });
     const story = settled();
-    expect(noteTest(story, edited)).toMatchObject({ value: story.noted });
-    expect(noteTest(new Story(mounting()), web)).toBeUndefined();
+    expect(recordTest(story, edited)).toMatchObject({ value: story.recorded });
+    expect(recordTest(new Story(mounting()), web)).toMatchObject({ value: null });
   });
 
-  it("has no note any more once it mounts none", () => {
+  it("loses the record when it mounts no class", () => {
     const story = settled();
     const { template } = mounting().spec ?? {};
     const annotations = story.object.spec?.template?.metadata?.annotations;
     const spec = { ...story.object.spec, template: { ...template, metadata: { ...template?.metadata, annotations } } };
     story.object = { ...story.object, spec } as WorkloadObject;
     expect(story.with(web)).toBe("recorded");
-    expect(story.noted).toBeUndefined();
+    expect(story.recorded).toBeUndefined();
     expect(story.with(web)).toBe("current");
   });
 
-  it("is told that a class changed, and by which", () => {
+  it("reports the rotated class", () => {
     const story = settled();
     const workload = toWorkload(kinds.Deployment, story.object, on);
     const before = planRollout(workload, lookupOf(web), on);
@@ -173,28 +173,28 @@ describe("a workload that mounts a SecretProviderClass", () => {
     expect(plan.reason).toBe('SecretProviderClass "vault" was rotated');
   });
 
-  it("is beyond its budget with too many", () => {
-    const names = Array.from({ length: limits.providerClasses.most + 1 }, (_, index) => `c${index}`);
+  it("exceeds its limit with too many classes", () => {
+    const names = Array.from({ length: limits.providerClasses.max + 1 }, (_, index) => `c${index}`);
     expect(new Story(mounting(...names)).with(web)).toBe("overLimit");
     expect(new Story(mounting(...names.slice(1))).with(web)).toBe("firstHash");
   });
 
-  it("counts none where that is off, nor volumes of other drivers", () => {
+  it("tracks no classes if the feature is off, and no volumes of other drivers", () => {
     const off = new Story(mounting("vault"), defaultPolicy);
     expect([off.with(web), off.with(web, known("b", 20, "rotated"))]).toEqual(["firstHash", "current"]);
-    expect(off.noted).toBeUndefined();
+    expect(off.recorded).toBeUndefined();
     const pod = { ...readsAll("ConfigMap", "web"), volumes: [volumeOf("vault", "other.csi.k8s.io")] };
     const other = new Story(workloadObject({ pod }));
     expect([other.with(web), other.with(web, known("b", 20, "rotated"))]).toEqual(["firstHash", "current"]);
   });
 
-  it("is not restarted when that is turned off, and on again", () => {
+  it("does not roll when the feature is turned off and on", () => {
     const story = settled();
     expect(story.with(web, known("b", 20, "rotated"))).toBe("roll");
     const { template } = story;
     const off = new Story(story.object, defaultPolicy);
     expect([off.with(web), off.with(web)]).toEqual(["recorded", "current"]);
-    expect(off.noted).toBeUndefined();
+    expect(off.recorded).toBeUndefined();
     const again = new Story(off.object);
     const now = known("b", 20, "rotated");
     expect([again.with(web, now), again.with(web, now), again.with(web)]).toEqual(["recorded", "current", "current"]);
@@ -202,15 +202,15 @@ describe("a workload that mounts a SecretProviderClass", () => {
     expect(again.with(web, known("c", 30, "rotated"))).toBe("roll");
   });
 
-  it("is rolled for what was edited while that is turned off", () => {
+  it("rolls for an edit while the feature is turned off", () => {
     const story = settled();
     story.with(web, known("b", 20, "rotated"));
     const off = new Story(story.object, defaultPolicy);
     expect([off.with(edited), off.with(edited)]).toEqual(["roll", "current"]);
-    expect(off.noted).toBeUndefined();
+    expect(off.recorded).toBeUndefined();
   });
 
-  it("settles under a key of hashes, too", () => {
+  it("behaves the same with a hash key", () => {
     const policy = { ...on, hashKeys: testKeys(1) };
     const story = new Story(mounting("vault"), policy);
     expect([story.with(web), story.with(web, known("a", 10, "mounted"))]).toEqual(["firstHash", "recorded"]);
@@ -220,31 +220,31 @@ describe("a workload that mounts a SecretProviderClass", () => {
 
 describe("admission of a workload that mounts a SecretProviderClass", () => {
   const review = (after: WorkloadObject, before: WorkloadObject | undefined, ...configs: readonly Config[]) => {
-    const [now, old] = [after, before].map((object) => object && admitted(kinds.Deployment, object, on));
+    const [now, old] = [after, before].map((object) => object && toAdmissionObject(kinds.Deployment, object, on));
     if (now === undefined) throw new Error("nothing is admitted");
     return planAdmission(before ? "UPDATE" : "CREATE", now, old, lookupOf(web, ...configs), on);
   };
 
-  it("gives it the hash of what is known, with the note, so that nothing is left to do", () => {
+  it("writes the hash and the record of known versions, so that the controller writes nothing", () => {
     const { outcome, patch } = review(mounting("vault"), undefined, known("a", 10, "mounted"));
     expect(outcome).toBe("hashed");
     const story = new Story(patched(mounting("vault"), patch));
-    expect(story.noted).toMatch(/^vault 10 /);
+    expect(story.recorded).toMatch(/^vault 10 /);
     expect(story.with(web, known("a", 10, "mounted"))).toBe("current");
   });
 
-  it("holds no Pods where nothing is known of it", () => {
+  it("holds no Pods if no version is known", () => {
     expect(review(mounting("vault"), undefined).outcome).toBe("hashed");
   });
 
-  it("replaces no Pods where a request keeps them, whatever was rotated meanwhile", () => {
+  it("replaces no Pods if the request keeps them, even after a rotation", () => {
     const { object } = settled();
     const scaled = { ...object, spec: { ...object.spec, replicas: 3 } } as WorkloadObject;
     expect(review(scaled, object, known("b", 20, "rotated")).patch).toBeUndefined();
   });
 });
 
-it("whatever is heard of a class in whatever order, only a later rotation to other versions, or an edit, replaces Pods", () => {
+it("in any order of reports of a class, only a later rotation to other versions or an edit replaces Pods", () => {
   const heard = fc.record({
     version: fc.constantFrom("a", "b", "c"),
     since: fc.integer({ min: 0, max: 9 }),
@@ -257,7 +257,7 @@ it("whatever is heard of a class in whatever order, only a later rotation to oth
       story.with(web);
       let content = false;
       for (const [edits, told] of history) {
-        const [, since, digest] = story.noted?.split(" ") ?? [];
+        const [, since, digest] = story.recorded?.split(" ") ?? [];
         const { template } = story;
         const config = told === null ? [] : [known(told.version, told.since, told.how)];
         story.with(edits ? edited : web, ...config);

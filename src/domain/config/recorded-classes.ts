@@ -4,10 +4,10 @@ import type { Config } from "./digest.ts";
 import type { ViewEntry } from "./hash.ts";
 import type { Lookup } from "./view.ts";
 
-/** What the versions of all that a SecretProviderClass fetches are called, as one key of it. */
+/** The key under which the versions of all fetched objects of a SecretProviderClass are hashed. */
 export const versionsKey = "versions";
 
-/** What is known of a SecretProviderClass: one key, the digest of all its versions, since when, and whether by a rotation. */
+/** Returns a SecretProviderClass as a configuration object with one key: the digest of all its versions. */
 export function classConfig(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { digest, since, rotated }: { readonly digest: string; readonly since: number; readonly rotated: boolean },
@@ -25,45 +25,46 @@ export function classConfig(
   };
 }
 
-/** One list for all. */
+/** One list that all SecretProviderClasses share, to save memory. */
 const keys: readonly string[] = [versionsKey];
 
-/** Finds each SecretProviderClass as the Pods of a workload are taken to have it, or as they would have it anew. */
-export interface NotedClasses {
+/** The versions of SecretProviderClasses that are tracked for a workload. */
+export interface RecordedClasses {
+  /** Finds a SecretProviderClass in its tracked version, and all other objects as they are known. */
   readonly lookup: Lookup;
-  /** Whether a SecretProviderClass is one that nothing was noted of yet. */
-  readonly isUnnoted: (entry: Pick<ViewEntry, "kind" | "name">) => boolean;
-  /** What is noted of SecretProviderClasses that are not among these references any more, as it entered the hash. */
+  /** Reports whether an entry is of a SecretProviderClass without a recorded version. */
+  readonly isUnrecorded: (entry: Pick<ViewEntry, "kind" | "name">) => boolean;
+  /** Returns the recorded versions of SecretProviderClasses that are no longer in the references, as entries of the hash. */
   readonly dropped: (references: readonly Reference[]) => readonly ViewEntry[];
-  /** What is to be noted with the hash of what these references show; undefined: nothing. */
-  readonly toNote: (references: readonly Reference[]) => string | undefined;
+  /** Returns the text to record with the hash of these references; undefined if they contain no SecretProviderClass. */
+  readonly toRecord: (references: readonly Reference[]) => string | undefined;
 }
 
 /**
- * The versions of SecretProviderClasses that count for a workload. What is noted on the workload counts until a later
- * rotation is known. So nothing changes with the Pods that happen to be there, with what a new Pod fetched, or with a
- * watch that is behind. A class that is not noted counts as it is known now; one of which nothing is known counts as if
- * nobody read it.
+ * Returns the versions of SecretProviderClasses that are tracked for a workload. The version that is recorded on the workload is
+ * tracked until a later rotation is known. So the hash does not depend on which Pods exist, what a new Pod fetched, or how
+ * stale a watch is. A class without a recorded version is tracked in its known version. A class without a known version is
+ * not tracked.
  */
-export function notedClasses({ namespace, notedClasses: written }: Workload, known: Lookup): NotedClasses {
-  const noted = new Map(read(written).map((config) => [config.name, { ...config, namespace }]));
+export function recordedClassesOf({ namespace, recordedClasses: written }: Workload, known: Lookup): RecordedClasses {
+  const recorded = new Map(read(written).map((config) => [config.name, { ...config, namespace }]));
   const lookup: Lookup = (kind, of, name) => {
     const now = known(kind, of, name);
     if (kind !== "SecretProviderClass" || of !== namespace) return now;
-    const before = noted.get(name);
+    const before = recorded.get(name);
     if (before === undefined || now === undefined) return now ?? before;
     const isLater = now.rotated === true && (now.changedAt ?? 0) >= (before.changedAt ?? 0);
     return isLater ? now : before;
   };
   return {
     lookup,
-    isUnnoted: ({ kind, name }) => kind === "SecretProviderClass" && !noted.has(name),
+    isUnrecorded: ({ kind, name }) => kind === "SecretProviderClass" && !recorded.has(name),
     dropped: (references) => {
       const left = new Set(classesAmong(references).map(({ name }) => name));
-      const gone = [...noted.values()].filter(({ name }) => !left.has(name));
+      const gone = [...recorded.values()].filter(({ name }) => !left.has(name));
       return gone.map(({ kind, name, digests: digest }) => ({ kind, namespace, name, key: versionsKey, digest }));
     },
-    toNote: (references) => {
+    toRecord: (references) => {
       const found = classesAmong(references).flatMap(({ kind, name }) => lookup(kind, namespace, name) ?? []);
       const texts = new Set(found.map(write));
       return texts.size === 0 ? undefined : [...texts].sort().join(",");
@@ -75,12 +76,12 @@ function classesAmong(references: readonly Reference[]): readonly Reference[] {
   return references.filter(({ kind }) => kind === "SecretProviderClass");
 }
 
-/** `name seconds digest`, by commas: no name has either in it. */
+/** Returns `name seconds digest`. Names contain no spaces and no commas. */
 function write({ name, changedAt = 0, digests }: Config): string {
   return `${name} ${changedAt} ${Buffer.from(digests, "latin1").toString("hex")}`;
 }
 
-/** What is not as Wave writes it was written by somebody else, and is as if it were not there. */
+/** Parses a recorded text. Parts in another format were not written by Wave and are ignored. */
 function read(written = ""): readonly Config[] {
   return written.split(",").flatMap((text) => {
     const [, name = "", since, hex = ""] = /^(\S+) (\d{1,12}) ([0-9a-f]{64})$/.exec(text) ?? [];

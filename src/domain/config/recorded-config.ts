@@ -1,25 +1,25 @@
 /**
- * What the Pods of a workload are taken to see where the hash in their template does not tell it, in an annotation of the
- * workload's own metadata, which makes no new Pods. Written as `<recorded> <hash>`, or `<recorded> <hash> <everything>`;
- * where no hash is recorded it begins with the space.
+ * The configuration that the Pods of a workload read, if the hash in the pod template does not show it. It is an annotation in
+ * the metadata of the workload, so that a write does not replace Pods. Format: `<recorded> <hash>` or
+ * `<recorded> <hash> <full hash>`. Without a recorded hash the text begins with the space.
  */
 export interface RecordedConfig {
-  /** The hash in the pod template that it stands for, "" where there is none: with another one there, as `rollout undo` restores it, it is void. */
+  /** The hash in the pod template to which the annotation belongs, "" for no hash. With another hash there, for example after `kubectl rollout undo`, the annotation is void. */
   readonly recorded: string;
-  /** The hash of what they are taken to see, of all that counts. */
+  /** The hash of the tracked configuration that the Pods read. */
   readonly hash: string;
-  /** The hash of all that they are taken to see, where some of that does not count; undefined where all does. */
-  readonly everything?: string | undefined;
+  /** The hash of tracked and untracked configuration that the Pods read; undefined if all is tracked. */
+  readonly fullHash?: string | undefined;
 }
 
-/** The annotation's value. No hash may have a space in it. */
-export function writeRecordedConfig({ recorded, hash, everything }: RecordedConfig): string {
-  return everything === undefined ? `${recorded} ${hash}` : `${recorded} ${hash} ${everything}`;
+/** Returns the value of the annotation. Hashes contain no spaces. */
+export function writeRecordedConfig({ recorded, hash, fullHash }: RecordedConfig): string {
+  return fullHash === undefined ? `${recorded} ${hash}` : `${recorded} ${hash} ${fullHash}`;
 }
 
-/** Reads an annotation with a baseline; undefined where it is of another recorded hash than `recorded`. */
+/** Parses the annotation; returns undefined if it belongs to another recorded hash than `recorded`. */
 export function recordedConfigFor(recorded: string, written: string | undefined): RecordedConfig | undefined {
   if (!written?.startsWith(`${recorded} `)) return undefined;
-  const [hash = "", everything] = written.slice(recorded.length + 1).split(" ");
-  return { recorded, hash, everything };
+  const [hash = "", fullHash] = written.slice(recorded.length + 1).split(" ");
+  return { recorded, hash, fullHash };
 }

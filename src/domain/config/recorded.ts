@@ -1,55 +1,57 @@
 import type { Workload } from "../model/workload.ts";
 import type { HashKey, HashKeys } from "../policy/hash-key.ts";
-import { type ConfigView, formOf, isHashOf } from "./hash.ts";
+import { type ConfigView, hashFormat, isHashOf } from "./hash.ts";
 import { recordedConfigFor } from "./recorded-config.ts";
 
-/** What a workload's recorded hash tells of the configuration that its Pods see. */
-export type Recorded =
-  | { readonly tells: "nothing" }
-  /** It is by another algorithm. */
-  | { readonly tells: "foreign" }
-  /** It is under a key of this id, which nobody has. */
-  | { readonly tells: "unknown"; readonly keyId: string }
-  /** They see the current one. A hash that is `fading` is under a key that is about to be forgotten. */
-  | { readonly tells: "same"; readonly hash: string; readonly fading: boolean }
-  /** They see another one. */
-  | { readonly tells: "other"; readonly hash: string };
+/** How the recorded hash of a workload relates to a view. */
+export type RecordedHash =
+  /** The workload has no recorded hash. */
+  | { readonly state: "none" }
+  /** Another algorithm made the hash. */
+  | { readonly state: "foreign" }
+  /** The hash was made with a key that Wave does not have. */
+  | { readonly state: "unknownKey"; readonly keyId: string }
+  /** The Pods read the view. If `keyExpires`, only this process still has the key of the hash. */
+  | { readonly state: "current"; readonly hash: string; readonly keyExpires: boolean }
+  /** The Pods read another configuration. */
+  | { readonly state: "outdated"; readonly hash: string };
 
 /**
- * What the recorded hash tells: by the baseline that stands for it, if there is one that can be told, else by the hash
- * itself, each verified by making it again under its own key. `hash` is the one that was verified. So a baseline holds,
- * once it is noted, whichever keys come back, and replicas that have different ones decide the same.
+ * Compares the recorded hash of a workload with a view. The recorded configuration has precedence if it belongs to the recorded
+ * hash and its key is known; otherwise the recorded hash itself is compared. Each hash is recomputed with its own key. `hash`
+ * is the compared hash. So a recorded configuration stays valid whichever keys return, and replicas with different keys
+ * decide the same.
  */
-export function readRecorded(
+export function readRecordedHash(
   { recordedHash, recordedConfig }: Pick<Workload, "recordedHash" | "recordedConfig">,
   view: ConfigView,
   keys: HashKeys | undefined,
-): Recorded {
-  const noted = recordedConfigFor(recordedHash ?? "", recordedConfig);
-  const told = noted === undefined ? undefined : verified(noted.hash, view, keys);
-  if (told?.tells === "same" || told?.tells === "other") return told;
-  if (recordedHash !== undefined) return verified(recordedHash, view, keys);
-  return told?.tells === "unknown" ? told : { tells: "nothing" };
+): RecordedHash {
+  const config = recordedConfigFor(recordedHash ?? "", recordedConfig);
+  const compared = config === undefined ? undefined : compare(config.hash, view, keys);
+  if (compared?.state === "current" || compared?.state === "outdated") return compared;
+  if (recordedHash !== undefined) return compare(recordedHash, view, keys);
+  return compared?.state === "unknownKey" ? compared : { state: "none" };
 }
 
-/** Whether a hash that was read as `recorded` is the one of `view`; false where it cannot be told. */
-export function standsFor(recorded: string, view: ConfigView, keys: HashKeys | undefined): boolean {
-  return verified(recorded, view, keys).tells === "same";
+/** Reports whether a recorded hash is the hash of `view`; false if its key or algorithm is unknown. */
+export function matchesView(recorded: string, view: ConfigView, keys: HashKeys | undefined): boolean {
+  return compare(recorded, view, keys).state === "current";
 }
 
-function verified(hash: string, view: ConfigView, keys: HashKeys | undefined): Recorded {
-  if (hash === view.hash) return { tells: "same", hash, fading: false };
-  const form = formOf(hash);
-  if (form === "foreign") return { tells: "foreign" };
-  const { keyId } = form;
-  const key = keyId === undefined ? undefined : stored(keys).find(({ id }) => id === keyId);
-  const forgotten = key === undefined ? keys?.remembered.find(({ id }) => id === keyId) : undefined;
-  if (keyId !== undefined && key === undefined && forgotten === undefined) return { tells: "unknown", keyId };
-  if (!isHashOf(hash, view, key ?? forgotten)) return { tells: "other", hash };
-  return { tells: "same", hash, fading: forgotten !== undefined };
+function compare(hash: string, view: ConfigView, keys: HashKeys | undefined): RecordedHash {
+  if (hash === view.hash) return { state: "current", hash, keyExpires: false };
+  const format = hashFormat(hash);
+  if (format === "foreign") return { state: "foreign" };
+  const { keyId } = format;
+  const key = keyId === undefined ? undefined : storedKeys(keys).find(({ id }) => id === keyId);
+  const remembered = key === undefined ? keys?.remembered.find(({ id }) => id === keyId) : undefined;
+  if (keyId !== undefined && key === undefined && remembered === undefined) return { state: "unknownKey", keyId };
+  if (!isHashOf(hash, view, key ?? remembered)) return { state: "outdated", hash };
+  return { state: "current", hash, keyExpires: remembered !== undefined };
 }
 
-function stored(keys: HashKeys | undefined): readonly HashKey[] {
+function storedKeys(keys: HashKeys | undefined): readonly HashKey[] {
   if (keys === undefined) return [];
   return keys.previous === undefined ? [keys.current] : [keys.current, keys.previous];
 }

@@ -1,49 +1,49 @@
 import { kinds } from "../model/built-in-kinds.ts";
 import { isOfKind } from "../model/kind-row.ts";
 import type { TemplateSource, Workload } from "../model/workload.ts";
-import { isIn } from "../policy/is-in.ts";
+import { isOptedIn } from "../policy/is-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { workloadRefHash } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { sameJson } from "../syntax/same-json.ts";
+import { equalJson } from "../syntax/same-json.ts";
 import { quoted } from "../syntax/wording.ts";
-import { countedReferences } from "./tracked-references.ts";
+import { trackedReferences } from "./tracked-references.ts";
 import type { Lookup } from "./view.ts";
 
 /**
- * The recorded hash of a borrower while its lender is written. No configuration has it. So after a crash in between a
- * roll is due, even if the edit was taken back meanwhile.
+ * The recorded hash of a workload while Wave writes its template source. No configuration has this hash. So after a crash
+ * between the two writes a rollout is due, even if the edit was reverted meanwhile.
  */
-export const beingRolled = `v2:${"0".repeat(64)}`;
+export const rollInProgress = `v2:${"0".repeat(64)}`;
 
-/** Whether a pod template can be borrowed of an object of this kind and name: Wave reads those of Deployments. */
+/** Reports whether Wave can read the pod template of an object of this kind and name: only Deployments are supported. */
 export function isTemplateSource(templateSource: TemplateSource): boolean {
   return isOfKind(templateSource, kinds.Deployment) && isDnsSubdomain(templateSource.name);
 }
 
-/** Why nothing can be decided of a workload whose pod template could not be read; undefined where there is nothing to say. */
-export function unreadTemplate({ templateSource }: Pick<Workload, "templateSource">): Warning | undefined {
+/** Returns the warning for a workload whose template source could not be read; undefined if it could. */
+export function missingTemplateWarning({ templateSource }: Pick<Workload, "templateSource">): Warning | undefined {
   if (templateSource === undefined || templateSource.generation !== undefined) return undefined;
-  const what = `${quoted(templateSource.kind)} ${quoted(templateSource.name)}`;
-  const why = isTemplateSource(templateSource)
-    ? "and there is none of this name here"
-    : "and Wave reads only those of Deployments";
-  return { reason: "InvalidAnnotation", message: `is not rolled: its pod template is that of ${what}, ${why}` };
+  const source = `${quoted(templateSource.kind)} ${quoted(templateSource.name)}`;
+  const cause = isTemplateSource(templateSource)
+    ? "does not exist in this namespace. Create it."
+    : "is not a Deployment. Wave reads only the pod templates of Deployments.";
+  return { reason: "InvalidAnnotation", message: `Not rolled. The template source ${source} ${cause}` };
 }
 
 /**
- * The annotation of a lender's pod template that holds the hash of a borrower. It is the lender's own where the lender
- * has no hash or counts the same objects: then an edit changes the template once. Else it is one beside it, or the two
- * would write over each other.
+ * Returns the annotation of the template source that contains the hash of a workload with a workloadRef. If the template source
+ * has not opted in, or tracks the same objects, it is the hash annotation of the template source: then an edit changes the
+ * template once. Otherwise it is a separate annotation, so that the two workloads do not overwrite each other.
  */
 export function workloadRefAnnotation(
   templateSource: Workload,
-  borrower: Workload,
+  workload: Workload,
   lookup: Lookup,
   policy: Policy,
 ): string {
-  const counted = (workload: Workload) => countedReferences(workload, lookup, policy).references;
-  const isOthers = isIn(templateSource, policy) && !sameJson(counted(templateSource), counted(borrower));
-  return isOthers ? workloadRefHash : templateSource.hashAnnotation;
+  const tracked = (each: Workload) => trackedReferences(each, lookup, policy).references;
+  const differs = isOptedIn(templateSource, policy) && !equalJson(tracked(templateSource), tracked(workload));
+  return differs ? workloadRefHash : templateSource.hashAnnotation;
 }

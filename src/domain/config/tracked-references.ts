@@ -4,59 +4,60 @@ import type { Policy } from "../policy/policy.ts";
 import { type RolloutPolicy, rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { isListed } from "../syntax/name-list.ts";
-import { type Granted, grantedReferences } from "./cross-namespace.ts";
+import { type GrantedReferences, grantedReferences } from "./cross-namespace.ts";
 import type { Lookup } from "./view.ts";
 
 /**
- * Everybody is to ignore it, the workload excludes it, it is not marked and the workload searches for what is, or flags leave
- * it out.
+ * Why an object is not tracked. "ignored": its annotation says so. "excluded": the workload or its Namespace excludes it.
+ * "unmarked": the workload reads only marked objects. "unselected": flags exclude it.
  */
-export type LeftOut = "ignored" | "excluded" | "unmarked" | "unselected";
+export type UntrackedReason = "ignored" | "excluded" | "unmarked" | "unselected";
 
-/** The references of a workload whose objects count for its hash. */
-export interface Counted extends Granted {
-  /** Those that count. */
+/** The references of a workload whose objects are part of its hash. */
+export interface TrackedReferences extends GrantedReferences {
+  /** The tracked references. */
   readonly references: readonly Reference[];
-  /** Those and the ones that do not, but would. */
+  /** Tracked and untracked references. */
   readonly all: readonly Reference[];
-  /** Why an object does not count, by its key. */
-  readonly leftOut: ReadonlyMap<string, LeftOut>;
+  /** Why objects are not tracked, by the key of the object. */
+  readonly untracked: ReadonlyMap<string, UntrackedReason>;
 }
 
 /**
- * The references that are granted, but for those to what its owner has everybody ignore and to what the workload
- * excludes. These are neither waited for nor rolled for: it is as if nobody read them.
+ * Returns the granted references without ignored, excluded, unmarked and unselected objects. Untracked objects cause neither
+ * waiting nor rollouts: the workload is treated as if it did not read them.
  */
-export function countedReferences(workload: Workload, lookup: Lookup, policy: Policy): Counted {
+export function trackedReferences(workload: Workload, lookup: Lookup, policy: Policy): TrackedReferences {
   const granted = grantedReferences(workload, lookup, policy);
   const isExcluded = excludedBy(workload, policy);
-  const leftOut = new Map<string, LeftOut>();
+  const untracked = new Map<string, UntrackedReason>();
   for (const reference of granted.references) {
     const { kind, namespace, name } = reference;
-    if (isExcluded?.(reference)) leftOut.set(configKey(reference), "excluded");
-    else if (ignoresKind(policy.compatibility, kind)) leftOut.set(configKey(reference), "unselected");
+    if (isExcluded?.(reference)) untracked.set(configKey(reference), "excluded");
+    else if (ignoresKind(policy.compatibility, kind)) untracked.set(configKey(reference), "unselected");
     else {
       const config = granted.lookup(kind, namespace, name);
-      if (config?.asks === "ignore") leftOut.set(configKey(reference), "ignored");
-      else if (config?.asks === "unselected") leftOut.set(configKey(reference), "unselected");
-      else if (reference.ifMarked && !config?.matches) leftOut.set(configKey(reference), "unmarked");
+      if (config?.directive === "ignore") untracked.set(configKey(reference), "ignored");
+      else if (config?.directive === "unselected") untracked.set(configKey(reference), "unselected");
+      else if (reference.requiresMark && !config?.isMarked) untracked.set(configKey(reference), "unmarked");
     }
   }
   const all = granted.references;
-  const references = leftOut.size === 0 ? all : all.filter((reference) => !leftOut.has(configKey(reference)));
-  return { ...granted, references, all, leftOut };
+  const references = untracked.size === 0 ? all : all.filter((reference) => !untracked.has(configKey(reference)));
+  return { ...granted, references, all, untracked };
 }
 
-/** Undefined for the many that exclude nothing. */
+/** Returns undefined if the workload excludes nothing, as most do. */
 function excludedBy(workload: Workload, policy: Policy): ((reference: Reference) => boolean) | undefined {
-  const says = (name: "exclude-configmaps" | "exclude-secrets") =>
-    workload.policy[name] !== undefined || policy.ofNamespace?.(workload.namespace)?.annotations[name] !== undefined;
-  if (!says("exclude-configmaps") && !says("exclude-secrets")) return undefined;
+  const isSet = (name: "exclude-configmaps" | "exclude-secrets") =>
+    workload.policy[name] !== undefined ||
+    policy.namespacePolicyOf?.(workload.namespace)?.annotations[name] !== undefined;
+  if (!isSet("exclude-configmaps") && !isSet("exclude-secrets")) return undefined;
   const rules = rolloutPolicyOf(workload, policy);
   return (reference) => isExcluded(workload, rules, reference);
 }
 
-/** Whether an object does not count for a workload, because of what the workload or its Namespace excludes. */
+/** Reports whether the workload or its Namespace excludes an object. */
 export function isExcluded(
   { namespace }: Pick<Workload, "namespace">,
   { excludeConfigMaps, excludeSecrets }: Pick<RolloutPolicy, "excludeConfigMaps" | "excludeSecrets">,

@@ -3,107 +3,110 @@ import type { HashKeys } from "../policy/hash-key.ts";
 import { configKey } from "../references/references.ts";
 import { type Change, changesBetween } from "./changes.ts";
 import { type ConfigView, viewOf } from "./hash.ts";
-import { standsFor } from "./recorded.ts";
-import type { NotedClasses } from "./recorded-classes.ts";
+import { matchesView } from "./recorded.ts";
+import type { RecordedClasses } from "./recorded-classes.ts";
 import { recordedConfigFor } from "./recorded-config.ts";
-import type { Counted } from "./tracked-references.ts";
-import { limitExceededBy, viewThrough } from "./view.ts";
+import type { TrackedReferences } from "./tracked-references.ts";
+import { limitExceededBy, viewOfReferences } from "./view.ts";
 
-/** What the Pods of a workload see: what counts, and all of it. */
-export interface Views {
-  readonly counted: ConfigView;
-  /** The same where everything counts; undefined where it is more than a budget allows to look at. */
-  readonly everything: ConfigView | undefined;
+/** The views of a workload: what new Pods would read, of tracked objects and of all objects. */
+export interface TrackedViews {
+  /** The view of tracked objects. It contains the full hash if that differs. */
+  readonly tracked: ConfigView;
+  /** The view of all objects, tracked or not; undefined if it exceeds a limit. */
+  readonly full: ConfigView | undefined;
   /**
-   * What counts, of SecretProviderClasses those that are noted: not what is known of others only now, and also what no longer
-   * counts. Undefined where that is the same.
+   * The tracked view with only the recorded SecretProviderClasses: without classes that have no recorded version yet, and with
+   * recorded classes that are no longer referenced. Undefined if it equals `tracked`.
    */
-  readonly asNoted: ConfigView | undefined;
-  /** The keys of the objects that do not count. */
-  readonly leftOut: Counted["leftOut"];
+  readonly asRecorded: ConfigView | undefined;
+  /** Why objects are not tracked, by the key of the object. */
+  readonly untracked: TrackedReferences["untracked"];
 }
 
-/** What new Pods would see. `counted` has the hash of everything where that is another one. */
-export function viewsThrough(
-  { references, all, leftOut, lookup }: Counted,
+/** Returns the views of what new Pods would read, hashed with the current key. */
+export function trackedViews(
+  { references, all, untracked, lookup }: TrackedReferences,
   keys: HashKeys | undefined,
-  noted: NotedClasses,
-): Views {
-  const { view: counted, asNoted } = withClasses(references, lookup, keys, noted);
-  if (leftOut.size === 0) return { counted, everything: counted, asNoted, leftOut };
-  const everything = limitExceededBy(all, lookup) === undefined ? viewThrough(all, lookup, keys?.current) : undefined;
-  const differs = everything !== undefined && everything.hash !== counted.hash;
+  classes: RecordedClasses,
+): TrackedViews {
+  const { view, asRecorded } = withRecordedClasses(references, lookup, keys, classes);
+  if (untracked.size === 0) return { tracked: view, full: view, asRecorded, untracked };
+  const full = limitExceededBy(all, lookup) === undefined ? viewOfReferences(all, lookup, keys?.current) : undefined;
+  const differs = full !== undefined && full.hash !== view.hash;
+  return { tracked: differs ? { ...view, fullHash: full.hash } : view, full, asRecorded, untracked };
+}
+
+/** Returns the view of the references with the class versions to record, and the view of the recorded classes only. */
+function withRecordedClasses(
+  references: TrackedReferences["references"],
+  lookup: TrackedReferences["lookup"],
+  keys: HashKeys | undefined,
+  { isUnrecorded, dropped, toRecord }: RecordedClasses,
+): { readonly view: ConfigView; readonly asRecorded: ConfigView | undefined } {
+  const view = viewOfReferences(references, lookup, keys?.current);
+  const [recordedClasses, droppedEntries] = [toRecord(references), dropped(references)];
+  if (recordedClasses === undefined && droppedEntries.length === 0) return { view, asRecorded: undefined };
+  const recorded = view.entries.filter((entry) => !isUnrecorded(entry));
+  const isSame = recorded.length === view.entries.length && droppedEntries.length === 0;
   return {
-    counted: differs ? { ...counted, everything: everything.hash } : counted,
-    everything,
-    asNoted,
-    leftOut,
+    view: { ...view, recordedClasses },
+    asRecorded: isSame ? undefined : viewOf([...recorded, ...droppedEntries], keys?.current),
   };
 }
 
-/** What the references show, with what is to be noted of SecretProviderClasses; and the same of those that are noted. */
-function withClasses(
-  references: Counted["references"],
-  lookup: Counted["lookup"],
-  keys: HashKeys | undefined,
-  { isUnnoted, dropped, toNote }: NotedClasses,
-): { readonly view: ConfigView; readonly asNoted: ConfigView | undefined } {
-  const view = viewThrough(references, lookup, keys?.current);
-  const [classes, gone] = [toNote(references), dropped(references)];
-  if (classes === undefined && gone.length === 0) return { view, asNoted: undefined };
-  const known = view.entries.filter((entry) => !isUnnoted(entry));
-  const isSame = known.length === view.entries.length && gone.length === 0;
-  return { view: { ...view, classes }, asNoted: isSame ? undefined : viewOf([...known, ...gone], keys?.current) };
-}
-
 /**
- * The view of what counts, where the recorded hash differs from it only because other objects count by now (some are
- * ignored or excluded, or no longer are), while Pods see what they saw. Undefined where they see something else, or
- * nobody can tell.
+ * Returns the tracked view to record if the recorded hash differs from it only because other objects are tracked now, for
+ * example because an object is ignored or excluded, or no longer is. The Pods still read the same configuration. Returns
+ * undefined if the Pods read another configuration, or if this is unknown.
  *
- * `seen` is what the recorded hash stands for. Where it is known, an object that has changed since and does not count
- * is passed over: Pods go on with what they have of it, and are replaced when it counts again.
+ * `recordedView` is the view of the recorded hash, if it is known. Then changes of untracked objects are allowed: the Pods keep
+ * what they read of such an object, and are replaced when the object is tracked again.
  */
-export function toggled(
+export function membershipChange(
   workload: Workload,
-  { counted, everything, leftOut }: Views,
-  seen: ConfigView | undefined,
+  { tracked, full, untracked }: TrackedViews,
+  recordedView: ConfigView | undefined,
   keys: HashKeys | undefined,
 ): ConfigView | undefined {
-  const noted = notedOfEverything(workload);
-  if (noted === undefined) return undefined;
-  const isOfAll = leftOut.size === 0 && noted.in !== "everything";
-  if (!isOfAll && everything !== undefined && standsFor(noted.hash, everything, keys)) return counted;
-  const unseen = leftOut.size > 0 ? { ...counted, everything: noted.hash } : counted;
-  // The hash was written for the very same, before the baseline was noted, and could not be written again.
+  const recorded = recordedFullHash(workload);
+  if (recorded === undefined) return undefined;
+  const isFullRecorded = untracked.size === 0 && recorded.source !== "fullHash";
+  if (!isFullRecorded && full !== undefined && matchesView(recorded.hash, full, keys)) return tracked;
+  const unchanged = untracked.size > 0 ? { ...tracked, fullHash: recorded.hash } : tracked;
+  // The hash was written for this same configuration before the annotation, and could not be written again.
   const { recordedHash = "" } = workload;
-  if (noted.in !== "template" && recordedHash === counted.hash) return unseen;
-  if (noted.in === "everything" && standsFor(recordedHash, counted, keys)) return unseen;
-  const left = (change: Change) => leftOut.has(configKey(change));
-  if (seen === undefined || !changesBetween(seen, counted).every(left)) return undefined;
-  return unseen;
+  if (recorded.source !== "template" && recordedHash === tracked.hash) return unchanged;
+  if (recorded.source === "fullHash" && matchesView(recordedHash, tracked, keys)) return unchanged;
+  const isUntracked = (change: Change) => untracked.has(configKey(change));
+  if (recordedView === undefined || !changesBetween(recordedView, tracked).every(isUntracked)) return undefined;
+  return unchanged;
 }
 
 /**
- * The view of what counts, to be noted under the current key. It keeps the noted hash of everything, although some of
- * that may have changed since.
+ * Returns the tracked view to record under the current key. It keeps the recorded full hash, even if untracked objects have
+ * changed since.
  */
-export function notedAnew(workload: Workload, { counted, everything }: Views, keys: HashKeys | undefined): ConfigView {
-  const noted = notedOfEverything(workload);
-  if (noted === undefined || (everything !== undefined && standsFor(noted.hash, everything, keys))) return counted;
-  return { ...counted, everything: noted.hash };
+export function underCurrentKey(
+  workload: Workload,
+  { tracked, full }: TrackedViews,
+  keys: HashKeys | undefined,
+): ConfigView {
+  const recorded = recordedFullHash(workload);
+  if (recorded === undefined || (full !== undefined && matchesView(recorded.hash, full, keys))) return tracked;
+  return { ...tracked, fullHash: recorded.hash };
 }
 
-interface Noted {
+/** A recorded hash of all objects that the Pods read, tracked or not. */
+interface RecordedFullHash {
   readonly hash: string;
-  /** Noted as that of everything, or what counted when all did, in the baseline or the pod template. */
-  readonly in: "everything" | "recordedConfig" | "template";
+  /** The recorded full hash; or the hash in the annotation or in the pod template, from when all objects were tracked. */
+  readonly source: "fullHash" | "recordedConfig" | "template";
 }
 
-/** The hash of all that its Pods are taken to see. */
-function notedOfEverything({ recordedHash, recordedConfig }: Workload): Noted | undefined {
-  const noted = recordedConfigFor(recordedHash ?? "", recordedConfig);
-  if (noted === undefined) return recordedHash === undefined ? undefined : { hash: recordedHash, in: "template" };
-  if (noted.everything === undefined) return { hash: noted.hash, in: "recordedConfig" };
-  return { hash: noted.everything, in: "everything" };
+function recordedFullHash({ recordedHash, recordedConfig }: Workload): RecordedFullHash | undefined {
+  const config = recordedConfigFor(recordedHash ?? "", recordedConfig);
+  if (config === undefined) return recordedHash === undefined ? undefined : { hash: recordedHash, source: "template" };
+  if (config.fullHash === undefined) return { hash: config.hash, source: "recordedConfig" };
+  return { hash: config.fullHash, source: "fullHash" };
 }

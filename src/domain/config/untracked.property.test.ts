@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { applyJsonPatch } from "../../../sandbox/patches/json-patch.ts";
 import { testKeys } from "../../../test/support/domain/hash-keys.ts";
 import { configMap, defaultPolicy, lookupOf, workloadObject } from "../../../test/support/domain/objects.ts";
-import { admitted, planAdmission } from "../admission.ts";
+import { planAdmission, toAdmissionObject } from "../admission.ts";
 import { kinds } from "../model/built-in-kinds.ts";
 import { toWorkload, type WorkloadObject } from "../model/workload.ts";
 import { patchFor } from "../patch/workload-patch.ts";
@@ -16,7 +16,7 @@ type Values = Readonly<Record<Name, number>>;
 
 const pod = { containers: [{ name: "web", envFrom: names.map((name) => ({ configMapRef: { name } })) }] };
 
-/** A workload, the ConfigMaps that it reads, what its Pods see of them, and a Wave that rolls it. */
+/** A workload, its ConfigMaps, the values that its Pods read, and a Wave that rolls it. */
 class World {
   values: Values = { a: 0, b: 0, c: 0 };
   pods: Values = this.values;
@@ -30,7 +30,7 @@ class World {
     this.#policy = { ...defaultPolicy, hashKeys: keyed ? testKeys(1) : undefined };
   }
 
-  counts(name: Name): boolean {
+  isTracked(name: Name): boolean {
     return !this.ignored.has(name) && !this.excluded.has(name);
   }
 
@@ -38,7 +38,7 @@ class World {
     return this.pods[name] !== this.values[name];
   }
 
-  /** A person toggles whether an object counts. */
+  /** A person changes whether an object is tracked. */
   toggle(name: Name, how: "ignored" | "excluded"): void {
     if (!this[how].delete(name)) this[how].add(name);
     const annotations = {
@@ -52,14 +52,14 @@ class World {
     this.#seen = undefined;
   }
 
-  /** A person edits the template, which replaces all Pods, and admission sees it. */
+  /** A person edits the template, which replaces all Pods, through the webhook. */
   editTemplate(image: string): void {
     const asked = JSON.parse(JSON.stringify(this.#object));
     asked.spec.template.spec.containers[0].image = image;
     const plan = planAdmission(
       "UPDATE",
-      admitted(kinds.Deployment, asked),
-      admitted(kinds.Deployment, this.#object),
+      toAdmissionObject(kinds.Deployment, asked),
+      toAdmissionObject(kinds.Deployment, this.#object),
       this.#lookup,
       this.#policy,
     );
@@ -68,7 +68,7 @@ class World {
     if (replaced) this.pods = this.values;
   }
 
-  /** Wave plans until nothing is left to write; how often that replaced the Pods. */
+  /** Plans until nothing is left to write. Returns how often that replaced the Pods. */
   settle(): number {
     let replaced = 0;
     for (let tries = 0; ; tries++) {
@@ -87,9 +87,9 @@ class World {
   }
 
   get #lookup() {
-    const asks = (name: Name) => (this.ignored.has(name) ? { "wave.pusher.com/ignore": "true" } : {});
+    const annotationsOf = (name: Name) => (this.ignored.has(name) ? { "wave.pusher.com/ignore": "true" } : {});
     return lookupOf(
-      ...names.map((name) => configMap(name, { v: `${this.values[name]}` }, { annotations: asks(name) })),
+      ...names.map((name) => configMap(name, { v: `${this.values[name]}` }, { annotations: annotationsOf(name) })),
     );
   }
 }
@@ -116,7 +116,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: "restart" as const }) },
 );
 
-it("what does not count rolls nobody, and once it counts again its Pods are replaced once, if they see it as it was", () => {
+it("an untracked object causes no rollout; when it is tracked again, Pods that read an old version are replaced once", () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { maxLength: 20 }),
@@ -131,15 +131,15 @@ it("what does not count rolls nobody, and once it counts again its Pods are repl
             else if (each.do === "template") world.editTemplate(each.image);
             else world.forget();
           }
-          const counted = names.filter((each) => world.counts(each));
-          const due = counted.some((each) => world.isOld(each));
-          // Where Pods see something old that does not count, nobody can always tell of which object that is.
+          const tracked = names.filter((each) => world.isTracked(each));
+          const due = tracked.some((each) => world.isOld(each));
+          // If Pods read an old untracked object, it is not always known which object that is.
           const unclear = names.some((each) => world.isOld(each));
           const replaced = world.settle();
           if (due) expect(replaced).toBe(1);
           else if (!unclear) expect(replaced).toBe(0);
           else expect(replaced).toBeLessThanOrEqual(1);
-          for (const each of counted) expect(world.isOld(each)).toBe(false);
+          for (const each of tracked) expect(world.isOld(each)).toBe(false);
           expect(world.settle()).toBe(0);
         }
       },
@@ -148,7 +148,7 @@ it("what does not count rolls nobody, and once it counts again its Pods are repl
   );
 });
 
-it("who ignores an object together with an edit of it that was not rolled yet rolls nobody, and once it counts again its Pods are replaced", () => {
+it("an object that is ignored together with an unrolled edit causes no rollout until it is tracked again", () => {
   const world = new World(false);
   world.settle();
   world.values = { ...world.values, a: 1 };
@@ -163,7 +163,7 @@ it("who ignores an object together with an edit of it that was not rolled yet ro
   expect(world.settle()).toBe(0);
 });
 
-it("an excluded object that is not there is not waited for, and neither is a key of one that is ignored", () => {
+it("a workload does not wait for an excluded object or for a key of an ignored object", () => {
   const missing = workloadObject({ pod, annotations: { "wave.pusher.com/exclude-configmaps": "b, default/c" } });
   const plan = planRollout(toWorkload(kinds.Deployment, missing), lookupOf(configMap("a", {})), defaultPolicy);
   expect(plan.outcome).toBe("firstHash");
@@ -171,5 +171,5 @@ it("an excluded object that is not there is not waited for, and neither is a key
   const reader = workloadObject({ pod: { containers: [{ name: "web", env: [{ name: "A", valueFrom: named }] }] } });
   const ignored = configMap("a", {}, { annotations: { "wave.pusher.com/ignore": "true" } });
   const { outcome, reason } = planRollout(toWorkload(kinds.Deployment, reader), lookupOf(ignored), defaultPolicy);
-  expect([outcome, reason]).toEqual(["current", "reads no configuration that counts"]);
+  expect([outcome, reason]).toEqual(["current", "the workload reads no tracked configuration"]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { configMap, lookupOf, secret } from "../../../test/support/domain/objects.ts";
 import type { Reading, Reference } from "../references/references.ts";
 import { toConfig } from "./digest.ts";
-import { missingFrom, viewThrough } from "./view.ts";
+import { missingFrom, viewOfReferences } from "./view.ts";
 
 function reference(name: string, reading: Partial<Reading> = {}): Reference {
   return {
@@ -29,33 +29,33 @@ describe("the view", () => {
     ["all keys as variables", { reads: "env" }],
     ["all keys as files", { reads: "files" }],
     ["named keys", { keys: ["a"] }],
-  ])("through %s is the same of an object that is absent, empty or has nothing that is seen", (_, reading) => {
+  ])("of %s is equal for an object that is missing, empty or has no referenced key", (_, reading) => {
     const references = [reference("web", { optional: true, ...reading })];
-    const absent = viewThrough(references, lookupOf());
+    const absent = viewOfReferences(references, lookupOf());
     expect(absent.entries).toEqual([]);
-    expect(viewThrough(references, lookupOf(configMap("web", {})))).toEqual(absent);
+    expect(viewOfReferences(references, lookupOf(configMap("web", {})))).toEqual(absent);
     const unseen = reading.keys === undefined ? {} : { b: "1" };
-    expect(viewThrough(references, lookupOf(configMap("web", unseen)))).toEqual(absent);
-    expect(viewThrough(references, lookupOf(configMap("web", { a: "1" }))).hash).not.toBe(absent.hash);
+    expect(viewOfReferences(references, lookupOf(configMap("web", unseen)))).toEqual(absent);
+    expect(viewOfReferences(references, lookupOf(configMap("web", { a: "1" }))).hash).not.toBe(absent.hash);
   });
 
-  it("of envFrom takes an object with nothing but binaryData for an absent one, of files not", () => {
+  it("of envFrom, but not of files, is equal for an object with only binaryData and a missing object", () => {
     const hidden = binary({}, { a: hello });
     const env = [reference("web", { optional: true })];
-    expect(viewThrough(env, hidden)).toEqual(viewThrough(env, lookupOf()));
+    expect(viewOfReferences(env, hidden)).toEqual(viewOfReferences(env, lookupOf()));
     const files = [reference("web", { reads: "files", optional: true })];
-    expect(viewThrough(files, hidden)).not.toEqual(viewThrough(files, lookupOf()));
+    expect(viewOfReferences(files, hidden)).not.toEqual(viewOfReferences(files, lookupOf()));
   });
 
-  it("is empty for what must only exist", () => {
+  it("is empty for objects that must only exist", () => {
     const references = [reference("web", { reads: "existence", keys: ["a"] })];
-    expect(viewThrough(references, lookupOf(configMap("web", { a: "1" }))).entries).toEqual([]);
+    expect(viewOfReferences(references, lookupOf(configMap("web", { a: "1" }))).entries).toEqual([]);
   });
 
   it("of files does not change when a key moves between binaryData and data", () => {
     const references = [reference("web", { reads: "files" })];
-    const before = viewThrough(references, binary({}, { a: hello }));
-    expect(viewThrough(references, binary({ a: "hello" }, {}))).toEqual(before);
+    const before = viewOfReferences(references, binary({}, { a: hello }));
+    expect(viewOfReferences(references, binary({ a: "hello" }, {}))).toEqual(before);
   });
 
   it.each<[string, Reference[]]>([
@@ -63,18 +63,18 @@ describe("the view", () => {
     ["envFrom and files", [reference("web"), reference("web", { reads: "files" })]],
     ["envFrom and one file", [reference("web"), reference("web", { reads: "files", keys: ["a"] })]],
     ["env and files", [reference("web", { keys: ["a"], optional: true }), reference("web", { reads: "files" })]],
-  ])("of %s changes when a key moves from binaryData, which variables do not see, to data", (_, references) => {
-    const before = viewThrough(references, binary({}, { a: hello }));
-    expect(viewThrough(references, binary({ a: "hello" }, {})).hash).not.toBe(before.hash);
+  ])("of %s changes when a key moves from binaryData to data", (_, references) => {
+    const before = viewOfReferences(references, binary({}, { a: hello }));
+    expect(viewOfReferences(references, binary({ a: "hello" }, {})).hash).not.toBe(before.hash);
   });
 
-  it("of envFrom does not change with binaryData that nobody reads", () => {
+  it("of envFrom does not change with binaryData", () => {
     const references = [reference("web"), reference("web", { reads: "files", keys: ["a"], optional: true })];
-    const before = viewThrough(references, binary({ x: "1" }, { a: hello }));
-    expect(viewThrough(references, binary({ x: "1" }, { a: hello, b: hello }))).toEqual(before);
+    const before = viewOfReferences(references, binary({ x: "1" }, { a: hello }));
+    expect(viewOfReferences(references, binary({ x: "1" }, { a: hello, b: hello }))).toEqual(before);
   });
 
-  it("changes exactly with what containers are shown", () => {
+  it("changes exactly with what containers read", () => {
     const name = fc.constantFrom("a", "b", "c");
     const values = fc.dictionary(name, fc.constantFrom("1", "2"));
     const object = fc.option(
@@ -94,7 +94,7 @@ describe("the view", () => {
           const encode = (text: string) => Buffer.from(text).toString("base64");
           const encoded = Object.entries(state?.binaryData ?? {}).map(([key, text]) => [key, encode(text)]);
           const found = state === null ? lookupOf() : binary(state.data, Object.fromEntries(encoded));
-          return viewThrough(references, found).hash;
+          return viewOfReferences(references, found).hash;
         };
         const shown = (state: typeof one) =>
           read.map(({ reads, keys }) => {
@@ -109,15 +109,15 @@ describe("the view", () => {
   });
 });
 
-describe("what is missing", () => {
-  it("is the object, where it does not exist, and only required", () => {
+describe("the missing configuration", () => {
+  it("is a required object that does not exist", () => {
     expect(missingFrom([reference("web", { keys: ["b", "a"] })], lookupOf())).toEqual([
       { kind: "ConfigMap", namespace: "default", name: "web" },
     ]);
     expect(missingFrom([reference("web", { optional: true })], lookupOf())).toEqual([]);
   });
 
-  it("is each key by name that the object lacks, sorted and once", () => {
+  it("is each missing key, sorted and once", () => {
     const references = [
       reference("web", { keys: ["c", "b", "a"] }),
       reference("web", { reads: "files", keys: ["c"] }),
@@ -137,7 +137,7 @@ describe("what is missing", () => {
     expect(missingFrom([reference("web", { reads: "existence", keys: ["a"] })], lookup)).toEqual([]);
   });
 
-  it("is what must only exist and does not", () => {
+  it("is an object that must only exist and does not", () => {
     const references = [
       reference("web", { reads: "existence", keys: [] }),
       reference("x", { reads: "existence", keys: ["k"] }),

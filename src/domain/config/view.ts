@@ -4,20 +4,20 @@ import { type ConfigKind, type ConfigName, configKey, type Reference } from "../
 import { type Config, digestAt, digestOf, keysOf, type Parts } from "./digest.ts";
 import { type ConfigView, type ViewEntry, viewOf } from "./hash.ts";
 
-/** Finds an object in the cache, or in what was read live; undefined where it does not exist. */
+/** Finds an object in the caches, or in a live read; undefined if it does not exist. */
 export type Lookup = (kind: ConfigKind, namespace: string, name: string) => Config | undefined;
 
-/** Something required that does not exist. */
+/** A required object or key that does not exist. */
 export interface Missing extends ConfigName {
-  /** The missing key of an object that exists; undefined where the object itself is missing. */
+  /** The missing key of an existing object; undefined if the object itself is missing. */
   readonly key?: string;
 }
 
 /**
- * What the references show of the objects that exist, hashed under `key`, if there is one. Costs what they show, and a
- * sort that is done for the most part.
+ * Returns the view of the existing objects that the references read, hashed with `key` if it is given. The cost is linear in the
+ * entries, plus a sort of mostly sorted entries.
  */
-export function viewThrough(references: readonly Reference[], lookup: Lookup, key?: HashKey): ConfigView {
+export function viewOfReferences(references: readonly Reference[], lookup: Lookup, key?: HashKey): ConfigView {
   const entries = [
     ...references.flatMap((reference) => entriesOf(reference, find(lookup, reference))),
     ...hiddenFromEnv(references, lookup),
@@ -25,7 +25,7 @@ export function viewThrough(references: readonly Reference[], lookup: Lookup, ke
   return viewOf(entries, key);
 }
 
-/** The budget that what the references show exceeds, found without a look at any key. */
+/** Returns the limit that the references exceed, without reading any key; undefined if they exceed none. */
 export function limitExceededBy(references: readonly Reference[], lookup: Lookup): LimitExceeded | undefined {
   let keys = 0;
   const classes = new Set<string>();
@@ -38,11 +38,11 @@ export function limitExceededBy(references: readonly Reference[], lookup: Lookup
     if (reference.kind === "SecretProviderClass") classes.add(reference.name);
     keys += reference.keys === "all" ? (config?.keys.length ?? 0) : reference.keys.length;
   }
-  if (classes.size > limits.providerClasses.most) return { budget: "providerClasses", count: classes.size };
-  return keys > limits.keys.most ? { budget: "keys", count: keys } : undefined;
+  if (classes.size > limits.providerClasses.max) return { limit: "providerClasses", count: classes.size };
+  return keys > limits.keys.max ? { limit: "keys", count: keys } : undefined;
 }
 
-/** What Pods cannot start without and does not exist, sorted, each once. */
+/** Returns the missing objects and keys without which Pods cannot start, sorted, each once. */
 export function missingFrom(references: readonly Reference[], lookup: Lookup): readonly Missing[] {
   const missing = references.filter(({ optional }) => !optional).flatMap((r) => missingOf(r, find(lookup, r)));
   return [...new Map(missing.map((one) => [sortKey(one), one]))]
@@ -50,7 +50,7 @@ export function missingFrom(references: readonly Reference[], lookup: Lookup): r
     .map(([, one]) => one);
 }
 
-/** One entry for each key that is seen. What is absent makes none, be it a key, all keys or the object. */
+/** Returns one entry for each key that the reference reads. Missing keys and objects have no entry. */
 function entriesOf(
   { kind, namespace, name, reads, keys }: Reference,
   config: Config | undefined,
@@ -68,30 +68,30 @@ function entriesOf(
 }
 
 /**
- * A key of `binaryData` is there for files and absent for environment variables. Where both look at it, it is recorded
- * as both: else its move to `data`, which gives the variable a value, would leave the hash as it is.
+ * Returns entries for keys of `binaryData` that files show and environment variables cannot read. If both read the key, the view
+ * has both entries: otherwise a move of the key to `data`, which sets the variable, would not change the hash.
  */
 function hiddenFromEnv(references: readonly Reference[], lookup: Lookup): readonly ViewEntry[] {
-  const looking = references.filter((reference) => {
+  const fromEnv = references.filter((reference) => {
     const config = reference.reads === "env" ? find(lookup, reference) : undefined;
     return config !== undefined && config.binaryFrom < config.keys.length;
   });
-  if (looking.length === 0) return [];
+  if (fromEnv.length === 0) return [];
   const shown = keysAsFiles(references);
-  return looking.flatMap((env) => {
+  return fromEnv.flatMap((env) => {
     const config = find(lookup, env);
     const files = shown.get(configKey(env));
     if (config === undefined || files === undefined) return [];
     const { kind, namespace, name } = env;
     const hidden = (key: string) => digestOf(config, key) !== undefined && digestOf(config, key, "data") === undefined;
-    const asked = env.keys === "all" ? config.keys.slice(config.binaryFrom) : env.keys;
-    return asked
+    const wanted = env.keys === "all" ? config.keys.slice(config.binaryFrom) : env.keys;
+    return wanted
       .filter((key) => (files === "all" || files.has(key)) && hidden(key))
       .map((key) => ({ kind, namespace, name, key, digest: undefined }));
   });
 }
 
-/** The keys that files show, by the key of their object. */
+/** Returns the keys that files show, by the key of their object. */
 function keysAsFiles(references: readonly Reference[]): ReadonlyMap<string, "all" | ReadonlySet<string>> {
   const shown = new Map<string, "all" | Set<string>>();
   for (const reference of references) {
@@ -113,7 +113,7 @@ function missingOf({ kind, namespace, name, reads, keys }: Reference, config: Co
 }
 
 /**
- * The kubelet takes environment variables from `data` alone, and files from `data` and `binaryData`:
+ * Returns the fields that a reference reads. The kubelet takes environment variables from `data` alone, and files from `data` and `binaryData`:
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/kubelet_pods.go (makeEnvironmentVariables),
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/volume/configmap/configmap.go (MakePayload).
  */

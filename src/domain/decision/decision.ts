@@ -1,61 +1,74 @@
+// The outcomes of a plan, and what may hold a due write. Types only.
 import type { Change } from "../config/changes.ts";
 import type { ConfigView } from "../config/hash.ts";
 import type { Missing } from "../config/view.ts";
 import type { LimitExceeded } from "../references/limits.ts";
+import type { ConfigName } from "../references/references.ts";
 import type { Hold } from "./hold.ts";
 
 /** What to do with a workload. */
 export type Decision =
-  /** Not Wave's to roll: it has not opted in, or is being deleted. */
+  /** Wave does not roll the workload: it has not opted in, or it is being deleted. */
   | { readonly outcome: "ignore" }
-  /** Its Pods see what new ones would. */
+  /** The Pods read what new Pods would read. */
   | { readonly outcome: "current"; readonly view: ConfigView }
-  /** No hash of this algorithm is recorded, or only the scheduling gate must be lifted: record the hash. */
-  | ({ readonly outcome: "firstHash"; readonly hash: string; readonly view: ConfigView } & Streak)
-  /**
-   * It is seen `first` and has none, or its recorded hash cannot be told, or soon not any more, because of its `key`, and the current configuration is taken to be
-   * what its Pods see; or it is of other objects than those that `count` by now, and its Pods see the same of these. `hash`,
-   * which stands for that, is noted as the baseline beside the recorded one, without new Pods.
-   */
+  /** No hash of this algorithm is recorded, or only a scheduling hold must be removed: write the hash. */
+  | ({ readonly outcome: "firstHash"; readonly hash: string; readonly view: ConfigView } & ConsecutiveRollouts)
+  /** Record `hash` beside the recorded hash as what the Pods run, without new Pods. */
   | {
       readonly outcome: "recorded";
-      readonly because: "key" | "count" | "first";
+      readonly cause: RecordedCause;
       readonly hash: string;
       readonly view: ConfigView;
-      /** What Pods would see that are made now: of what does not count `view` says what the old ones see. */
+      /** What new Pods would read. For untracked objects, `view` has what the existing Pods read. */
       readonly newPods: ConfigView;
     }
-  /** Its Pods see other configuration than new ones would; `changed` is undefined where nobody watched it change. */
+  /** The Pods read another configuration than new Pods would. `changed` is undefined if Wave did not see the change. */
   | ({
       readonly outcome: "roll";
       readonly hash: string;
       readonly view: ConfigView;
       readonly changed: readonly Change[] | undefined;
-    } & Streak)
-  /**
-   * Something required is missing (sorted, each once): the workload keeps what it has. The gate is "closed" where it
-   * keeps Pods pending.
-   */
+    } & ConsecutiveRollouts)
+  /** Required objects or keys are missing (sorted, each once): existing Pods are kept. "closed": new Pods are pending. */
   | { readonly outcome: "waiting"; readonly missing: readonly Missing[]; readonly schedulingHold: "closed" | "open" }
-  /** It exceeds a budget: nobody looks at what it reads, and it keeps what it has. */
+  /** The workload exceeds a limit: its configuration is not read, and existing Pods are kept. */
   | { readonly outcome: "overLimit"; readonly limitExceeded: LimitExceeded }
-  /** The scheduling gate must be lifted although nothing is rolled, or a Deployment resumed that Reloader left paused. */
+  /** Remove a scheduling hold without a rollout, or unpause a Deployment that Stakater Reloader left paused. */
   | { readonly outcome: "cleanUp" };
 
-interface Streak {
-  /** Which one it is of the rolls with no quiet time between them, to be noted; undefined where it is planned for no moment. */
-  readonly streak?: number;
+/**
+ * Why a configuration is recorded without a rollout.
+ * "firstSight": the workload has no usable hash yet, and the current configuration is taken as what its Pods read.
+ * "key": the key of the recorded hash is unknown, or expires with this process.
+ * "tracking": other objects are tracked now, and the Pods read the same configuration of them.
+ */
+export type RecordedCause = "firstSight" | "key" | "tracking";
+
+interface ConsecutiveRollouts {
+  /** The number of this rollout in a series without a quiet period, to be recorded; undefined if planned without a moment. */
+  readonly consecutiveRollouts?: number;
 }
 
-/** Something is due, but may not happen yet. */
+/** A write that is due but must not happen yet. */
 export interface Held {
   readonly outcome: "held";
   readonly due: DueDecision;
   readonly hold: Hold;
 }
 
-/** What is to be written. */
+/** A rollout that only the batches of its changes can hold. */
+export interface BatchCandidate {
+  readonly outcome: "candidate";
+  readonly due: DueDecision;
+  /** The changed objects. The batches of all of them must admit the workload. */
+  readonly changed: readonly ConfigName[];
+  /** When the window closes, milliseconds since the epoch; absent without a window. */
+  readonly closesAt?: number;
+}
+
+/** A decision that writes to the workload. */
 export type DueDecision = Extract<Decision, { readonly outcome: "firstHash" | "recorded" | "roll" | "cleanUp" }>;
 
-/** A decision and why it is so, in one line. */
-export type Reasoned = Decision & { readonly reason: string };
+/** A decision with its reason in one line. */
+export type ExplainedDecision = Decision & { readonly reason: string };

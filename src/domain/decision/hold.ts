@@ -1,37 +1,37 @@
-/** What keeps a write that is due from being made now, in the order in which it is asked: the first that does is told. */
+/** What delays a due write, in the order of the checks. The first hold that applies is reported. */
 export type HoldReason =
-  /** Only told, by `mode: observe` or `--observe`. */
+  /** `mode: observe` or `--observe`: Wave only reports. */
   | "observed"
-  /** An annotation that says when to roll cannot be read: whoever wrote it did not want a roll at any time. */
+  /** A pacing annotation has an invalid value. */
   | "invalid"
-  /** `hold: "true"` on the workload, its Namespace, or on all objects that changed. */
+  /** `hold: "true"` on the workload, its Namespace, or all changed objects. */
   | "hold"
-  /** `mode: approve`, and this hash is not approved. */
+  /** `mode: approve`, and the current hash is not approved. */
   | "approval"
-  /** Outside of its window. */
+  /** The time is outside the window. */
   | "window"
-  /** What it reads has just changed and may change again. */
+  /** The configuration has just changed and may change again. */
   | "settling"
-  /** Something takes away what Wave writes. */
+  /** Another client removes the hash that Wave writes. */
   | "reverted"
-  /** Its last roll is too short a time ago. */
+  /** The previous rollout was too recent. */
   | "interval"
-  /** Its last roll is still under way. */
+  /** The previous rollout is in progress. */
   | "progressing"
-  /** Other workloads that the same change concerns go first. */
+  /** Other workloads that read the changed object roll first. */
   | "batch"
-  /** Too many of the workloads that the same change concerns failed. */
+  /** Too many workloads failed after the change. */
   | "halted";
 
-/** Why a write that is due may not be made yet. */
+/** Why a due write must not happen yet. */
 export interface Hold {
   readonly reason: HoldReason;
-  /** One line for a person: why, and what ends it. The same as long as the hold is the same. */
+  /** State, cause and next step, for people. The text does not change while the hold is the same. */
   readonly message: string;
-  /** When it ends by itself, milliseconds since the epoch, and is to be planned again; undefined where something else ends it. */
+  /** When the hold ends by itself and the workload must be planned again, milliseconds since the epoch; otherwise undefined. */
   readonly until: number | undefined;
-  /** When its window closes, milliseconds since the epoch, and is what holds it from then on. */
+  /** When the window of the workload closes, milliseconds since the epoch. From then on the window holds the write. */
   readonly closesAt?: number;
-  /** Whether a person must do something, so that its Event is a Warning. */
+  /** Whether a person must act, so that the Event is a Warning. */
   readonly warning: boolean;
 }

@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import type { OwnerReference } from "kubernetes-types/meta/v1.d.ts";
 import { expect, it } from "vitest";
+import type { OwnerReference } from "#kubernetes";
 import { defaultPolicy, readsAll, workload } from "../../../test/support/domain/objects.ts";
 import { builtInKinds } from "../model/built-in-kinds.ts";
 import { oldFinalizer } from "../model/old-finalizer.ts";
 import { workloadKey } from "../model/workload.ts";
 import { planOwners } from "./owner-references.ts";
-import { ownersOf, planned } from "./owners.ts";
+import { ownersOf, withPlannedOwners } from "./owners.ts";
 
 const names = ["a", "b", "c", "d"];
 const anchor = { apiVersion: "v1", kind: "Namespace", name: "default", uid: "namespace" };
@@ -36,7 +36,7 @@ const isWorkload = ({ apiVersion, kind, controller }: OwnerReference) =>
   apiVersion.startsWith("apps/") && kind !== "App" && controller !== true;
 const isAnchor = ({ kind, controller }: OwnerReference) => kind === "Namespace" && controller === false;
 
-it("whatever there is, is settled by one plan; what is others' stays; and no workload owns without the Namespace", () => {
+it("one plan is sufficient, keeps owners of other clients, and adds no workload without the Namespace", () => {
   fc.assert(
     fc.property(
       fc.array(aReference, { maxLength: 5 }),
@@ -59,7 +59,7 @@ it("whatever there is, is settled by one plan; what is others' stays; and no wor
           );
         const first = plan(references);
         const after =
-          first === undefined ? references : planned(references, first, "default", "namespace", builtInKinds);
+          first === undefined ? references : withPlannedOwners(references, first, "default", "namespace", builtInKinds);
 
         expect(plan(after)).toBeUndefined();
         const others = (all: readonly OwnerReference[]) => all.filter((each) => !isWorkload(each) && !isAnchor(each));

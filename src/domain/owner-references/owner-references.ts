@@ -1,73 +1,76 @@
+// Owner references between workloads and the ConfigMaps and Secrets that they read: who owns what. Pure.
 import type { Workload } from "../model/workload.ts";
-import { isIn } from "../policy/is-in.ts";
+import { isOptedIn } from "../policy/is-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { isStored } from "../references/references.ts";
 import { keyOfOwner, type Owners, type OwnersPlan, ownerText } from "./owners.ts";
 
 /**
- * What a workload is to the ConfigMaps and Secrets of its namespace: it "owns" those that it references; it "releases" all
- * that refer to it, and then its finalizer; it "goes" with them, because its Namespace is being deleted, and only its finalizer is
- * taken off; or it "leaves" everything as it is, because Wave only observes it.
+ * What Wave does with the owner references to a workload in the ConfigMaps and Secrets of its namespace.
+ * "own": the objects that the workload references get an owner reference.
+ * "release": all owner references to the workload are removed, then its finalizer.
+ * "removeFinalizer": only the finalizer is removed, because the Namespace is being deleted.
+ * "none": nothing changes, because Wave only observes the workload.
  */
-export type Bearing = "owns" | "releases" | "goes" | "leaves";
+export type OwnershipAction = "own" | "release" | "removeFinalizer" | "none";
 
-/** Decides that, where the policy says anything of ownership. A workload that is being deleted never leaves anything as it is. */
-export function bearingOf(workload: Workload, policy: Policy): Bearing {
-  // Wave's roles there may go at any moment, and without them the finalizer would keep the Namespace for ever.
-  if (policy.ofNamespace?.(workload.namespace)?.ends) return "goes";
-  if (workload.deleting) return "releases";
-  if (rolloutPolicyOf(workload, policy).mode.value === "observe") return "leaves";
-  if (policy.ownership !== "keep" || !isIn(workload, policy)) return "releases";
-  return namesAny(workload) ? "owns" : "releases";
+/** Returns the action for a workload if the policy sets `ownership`. It is never "none" for a workload that is being deleted. */
+export function ownershipActionOf(workload: Workload, policy: Policy): OwnershipAction {
+  // The roles of Wave there may be deleted at any time. Without them the finalizer would block the Namespace forever.
+  if (policy.namespacePolicyOf?.(workload.namespace)?.deleting) return "removeFinalizer";
+  if (workload.deleting) return "release";
+  if (rolloutPolicyOf(workload, policy).mode.value === "observe") return "none";
+  if (policy.ownership !== "keep" || !isOptedIn(workload, policy)) return "release";
+  return namesOwnObjects(workload) ? "own" : "release";
 }
 
-/** Whether objects there refer to it, or will: not whether they exist, so that its finalizer does not come and go with them. */
-function namesAny({ references, namespace, foreign }: Workload): boolean {
+/** Reports whether a workload names objects of its namespace, existing or not, so that its finalizer does not depend on them. */
+function namesOwnObjects({ references, namespace, peer }: Workload): boolean {
   const own = references.some((reference) => reference.namespace === namespace && isStored(reference));
-  return own || (foreign?.patterns.some(({ kind }) => kind !== "SecretProviderClass") ?? false);
+  return own || (peer?.patterns.some(({ kind }) => kind !== "SecretProviderClass") ?? false);
 }
 
 /**
- * How many workloads Wave makes owners of one object, the first by name. Each takes 200 bytes of the object, which everybody
- * who watches it is sent.
+ * How many workloads Wave adds as owners of one object, the first by name. Each takes 200 bytes of the object, which every
+ * client that watches the object receives.
  */
-export const mostOwners = 100;
+export const maxOwners = 100;
 
 /**
- * What is to become of the owner references of one object; undefined where they are as they are to be. `readers` are the
- * workloads of its namespace that reference it, `workload` finds one by its key.
+ * Returns the changes of the owner references of one object; undefined if there are none. `readers` are the workloads of its
+ * namespace that reference the object; `workload` finds a workload by its key.
  *
- * An owner is added only once its finalizer is on it, and one is dropped that has the finalizer and is no owner (any more):
- * what refers to a workload without it is somebody else's. As long as workloads are among the owners, the Namespace is too:
- * who has an owner that lives is never collected, and a deletion in the foreground waits for no finalizer before it deletes
- * what belongs to the workload
+ * A workload is added as an owner only after it has the finalizer. An owner is removed only if it has the finalizer and must not
+ * be an owner: references to a workload without the finalizer belong to other clients. While workloads are owners, the Namespace
+ * is an owner too. An object with an existing owner is never garbage collected, and a foreground deletion does not wait for
+ * finalizers before it deletes the dependents of a workload
  * (https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/garbagecollector/garbagecollector.go, classifyReferences).
  */
 export function planOwners(
-  { workloads: owners, anchored: isAnchored, controlled }: Owners,
+  { workloads: owners, namespaceOwner: hasNamespaceOwner, controlled }: Owners,
   readers: Iterable<Workload>,
   workload: (key: string) => Workload | undefined,
   policy: Policy,
 ): OwnersPlan | undefined {
-  const mayOwn = (each: Workload) => each.oldFinalizer && each.uid !== "" && bearingOf(each, policy) === "owns";
+  const mayOwn = (each: Workload) => each.oldFinalizer && each.uid !== "" && ownershipActionOf(each, policy) === "own";
   const wanted = new Map(
     (controlled ? [] : [...readers].filter(mayOwn))
       .map((each) => [ownerText(each), each] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .slice(0, mostOwners),
+      .slice(0, maxOwners),
   );
-  const isBatches = (text: string) => {
+  const isManaged = (text: string) => {
     const owner = workload(keyOfOwner(text));
     if (owner?.oldFinalizer !== true || ownerText(owner) !== text) return false;
-    const bearing = bearingOf(owner, policy);
-    return bearing === "owns" || bearing === "releases";
+    const action = ownershipActionOf(owner, policy);
+    return action === "own" || action === "release";
   };
-  const dropped = owners.filter((text) => !wanted.has(text) && isBatches(text));
-  const own = new Set(owners);
-  const added = [...wanted].flatMap(([text, each]) => (own.has(text) ? [] : [each]));
+  const dropped = owners.filter((text) => !wanted.has(text) && isManaged(text));
+  const existing = new Set(owners);
+  const added = [...wanted].flatMap(([text, each]) => (existing.has(text) ? [] : [each]));
   const left = owners.length - dropped.length;
-  const anchored = wanted.size > 0 || (isAnchored && left > 0);
-  if (added.length === 0 && dropped.length === 0 && anchored === isAnchored) return undefined;
-  return { added, dropped, anchored };
+  const namespaceOwner = wanted.size > 0 || (hasNamespaceOwner && left > 0);
+  if (added.length === 0 && dropped.length === 0 && namespaceOwner === hasNamespaceOwner) return undefined;
+  return { added, dropped, namespaceOwner };
 }

@@ -1,48 +1,48 @@
-import type { OwnerReference } from "kubernetes-types/meta/v1.d.ts";
+import type { OwnerReference } from "#kubernetes";
 import type { WorkloadRow } from "../model/kind-row.ts";
 import { type Workload, workloadKey } from "../model/workload.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
 import { sharedString } from "../syntax/shared-string.ts";
 
-/** What the owner references of a ConfigMap or Secret say, as far as it concerns Wave. */
+/** The owner references of a ConfigMap or Secret that matter to Wave. */
 export interface Owners {
-  /** The workloads among its owners that do not control it, each as {@link ownerText} has it. */
+  /** The owner workloads that are not the controller, each as {@link ownerText}. */
   readonly workloads: readonly string[];
-  /** Whether its Namespace is among them as Wave puts it there. */
-  readonly anchored: boolean;
-  /** Whether something controls it: when it is to go is then for that to say, and Wave adds nothing. */
+  /** Whether the Namespace is an owner, in the form that Wave writes. */
+  readonly namespaceOwner: boolean;
+  /** Whether a controller owns the object. Then the controller decides about deletion, and Wave adds no owners. */
   readonly controlled: boolean;
 }
 
-/** Nobody that concerns Wave. */
-export const noOwners: Owners = { workloads: [], anchored: false, controlled: false };
-const onlyControlled: Owners = { workloads: [], anchored: false, controlled: true };
+/** No owner that matters to Wave. */
+export const noOwners: Owners = { workloads: [], namespaceOwner: false, controlled: false };
+const onlyControlled: Owners = { workloads: [], namespaceOwner: false, controlled: true };
 
-/** The API server's own have 36 characters; it takes a MiB of anybody's text where a reference says one. */
+/** The longest accepted uid. Uids of the API server have 36 characters, but a reference may contain a MiB of text. */
 const longestUid = 64;
 
-/** What becomes of the owner references of one object. */
+/** The changes of the owner references of one object. */
 export interface OwnersPlan {
   readonly added: readonly Workload[];
-  /** As {@link ownerText} has them. */
+  /** Owners as {@link ownerText}. */
   readonly dropped: readonly string[];
-  /** Whether its Namespace is to be among its owners. */
-  readonly anchored: boolean;
+  /** Whether the Namespace must be an owner. */
+  readonly namespaceOwner: boolean;
 }
 
-/** Which owner is meant: the key of a workload, a space, and its uid. */
+/** Returns the text that identifies an owner: the key of a workload, a space, and its uid. */
 export function ownerText(workload: Pick<Workload, "kind" | "namespace" | "name" | "uid">): string {
   return `${workloadKey(workload)} ${workload.uid}`;
 }
 
-/** The key of the workload in such a text. */
+/** Returns the key of the workload in a text of {@link ownerText}. */
 export function keyOfOwner(text: string): string {
   return text.slice(0, text.indexOf(" "));
 }
 
 /**
- * Reads the owner references of an object, of workloads those of these kinds. A reference that controls (`controller: true`) is an operator's, whatever it
- * refers to.
+ * Reads the owner references of an object: workloads of these kinds and the Namespace. References with `controller: true` belong to
+ * an operator, whatever they refer to.
  */
 export function ownersOf(
   references: readonly OwnerReference[] | null | undefined,
@@ -51,60 +51,63 @@ export function ownersOf(
 ): Owners {
   if (!references?.length) return noOwners;
   const workloads = references.flatMap((reference) => workloadOf(reference, namespace, kinds) ?? []);
-  const anchored = references.some((reference) => isAnchor(reference, namespace));
+  const namespaceOwner = references.some((reference) => isNamespaceOwner(reference, namespace));
   const controlled = references.some(({ controller }) => controller === true);
-  if (workloads.length > 0 || anchored) return { workloads, anchored, controlled };
+  if (workloads.length > 0 || namespaceOwner) return { workloads, namespaceOwner, controlled };
   return controlled ? onlyControlled : noOwners;
 }
 
 /**
- * The owner references of an object of that namespace after a plan, in the order in which they were. `namespaceUid` is only
- * looked at where the plan anchors what was not anchored.
+ * Returns the owner references of an object after a plan, in their order. `namespaceUid` is used only if the plan adds the
+ * Namespace as an owner.
  */
-export function planned(
+export function withPlannedOwners(
   references: readonly OwnerReference[],
-  { added, dropped, anchored }: OwnersPlan,
+  { added, dropped, namespaceOwner }: OwnersPlan,
   namespace: string,
   namespaceUid: string,
   kinds: readonly WorkloadRow[],
 ): readonly OwnerReference[] {
   const gone = new Set(dropped);
   const left = references.filter((reference) => {
-    if (isAnchor(reference, namespace)) return anchored;
+    if (isNamespaceOwner(reference, namespace)) return namespaceOwner;
     return !gone.has(workloadOf(reference, namespace, kinds) ?? "");
   });
-  const anchor = anchored && !left.some((reference) => isAnchor(reference, namespace));
+  const addsNamespace = namespaceOwner && !left.some((reference) => isNamespaceOwner(reference, namespace));
   return [
     ...left,
     ...added.map(({ row, name, uid }) => owner(row.apiVersion, row.kind, name, uid)),
-    ...(anchor ? [owner("v1", "Namespace", namespace, namespaceUid)] : []),
+    ...(addsNamespace ? [owner("v1", "Namespace", namespace, namespaceUid)] : []),
   ];
 }
 
-/** What a reference to a workload that does not control refers to; undefined for all others. */
+/** Returns the workload of a reference that is not the controller, as {@link ownerText}; undefined for other references. */
 function workloadOf(
   { apiVersion, kind, name, uid, controller }: OwnerReference,
   namespace: string,
   kinds: readonly WorkloadRow[],
 ) {
   const row = kinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
-  // It is anybody's text.
+  // Any client can write these texts.
   if (row === undefined || controller === true || uid.length > longestUid || !isDnsSubdomain(name)) return undefined;
   return sharedString(ownerText({ kind: row.id, namespace, name, uid }));
 }
 
-/** The versions of a group have the same objects. */
+/** Returns the API group: all versions of a group have the same objects. */
 function groupOf(apiVersion: string): string {
   return apiVersion.slice(0, apiVersion.indexOf("/") + 1);
 }
 
-/** Both are said, so that it is not taken for a Namespace that somebody else names as an owner. */
-function isAnchor({ apiVersion, kind, name, controller, blockOwnerDeletion }: OwnerReference, namespace: string) {
+/** Reports whether a reference is the Namespace owner of Wave. Both fields are explicit, to distinguish it from one of another client. */
+function isNamespaceOwner(
+  { apiVersion, kind, name, controller, blockOwnerDeletion }: OwnerReference,
+  namespace: string,
+) {
   const isNamespace = apiVersion === "v1" && kind === "Namespace" && name === namespace;
   return isNamespace && controller === false && blockOwnerDeletion === false;
 }
 
-/** Deletion of the owner waits for nothing: its foreground deletion would else wait for Wave. */
+/** Returns an owner reference that does not block the deletion of the owner: its foreground deletion would wait for Wave. */
 function owner(apiVersion: string, kind: string, name: string, uid: string): OwnerReference {
   return { apiVersion, kind, name, uid, controller: false, blockOwnerDeletion: false };
 }

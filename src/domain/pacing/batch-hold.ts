@@ -1,24 +1,26 @@
-import type { Hold } from "../decision/hold.ts";
 import type { Workload } from "../model/workload.ts";
-import { changedObjects, type Due } from "./due.ts";
+import type { ConfigName } from "../references/references.ts";
+import { changedObjects, type DueWrite } from "./due.ts";
 
 /**
- * Others that the same change concerns go first, or too many of them failed. Two kinds of workload wait for nobody. One
- * gets its first hash while its first Pods are still being made: waiting would only let these run longer before they
- * are replaced. Of the other no Pod is replaced: as a canary it would prove nothing.
+ * Returns the changed objects whose batches must admit a workload; undefined if it does not take part in batches.
+ *
+ * Two kinds of workload take no part. A workload that gets its first hash while none of its Pods is available: a wait would only
+ * let the first Pods run longer before they are replaced. And a workload whose rollout replaces no Pod: as a canary it would
+ * prove nothing.
  */
-export function inBatches(due: Due): Hold | undefined {
-  const { workload, decision, policy, flags, moment } = due;
-  if (moment.batch === undefined || flags.maxConcurrent === 0 || !policy.batches.value) return undefined;
+export function batchedChanges(due: DueWrite): readonly ConfigName[] | undefined {
+  const { workload, decision, policy, flags } = due;
+  if (flags.maxConcurrent === 0 || !policy.batches.value) return undefined;
   if (workload.progress.state === "idle") return undefined;
-  if (decision.outcome === "firstHash" && isNew(workload)) return undefined;
-  return moment.batch(workload, changedObjects(due));
+  if (decision.outcome === "firstHash" && hasNoPodYet(workload)) return undefined;
+  return changedObjects(due);
 }
 
 /**
- * None of its Pods is available. That its rollout is under way does not say so: the annotation that opts a Deployment in
- * raises its generation, of which its status does not know yet.
+ * Reports whether a workload without a hash has no available Pod. A rollout in progress alone does not show this: the
+ * annotation that opts in a Deployment raises its generation, which its status does not contain yet.
  */
-function isNew({ recordedHash, progress }: Workload): boolean {
+function hasNoPodYet({ recordedHash, progress }: Workload): boolean {
   return recordedHash === undefined && progress.state === "progressing" && progress.available === 0;
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defaultFlags } from "../../../test/support/pacing/due.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
-import { type BatchMember, batchOf, type Wave } from "./batches.ts";
+import { admitBatch, type BatchAdmission, type BatchMember } from "./batches.ts";
 import type { Stage } from "./stage.ts";
 
 const object = { kind: "ConfigMap", namespace: "shop", name: "shared" } as const;
@@ -13,105 +13,105 @@ const soaking: Stage = { state: "soaking", until: 10_000 };
 const passed: Stage = { state: "passed" };
 const failed: Stage = { state: "failed", rolledAt: 4_000 };
 
-/** So many of each, named a0, a1, …, in the order in which they are given. */
+/** Returns members with these stages, named a000, a001, …, in order. */
 function members(...counts: readonly (readonly [number, Stage])[]): readonly BatchMember[] {
   const stages = counts.flatMap(([count, stage]) => Array.from({ length: count }, () => stage));
   return stages.map((stage, index) => ({ key: `a${String(index).padStart(3, "0")}`, priority: 0, stage }));
 }
 
-function batch(group: readonly BatchMember[], flags: Partial<PacingFlags> = {}): Wave {
-  return batchOf({ object, namespace: "shop", members: group }, { ...defaultFlags, ...flags });
+function batch(group: readonly BatchMember[], flags: Partial<PacingFlags> = {}): BatchAdmission {
+  return admitBatch({ object, namespace: "shop", members: group }, { ...defaultFlags, ...flags });
 }
 
-const go = (...given: Parameters<typeof batch>) => [...batch(...given).go];
+const admitted = (...given: Parameters<typeof batch>) => [...batch(...given).admitted];
 
 describe("a change that concerns many workloads", () => {
-  it("begins with the first wave", () => {
-    expect(go(members([200, due]))).toEqual(["a000"]);
-    expect(go(members([200, due]), { canarySize: 3 })).toEqual(["a000", "a001", "a002"]);
+  it("starts with the canary", () => {
+    expect(admitted(members([200, due]))).toEqual(["a000"]);
+    expect(admitted(members([200, due]), { canarySize: 3 })).toEqual(["a000", "a001", "a002"]);
     expect(batch(members([200, due])).hold).toMatchObject({ reason: "batch", until: undefined, warning: false });
   });
 
-  it("waits for that to be complete, and for so long", () => {
-    expect(go(members([1, underWay], [199, due]))).toEqual([]);
-    expect(go(members([1, soaking], [199, due]))).toEqual([]);
-    expect(batch(members([1, soaking], [199, due]))).toMatchObject({ again: 10_000, hold: { until: 10_000 } });
-    expect(go(members([1, passed], [1, underWay], [199, due]), { canarySize: 2 })).toEqual([]);
+  it("waits until the canary is complete and has soaked", () => {
+    expect(admitted(members([1, underWay], [199, due]))).toEqual([]);
+    expect(admitted(members([1, soaking], [199, due]))).toEqual([]);
+    expect(batch(members([1, soaking], [199, due]))).toMatchObject({ nextCheckAt: 10_000, hold: { until: 10_000 } });
+    expect(admitted(members([1, passed], [1, underWay], [199, due]), { canarySize: 2 })).toEqual([]);
   });
 
-  it("goes on with at most so many at once", () => {
-    expect(go(members([1, passed], [199, due])).length).toBe(50);
-    expect(go(members([1, passed], [30, underWay], [169, due])).length).toBe(20);
-    expect(go(members([1, passed], [50, underWay], [149, due]))).toEqual([]);
-    expect(go(members([1, passed], [20, soaking], [30, underWay], [149, due])).length).toBe(20);
-    expect(go(members([200, due]), { canarySize: 10, maxConcurrent: 4 }).length).toBe(4);
+  it("continues with at most --max-concurrent-rollouts at once", () => {
+    expect(admitted(members([1, passed], [199, due])).length).toBe(50);
+    expect(admitted(members([1, passed], [30, underWay], [169, due])).length).toBe(20);
+    expect(admitted(members([1, passed], [50, underWay], [149, due]))).toEqual([]);
+    expect(admitted(members([1, passed], [20, soaking], [30, underWay], [149, due])).length).toBe(20);
+    expect(admitted(members([200, due]), { canarySize: 10, maxConcurrent: 4 }).length).toBe(4);
   });
 
-  it("waits for nothing where it concerns no more than the first wave", () => {
-    expect(go(members([1, due]))).toEqual(["a000"]);
-    expect(go(members([1, failed], [1, due]), { canarySize: 2 })).toEqual(["a001"]);
+  it("waits for nothing if it concerns at most the canary", () => {
+    expect(admitted(members([1, due]))).toEqual(["a000"]);
+    expect(admitted(members([1, failed], [1, due]), { canarySize: 2 })).toEqual(["a001"]);
   });
 
-  it("goes by priority, higher first, and then by name", () => {
+  it("orders workloads by priority, higher first, then by name", () => {
     const group = members([4, due]).map((member, index) => ({ ...member, priority: [0, -1, 5, 0][index] ?? 0 }));
-    expect(go(group, { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
-    expect(go(group.toReversed(), { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
+    expect(admitted(group, { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
+    expect(admitted(group.toReversed(), { canarySize: 3 })).toEqual(["a002", "a000", "a003"]);
   });
 
-  it("does not wait for one that the failures of another change halt", () => {
-    expect(go(members([1, { state: "heldElsewhere" }], [199, due]))).toEqual(["a001"]);
+  it("does not wait for a workload that another change halts", () => {
+    expect(admitted(members([1, { state: "heldElsewhere" }], [199, due]))).toEqual(["a001"]);
   });
 
-  it("says the same to all who wait, whoever goes", () => {
+  it("has one message for all waiting workloads, whichever roll", () => {
     const one = batch(members([1, underWay], [199, due])).hold;
     const later = batch(members([30, passed], [50, underWay], [120, due])).hold;
     expect(later).toEqual(one);
     expect(one.message).toBe(
-      'other workloads go first with this change of ConfigMap "shared"; it follows when they are complete',
+      'Waiting for other workloads that roll first after the change of ConfigMap "shared". Starts when they are complete.',
     );
   });
 });
 
 describe("a change is halted", () => {
-  it("by one that fails in the first wave", () => {
+  it("by one failure in the canary", () => {
     expect(batch(members([1, failed], [199, due]))).toMatchObject({ halted: true, hold: { reason: "halted" } });
-    expect(go(members([1, failed], [199, due]))).toEqual([]);
+    expect(admitted(members([1, failed], [199, due]))).toEqual([]);
     expect(batch(members([1, passed], [1, failed], [198, due]), { canarySize: 2 }).halted).toBe(true);
   });
 
-  it("by three that fail later, and until then goes on", () => {
-    expect(go(members([1, passed], [2, failed], [197, due])).length).toBe(50);
+  it("by three later failures, and continues until then", () => {
+    expect(admitted(members([1, passed], [2, failed], [197, due])).length).toBe(50);
     const halted = batch(members([1, passed], [3, failed], [5, underWay], [191, due]));
-    expect([...halted.go]).toEqual([]);
+    expect([...halted.admitted]).toEqual([]);
     expect(halted.hold).toMatchObject({ reason: "halted", warning: true, until: undefined });
-    expect(halted.hold.message).toMatch(/batch resume/);
+    expect(halted.hold.message).toMatch(/wave resume configmap\/shared/);
   });
 
-  it("until those recover", () => {
-    expect(go(members([1, passed], [198, due])).length).toBe(50);
-    expect(go(members([1, soaking], [199, due]))).toEqual([]);
+  it("until the failed workloads recover", () => {
+    expect(admitted(members([1, passed], [198, due])).length).toBe(50);
+    expect(admitted(members([1, soaking], [199, due]))).toEqual([]);
   });
 
-  it("but not for those that a person resumed", () => {
-    expect(go(members([1, failed], [3, resumed], [196, due]))).toEqual(["a001", "a002", "a003"]);
+  it("but not for workloads that a person resumed", () => {
+    expect(admitted(members([1, failed], [3, resumed], [196, due]))).toEqual(["a001", "a002", "a003"]);
   });
 
-  it("for these too by what was rolled after that and failed", () => {
+  it("also for resumed workloads if a later rollout failed", () => {
     const later: Stage = { state: "failed", rolledAt: 6_000 };
-    expect(go(members([1, passed], [2, failed], [1, later], [196, resumed]))).toEqual([]);
+    expect(admitted(members([1, passed], [2, failed], [1, later], [196, resumed]))).toEqual([]);
   });
 
-  it("and those that a person resumed are no more at once than others", () => {
-    expect(go(members([1, failed], [40, underWay], [150, resumed])).length).toBe(10);
+  it("and resumed workloads respect the limit of concurrent rollouts", () => {
+    expect(admitted(members([1, failed], [40, underWay], [150, resumed])).length).toBe(10);
   });
 
-  it("never where nobody asks for that: a failure is past like a success", () => {
-    expect(go(members([1, failed], [199, due]), { haltAfterFailures: 0 }).length).toBe(50);
+  it("never with --halt-after-failures=0: a failure ends the canary like a success", () => {
+    expect(admitted(members([1, failed], [199, due]), { haltAfterFailures: 0 }).length).toBe(50);
     expect(batch(members([100, failed], [100, due]), { haltAfterFailures: 0 }).halted).toBe(false);
   });
 });
 
-describe("waves of any kind", () => {
+describe("any batches", () => {
   const stage = fc.oneof(
     { weight: 5, arbitrary: fc.constant(due) },
     fc.constantFrom<Stage>(resumed, passed, failed, { state: "heldElsewhere" }),
@@ -128,10 +128,10 @@ describe("waves of any kind", () => {
   });
   const is = (state: Stage["state"]) => (member: BatchMember) => member.stage.state === state;
 
-  it("let nobody go who is not due, nor more than there may be at once, nor one before another that goes first", () => {
+  it("admit only due workloads, within the limit, in order of priority", () => {
     fc.assert(
       fc.property(group, flags, (all, given) => {
-        const { go: may, halted } = batch(all, given);
+        const { admitted: may, halted } = batch(all, given);
         const waiting = all.filter(is("due"));
         const going = waiting.filter(({ key }) => may.has(key));
         expect(going.length).toBe(may.size);
@@ -145,14 +145,14 @@ describe("waves of any kind", () => {
     );
   });
 
-  it("always have somebody who goes, something that ends by time, a failure that halts, or nobody who waits", () => {
+  it("always admit a workload, or end by time, or are halted by a failure, or have no waiting workload", () => {
     fc.assert(
       fc.property(group, flags, (all, given) => {
-        const { go: may, halted, again } = batch(all, given);
-        const stands = all.some(is("due")) && may.size === 0;
-        if (!stands) return;
+        const { admitted: may, halted, nextCheckAt } = batch(all, given);
+        const isBlocked = all.some(is("due")) && may.size === 0;
+        if (!isBlocked) return;
         if (halted) expect(all.some(is("failed"))).toBe(true);
-        else expect(again).toBeDefined();
+        else expect(nextCheckAt).toBeDefined();
       }),
     );
   });

@@ -1,70 +1,73 @@
-import { describeObject } from "../config/messages.ts";
 import type { Hold } from "../decision/hold.ts";
+import type { Workload } from "../model/workload.ts";
 import type { PacingFlags } from "../policy/pacing-flags.ts";
 import type { ConfigName } from "../references/references.ts";
+import { holdTexts } from "./hold-texts.ts";
 import type { Stage } from "./stage.ts";
 
 /**
- * A change of one object, for the workloads of one namespace that read it: of another namespace, where the object is shared,
- * nobody can be their canary or halt them.
+ * A change of one object, for the workloads of one namespace that read it. If the object is shared, each namespace has its own
+ * canary, and failures halt only their own namespace.
  */
-export interface BatchGroup {
+export interface BatchedChange {
   readonly object: ConfigName;
   readonly namespace: string;
-  /** Those that the change concerns, in any order, but those with `waves: "off"`. */
+  /** The workloads that the change concerns, in any order, without those with `batches: "off"`. */
   readonly members: readonly BatchMember[];
 }
 
-/** A workload that a change concerns. */
+/** Returns the hold of the batches for a workload that is due because of changed objects; undefined if all batches admit it. */
+export type BatchHoldLookup = (workload: Workload, changed: readonly ConfigName[]) => Hold | undefined;
+
+/** A workload that a change concerns, and its stage. */
 export interface BatchMember {
-  /** As `workloadKey` makes it. */
+  /** The key by `workloadKey`. */
   readonly key: string;
-  /** Higher goes first. */
+  /** Workloads with a higher priority roll first. */
   readonly priority: number;
   readonly stage: Stage;
 }
 
-/** Who of a {@link WaveGroup} may start. */
-export interface Wave {
-  /** The keys of those that are due and may start now, in their order. */
-  readonly go: ReadonlySet<string>;
-  /** What holds the others that are due. */
+/** The workloads of a {@link BatchedChange} that may start. */
+export interface BatchAdmission {
+  /** The keys of due workloads that may start now, in order. */
+  readonly admitted: ReadonlySet<string>;
+  /** The hold of all other due workloads. */
   readonly hold: Hold;
-  /** Whether too many failed. */
+  /** Whether too many workloads failed. */
   readonly halted: boolean;
-  /** When time alone may change this, milliseconds since the epoch; undefined: never. */
-  readonly again: number | undefined;
+  /** When time alone may change the result, milliseconds since the epoch; undefined: never. */
+  readonly nextCheckAt: number | undefined;
 }
 
 /**
- * Who may start: first `firstWave` workloads, alone; when these have passed, the rest, at most `maxConcurrent` at once.
- * One failure in the first wave, or `haltAfterFailures` later, halts all others, except those that a person resumed.
- * Nobody waits for a change that concerns no more workloads than the first wave has.
+ * Returns which workloads may start. First `canarySize` workloads start alone (the canary). When they have passed, the rest
+ * starts, at most `maxConcurrent` at once. One failure in the canary, or `haltAfterFailures` failures later, halts all others
+ * except workloads that a person resumed. If the change concerns at most `canarySize` workloads, none waits.
  *
- * The answer follows only from how far each member is, so it is the same after a restart: nobody has to remember a
- * wave. It holds only for now: later another workload may have to go first.
+ * The result depends only on the stages, so it is the same after a restart: batches are not stored. It is valid only now:
+ * later another workload may have to start first.
  */
-export function batchOf({ object, namespace, members }: BatchGroup, flags: PacingFlags): Wave {
+export function admitBatch({ object, namespace, members }: BatchedChange, flags: PacingFlags): BatchAdmission {
   const { canarySize, maxConcurrent } = flags;
   const count = countStages(members);
-  const again = soonest(members);
+  const nextCheckAt = earliestEnd(members);
   const halted = isHalted(count, members.length, flags);
-  const described = describeObject(object, namespace);
   const free = Math.max(0, maxConcurrent - count.underWay);
   if (halted) {
     const resumed = members.filter(isResumedAfter(lastFailure(members))).sort(inOrder);
-    return { go: keysOf(resumed.slice(0, free)), hold: haltedBy(described), halted, again };
+    return { admitted: keysOf(resumed.slice(0, free)), hold: haltedHold(object, namespace), halted, nextCheckAt };
   }
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
-  // Where a failure does not halt it is past like a success.
-  const openToAll = members.length <= canarySize || count.passed + count.failed >= canarySize;
-  const begun = count.underWay + count.soaking + count.passed + count.failed;
-  const slots = openToAll ? free : Math.min(free, Math.max(0, canarySize - begun));
-  const soaks = !openToAll && begun >= canarySize && count.underWay === 0 ? again : undefined;
-  return { go: keysOf(due.slice(0, slots)), hold: goingFirst(described, soaks), halted, again };
+  // A failure that does not halt ends the canary like a success.
+  const canaryPassed = members.length <= canarySize || count.passed + count.failed >= canarySize;
+  const started = count.underWay + count.soaking + count.passed + count.failed;
+  const slots = canaryPassed ? free : Math.min(free, Math.max(0, canarySize - started));
+  const soaksUntil = !canaryPassed && started >= canarySize && count.underWay === 0 ? nextCheckAt : undefined;
+  return { admitted: keysOf(due.slice(0, slots)), hold: batchHold(object, namespace, soaksUntil), halted, nextCheckAt };
 }
 
-/** Whether too many of a group failed, whoever else is due. */
+/** Reports whether too many members failed, whatever else is due. */
 function isHalted(count: Counts, members: number, flags: PacingFlags): boolean {
   const { canarySize, haltAfterFailures } = flags;
   if (haltAfterFailures === 0 || members <= canarySize) return false;
@@ -79,17 +82,17 @@ function countStages(members: readonly BatchMember[]): Counts {
   return counts;
 }
 
-/** When that one of those that failed was rolled which was rolled last. */
+/** Returns the time of the latest rollout that failed, milliseconds since the epoch; 0 if none failed. */
 function lastFailure(members: readonly BatchMember[]): number {
   return members.reduce((last, { stage }) => (stage.state === "failed" ? Math.max(last, stage.rolledAt) : last), 0);
 }
 
-/** Who is due and was resumed by a person who could know of all that failed: not of what was rolled only after that. */
+/** Matches due members that a person resumed after the last rollout that failed, so that the person could know of all failures. */
 function isResumedAfter(failure: number): (member: BatchMember) => boolean {
   return ({ stage }) => stage.state === "due" && stage.resumedAt !== undefined && stage.resumedAt >= failure;
 }
 
-function soonest(members: readonly BatchMember[]): number | undefined {
+function earliestEnd(members: readonly BatchMember[]): number | undefined {
   let first = Number.POSITIVE_INFINITY;
   for (const { stage } of members) if ("until" in stage && stage.until < first) first = stage.until;
   return Number.isFinite(first) ? first : undefined;
@@ -103,21 +106,11 @@ function keysOf(members: readonly BatchMember[]): ReadonlySet<string> {
   return new Set(members.map(({ key }) => key));
 }
 
-/** Without numbers, so that hundreds of workloads are not told anew whenever one is complete. */
-function goingFirst(object: string, until: number | undefined): Hold {
-  return {
-    reason: "batch",
-    message: `other workloads go first with this change of ${object}; it follows when they are complete`,
-    until,
-    warning: false,
-  };
+/** Returns the hold of waiting workloads. Its message has no numbers, so that hundreds of Events stay the same as batches proceed. */
+function batchHold(object: ConfigName, namespace: string, until: number | undefined): Hold {
+  return { reason: "batch", message: holdTexts.batch(object, namespace), until, warning: false };
 }
 
-function haltedBy(object: string): Hold {
-  return {
-    reason: "halted",
-    message: `workloads failed with this change of ${object}: it goes on when that changes again, when they recover, or by "wave resume"`,
-    until: undefined,
-    warning: true,
-  };
+function haltedHold(object: ConfigName, namespace: string): Hold {
+  return { reason: "halted", message: holdTexts.halted(object, namespace), until: undefined, warning: true };
 }

@@ -7,7 +7,7 @@ import { planRollout } from "../plan/plan.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { changedObjects } from "./due.ts";
 
-it("where nobody knows what changed, an object that is gone may have, and a class that no Pod mounts has not", () => {
+it("if the change is unknown, a missing object may have changed, and a class that no Pod mounts has not", () => {
   const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
   const pod = { ...readsAll("ConfigMap", "gone", true), volumes: [{ name: "vault", csi }] };
   const templateAnnotations = { "wave.pusher.com/config-hash": `v2:${"0".repeat(64)}` };

@@ -8,8 +8,8 @@ import type { RolloutPolicy } from "../policy/rollout-policy.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import type { Moment } from "./moment.ts";
 
-/** A write that is due, and all that may hold it. */
-export interface Due {
+/** A due write, and everything that may hold it. */
+export interface DueWrite {
   readonly workload: Workload;
   readonly decision: DueDecision;
   readonly lookup: Lookup;
@@ -19,23 +19,23 @@ export interface Due {
 }
 
 /**
- * Whether a write replaces running Pods. One that opens a closed gate does not: its Pods wait for nothing else, nor does
- * one that writes no other hash than there is.
+ * Reports whether a write replaces running Pods. A write that ends a scheduling hold does not: its Pods are pending. A write of
+ * the recorded hash does not either.
  */
-export function isRoll(workload: Workload, decision: DueDecision): boolean {
+export function replacesPods(workload: Workload, decision: DueDecision): boolean {
   if (decision.outcome !== "roll" && decision.outcome !== "firstHash") return false;
   return decision.hash !== workload.recordedHash && !isSchedulingHeld(workload);
 }
 
 /**
- * The objects that a workload reads and for whose changes it is due; that it has stopped reading one is a change of its own.
- * Where nobody knows what its hash was made from, those that have changed since its last roll, as the API tells it; where
- * none has, those that are not there, because one of them may have been.
+ * Returns the objects that a workload reads and whose changes made it due. An object that it no longer reads is not included:
+ * that is an edit of the workload. If the previous configuration is unknown, returns the objects that changed after the last
+ * rollout, by the times of the API. If there are none, returns missing objects, because one of them may have existed.
  */
-export function changedObjects({ workload, decision, lookup, policy }: Due): readonly ConfigName[] {
+export function changedObjects({ workload, decision, lookup, policy }: DueWrite): readonly ConfigName[] {
   if (decision.outcome === "roll" && decision.changed !== undefined) {
-    // What an expression matches is no reference of its own; once it is gone nobody can say any more that it was.
-    if (workload.foreign?.patterns.length) return decision.changed;
+    // A regular expression match is not a reference, and it is unknown after the object is deleted.
+    if (workload.peer?.patterns.length) return decision.changed;
     const read = new Set(workload.references.map(configKey));
     return decision.changed.filter((object) => read.has(configKey(object)));
   }
@@ -45,13 +45,13 @@ export function changedObjects({ workload, decision, lookup, policy }: Due): rea
     reference.reads !== "existence" &&
     (reference.namespace === workload.namespace || shown.has(configKey(reference))) &&
     !isExcluded(workload, policy, reference);
-  const matched = workload.foreign?.patterns.length ? decision.view.entries : [];
+  const matched = workload.peer?.patterns.length ? decision.view.entries : [];
   const all: readonly ConfigName[] = [...workload.references.filter(seen), ...matched];
   const objects = [...new Map(all.map((each) => [configKey(each), each])).values()];
   const found = objects
     .map((object) => ({ object, config: lookup(object.kind, object.namespace, object.name) }))
-    .filter(({ config }) => config?.asks !== "ignore" && config?.asks !== "unselected")
-    // Of one that no Pod has mounted nothing is known; that is no change.
+    .filter(({ config }) => config?.directive !== "ignore" && config?.directive !== "unselected")
+    // A SecretProviderClass that no Pod has mounted is unknown. That is not a change.
     .filter(({ object, config }) => config !== undefined || object.kind !== "SecretProviderClass");
   const since = found.filter(({ config }) => config && (config.changedAt ?? 0) >= workload.rolledAt);
   const changed = since.length > 0 ? since : found.filter(({ config }) => config === undefined);

@@ -30,7 +30,7 @@ const shape: fc.Arbitrary<Shape> = fc
     return { namespace, kind, reads, pods, podMs, policy: Object.fromEntries(all.flatMap(writtenOnly)) };
   });
 
-/** Many that read the same, of one namespace and without wishes. */
+/** Many workloads of one namespace that read the same objects, mostly without pacing annotations. */
 const crowd: fc.Arbitrary<readonly Shape[]> = fc.array(
   fc.record({
     namespace: fc.constant("red"),
@@ -146,10 +146,10 @@ class Play {
       else if (reason === "approval" && approved !== undefined) annotate(actor, "approved", approved);
       else if (reason === "halted" && message.includes("wave resume"))
         annotate(actor, "resumed", new Date(this.world.now).toISOString());
-      else if (reason === "batch" && message.includes("follows when they are complete")) continue;
-      else if (reason === "reverted" && message.includes("when its configuration changes"))
+      else if (reason === "batch" && message.includes("Starts when they are complete")) continue;
+      else if (reason === "reverted" && message.includes("until the configuration changes"))
         this.#edit(actor.shape.reads[0] ?? 0, `good ${this.world.now}`);
-      else expect.fail(`${reason} says nothing that ends it: ${message}`);
+      else expect.fail(`${reason} has no next step: ${message}`);
     }
   }
 
@@ -185,8 +185,8 @@ function annotate(actor: Actor, name: string, value: string): void {
   actor.stored = { ...actor.stored, policy: { ...actor.stored.policy, [name]: value } };
 }
 
-describe("whatever happens to workloads and what they read", () => {
-  it("the last state is rolled, once, when every hold has ended as it says, and no roll was one that must not be", () => {
+describe("any history of workloads and their configuration", () => {
+  it("ends with one rollout of the last state after all holds have ended, without any forbidden rollout", () => {
     fc.assert(
       fc.property(fc.oneof(crowd, fc.array(shape, { minLength: 1, maxLength: 6 })), history, (shapes, acts) => {
         const play = new Play(shapes);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { holdRows } from "./holds.ts";
 
-it("what holds is in the docs as it is in the table, in its order", () => {
+it("the docs list all holds in the order of the checks", () => {
   const page = readFileSync(new URL("../../../docs/pacing.md", import.meta.url), "utf8");
   const reasons = holdRows.flatMap((row) => Object.entries(row.reasons));
   const table = reasons.map(([reason, { when, ends }]) => `| \`${reason}\` | ${when} | ${ends} |\n`).join("");

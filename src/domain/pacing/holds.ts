@@ -1,3 +1,4 @@
+// Whether a due write may happen now: holds, in the order of their checks. Pure: the moment and all facts are given.
 import type { Lookup } from "../config/view.ts";
 import type { DueDecision } from "../decision/decision.ts";
 import type { Hold, HoldReason } from "../decision/hold.ts";
@@ -5,8 +6,7 @@ import type { Workload } from "../model/workload.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
-import { inBatches } from "./batch-hold.ts";
-import { type Due, isRoll } from "./due.ts";
+import { type DueWrite, replacesPods } from "./due.ts";
 import { interval } from "./interval.ts";
 import type { Moment } from "./moment.ts";
 import { progressing } from "./progressing.ts";
@@ -14,126 +14,147 @@ import { approval, closing, hold, invalid, observed, window } from "./requested-
 import { reverted } from "./reverted.ts";
 import { settling } from "./settling.ts";
 
-/** One thing that may hold a write: one of any kind, or only one that replaces running Pods. */
-interface Row {
-  readonly holds: "everything" | "rolls";
-  readonly hold: (due: Due) => Hold | undefined;
-  /** The reasons that it gives, for people: when it holds, and what ends it. docs/pacing.md has them. */
+/** One check that may hold a write. */
+interface HoldRow {
+  /** "writes": the check applies to every write. "rollouts": only to writes that replace running Pods. */
+  readonly holds: "writes" | "rollouts";
+  /** Whether the changes have settled if this check holds the write: it comes after the check for settling. */
+  readonly settled: boolean;
+  /** Returns the hold, if it applies. Undefined for batches, which the caller checks last, for a {@link BatchCandidate}. */
+  readonly hold: ((due: DueWrite) => Hold | undefined) | undefined;
+  /** When each reason of the check holds a write, and what ends it. docs/pacing.md has the same table. */
   readonly reasons: Readonly<Partial<Record<HoldReason, { readonly when: string; readonly ends: string }>>>;
 }
 
-/** What may hold, in the order in which it is asked: the first that does is told. */
-export const holdRows: readonly Row[] = [
+/** All checks, in order. The first hold that applies is reported. */
+export const holdRows: readonly HoldRow[] = [
   {
-    holds: "everything",
+    holds: "writes",
+    settled: false,
     hold: observed,
-    reasons: { observed: { when: "`mode: observe`, or `--observe`", ends: "another mode; the flag taken away" } },
+    reasons: { observed: { when: "`mode: observe`, or `--observe`", ends: "another mode; removal of the flag" } },
   },
   {
-    holds: "rolls",
+    holds: "rollouts",
+    settled: false,
     hold: invalid,
     reasons: {
-      invalid: {
-        when: "one of these annotations cannot be read",
-        ends: "a value that can be, which the message shows",
+      invalid: { when: "a pacing annotation has an invalid value", ends: "a valid value, which the message describes" },
+    },
+  },
+  {
+    holds: "rollouts",
+    settled: false,
+    hold,
+    reasons: {
+      hold: {
+        when: '`hold: "true"` on the workload, its Namespace, or every changed object',
+        ends: "`wave release`",
       },
     },
   },
   {
-    holds: "rolls",
-    hold,
-    reasons: { hold: { when: '`hold: "true"`, or on every object that changed', ends: "`wave release`" } },
-  },
-  {
-    holds: "rolls",
+    holds: "rollouts",
+    settled: false,
     hold: approval,
-    reasons: { approval: { when: "`mode: approve`, and not this hash is approved", ends: "`wave approve`" } },
+    reasons: { approval: { when: "`mode: approve`, and the current hash is not approved", ends: "`wave approve`" } },
   },
   {
-    holds: "rolls",
+    holds: "rollouts",
+    settled: false,
     hold: window,
-    reasons: { window: { when: "it is outside of its `window`, or of `--window`", ends: "the window opens" } },
+    reasons: {
+      window: { when: "the time is outside the `window` annotation or `--window`", ends: "the window opens" },
+    },
   },
   {
-    holds: "rolls",
+    holds: "rollouts",
+    settled: false,
     hold: settling,
     reasons: {
       settling: {
-        when: "what it reads has just changed",
-        ends: "no change for `settle`; `--settle-max` after the first one, or ten times a `settle` of its own",
+        when: "the configuration has just changed",
+        ends: "no change for `settle`; at most `--settle-max` after the first change, or ten times the `settle` annotation if that is longer",
       },
     },
   },
   {
-    holds: "rolls",
+    holds: "rollouts",
+    settled: true,
     hold: reverted,
     reasons: {
       reverted: {
-        when: "somebody takes away the hash that Wave writes",
-        ends: "time, as for `interval`; after the tenth in a row, other configuration, a new object, or a restart of Wave",
+        when: "another client removes the hash that Wave writes",
+        ends: "time, as for `interval`; after the tenth write: another configuration, a new workload object, or a restart of Wave",
       },
     },
   },
   {
-    holds: "rolls",
+    holds: "rollouts",
+    settled: true,
     hold: interval,
     reasons: {
       interval: {
-        when: "its last roll was a short time ago. A first hash counts as one, and so does the note of what its Pods see (Event `ConfigRecorded`)",
-        ends: "10 s after it, twice as long after each that follows, at most 5 min; `min-interval` where that is longer",
+        when: "the previous rollout was recent. A first hash and a recorded configuration (Event `ConfigRecorded`) also start this wait",
+        ends: "10 s after the rollout, doubled for each consecutive rollout, at most 5 min; or `min-interval` if that is longer",
       },
     },
   },
   {
-    holds: "rolls",
+    holds: "rollouts",
+    settled: true,
     hold: progressing,
     reasons: {
       progressing: {
-        when: "its last roll is still under way",
-        ends: "it is complete, or failed; 30 s without a new Pod that is available; `--rollout-timeout`",
+        when: "the previous rollout is in progress",
+        ends: "that rollout completes or fails; 30 s without a new available Pod; `--rollout-timeout`",
       },
     },
   },
   {
-    holds: "rolls",
-    hold: inBatches,
+    holds: "rollouts",
+    settled: true,
+    hold: undefined,
     reasons: {
-      batch: { when: "others that the same change concerns go first", ends: "they are complete" },
+      batch: { when: "other workloads roll first after the same change", ends: "their rollouts complete" },
       halted: {
-        when: "too many of these failed",
-        ends: "another change of the object; their recovery; `wave resume`",
+        when: "too many workloads failed after the same change",
+        ends: "another change of the object; recovery of the failed workloads; `wave resume`",
       },
     },
   },
 ];
 
-/** The reasons that are asked for before it is known whether changes have settled, and that itself. */
-const notSettled: ReadonlySet<string> = new Set(
-  holdRows.slice(0, holdRows.findIndex((row) => row.hold === settling) + 1).flatMap((row) => Object.keys(row.reasons)),
+const settledReasons: ReadonlySet<string> = new Set(
+  holdRows.filter(({ settled }) => settled).flatMap(({ reasons }) => Object.keys(reasons)),
 );
 
 /**
- * Whether the changes for which a write is due have settled, even if something else still holds the write. They are
- * then forgotten, so that changes which follow have a settle time of their own.
+ * Reports whether the changes of a due write have settled, even if another hold still delays the write. Settled changes are
+ * forgotten, so that later changes have their own settle time.
  */
 export function hasSettled(hold: Hold | undefined): boolean {
-  return hold === undefined || !notSettled.has(hold.reason);
+  return hold === undefined || settledReasons.has(hold.reason);
 }
 
-/** What keeps a write that is due from being made at this moment; undefined where nothing does. */
-export function holdOf(
+/** Returns the due write with everything that may hold it. */
+export function dueWrite(
   workload: Workload,
   decision: DueDecision,
   lookup: Lookup,
   policy: Policy,
   moment: Moment,
-): Hold | undefined {
+): DueWrite {
   const flags = policy.pacing ?? unpaced;
-  const due = { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy), flags, moment };
-  const roll = isRoll(workload, decision);
-  for (const { holds, hold: ask } of holdRows) {
-    const found = roll || holds === "everything" ? ask(due) : undefined;
-    if (found !== undefined) return roll ? { ...found, ...closing(due) } : found;
+  return { workload, decision, lookup, policy: rolloutPolicyOf(workload, policy), flags, moment };
+}
+
+/** Returns what holds a due write now, apart from batches; undefined if nothing does. */
+export function holdOf(due: DueWrite): Hold | undefined {
+  const isRollout = replacesPods(due.workload, due.decision);
+  for (const { holds, hold: check } of holdRows) {
+    const found = isRollout || holds === "writes" ? check?.(due) : undefined;
+    if (found !== undefined) return isRollout ? { ...found, ...closing(due) } : found;
   }
   return undefined;
 }

@@ -1,68 +1,70 @@
 import type { Hold } from "../decision/hold.ts";
 import type { Workload } from "../model/workload.ts";
-import { formatDuration } from "../syntax/duration.ts";
-import type { Due } from "./due.ts";
+import type { DueWrite } from "./due.ts";
+import { holdTexts } from "./hold-texts.ts";
 import type { Moment } from "./moment.ts";
 
-/** How long the second roll in a row waits after the first; each that follows twice as long, up to the longest. */
+/** The wait of the second consecutive rollout, in milliseconds. It doubles with each further rollout, up to the longest wait. */
 const firstWaitMs = 10_000;
 const longestWaitMs = 300_000;
 
-/** How long after a roll there must be none so that the next is not in a row with it. Longer than the longest wait. */
+/** The time without a rollout that ends a series of consecutive rollouts. It is longer than the longest wait. */
 const quietMs = 600_000;
 
-/** A longer row is not counted: it waits no longer. */
-const longestStreak = 99;
+/** The highest number that is recorded: the wait no longer grows. */
+const maxConsecutiveRollouts = 99;
 
-/** How far the clock of the API server may be ahead of this one. A later roll is none: somebody wrote that time himself. */
+/** How far the clock of the API server may be ahead of this one. A later time of a rollout is forged and ignored. */
 const clocksDifferMs = 600_000;
 
-/** How long to wait after the roll that has this place in a row. */
-export function waitAfter(streak: number): number {
-  return Math.min(longestWaitMs, firstWaitMs * 2 ** (streak - 1));
+/** Returns the wait after this number of consecutive rollouts, in milliseconds. */
+export function waitAfter(consecutiveRollouts: number): number {
+  return Math.min(longestWaitMs, firstWaitMs * 2 ** (consecutiveRollouts - 1));
 }
 
-/** When the API tells that it was rolled, milliseconds since the epoch; 0 where it was not. */
-export function storedRollAt({ rolledAt }: Pick<Workload, "rolledAt">, now: number): number {
+/** Returns the time of the last rollout by the API, milliseconds since the epoch; 0 if there was none. */
+export function storedRolloutAt({ rolledAt }: Pick<Workload, "rolledAt">, now: number): number {
   return rolledAt * 1000 > now + clocksDifferMs ? 0 : rolledAt * 1000;
 }
 
-/** When the workload was last rolled, milliseconds since the epoch; undefined where it never was. */
-export function lastRollAt(workload: Pick<Workload, "rolledAt">, { now, written }: Moment): number | undefined {
-  const last = Math.max(storedRollAt(workload, now), written?.at ?? 0);
+/** Returns the time of the last rollout, milliseconds since the epoch; undefined if there was none. */
+export function lastRolloutAt(workload: Pick<Workload, "rolledAt">, { now, lastWrite }: Moment): number | undefined {
+  const last = Math.max(storedRolloutAt(workload, now), lastWrite?.at ?? 0);
   return last > 0 ? last : undefined;
 }
 
-/** Its place in a row of rolls that the next one has. Only a quiet time ends a row, so nothing but the API need be asked. */
-export function nextStreak(workload: Pick<Workload, "rolledAt" | "streak">, moment: Moment): number {
-  const last = lastRollAt(workload, moment);
+/** Returns the number of the next rollout in its series. Only a quiet period ends a series, so the stored state is sufficient. */
+export function nextConsecutiveRollouts(
+  workload: Pick<Workload, "rolledAt" | "consecutiveRollouts">,
+  moment: Moment,
+): number {
+  const last = lastRolloutAt(workload, moment);
   if (last === undefined || moment.now - last >= quietMs) return 1;
-  return Math.min(longestStreak, lastStreak(workload, moment) + 1);
+  return Math.min(maxConsecutiveRollouts, lastConsecutiveRollouts(workload, moment) + 1);
 }
 
-/** It was rolled too short a time ago, for its row of rolls or for the interval that somebody asks for. */
-export function interval({ workload, policy, flags, moment }: Due): Hold | undefined {
-  const last = lastRollAt(workload, moment);
+/** Holds a rollout that follows the previous one too soon, for consecutive rollouts or for `min-interval`. */
+export function interval({ workload, policy, flags, moment }: DueWrite): Hold | undefined {
+  const last = lastRolloutAt(workload, moment);
   if (last === undefined) return undefined;
-  const flapping = flags.settleMs === 0 ? 0 : waitAfter(lastStreak(workload, moment));
-  const waitMs = Math.max(flapping, policy.minIntervalMs.value);
+  const consecutiveMs = flags.settleMs === 0 ? 0 : waitAfter(lastConsecutiveRollouts(workload, moment));
+  const waitMs = Math.max(consecutiveMs, policy.minIntervalMs.value);
   const until = last + waitMs;
-  // The clock of the API server may be ahead: where nothing is to be waited for, that is no reason to wait.
+  // The clock of the API server may be ahead. Without a wait, that is no reason to hold.
   if (waitMs === 0 || moment.now >= until) return undefined;
-  const why = policy.minIntervalMs.value >= waitMs ? "by min-interval" : "longer with each roll in a row";
-  return {
-    reason: "interval",
-    message: `it was rolled less than ${formatDuration(waitMs)} ago, which is how long the next one waits, ${why}`,
-    until,
-    warning: false,
-  };
+  const setBy = policy.minIntervalMs.value >= waitMs ? "min-interval" : "consecutive rollouts";
+  return { reason: "interval", message: holdTexts.interval(waitMs, setBy), until, warning: false };
 }
 
 /**
- * What this process knows to have written counts at least, whoever edits the annotation. That may count more: of another
- * leader's write, or of one of this process whose answer was lost.
+ * Returns the number of the last rollout in its series. At least the number that this process wrote, whoever edits the
+ * annotation. The annotation may be higher: for a write of another leader, or a write of this process without a response.
  */
-function lastStreak({ streak }: Pick<Workload, "streak">, { written }: Moment): number {
-  const stored = streak !== undefined && /^[1-9]\d?$/.test(streak) ? Number(streak) : 1;
-  return Math.max(stored, written?.streak ?? 1);
+function lastConsecutiveRollouts(
+  { consecutiveRollouts }: Pick<Workload, "consecutiveRollouts">,
+  { lastWrite }: Moment,
+): number {
+  const stored =
+    consecutiveRollouts !== undefined && /^[1-9]\d?$/.test(consecutiveRollouts) ? Number(consecutiveRollouts) : 1;
+  return Math.max(stored, lastWrite?.consecutiveRollouts ?? 1);
 }

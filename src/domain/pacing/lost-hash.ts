@@ -2,21 +2,16 @@ import type { Lookup } from "../config/view.ts";
 import type { Workload } from "../model/workload.ts";
 
 /**
- * Whether somebody took away the hash of a workload that is due, or wrote another one, as far as the API tells: it has none, or nothing
- * that it reads has changed since its last roll. Who did not write it himself has nothing else to go by; where an object is missing, or
- * expressions name some, that may be why it is due.
+ * Reports whether another client removed or replaced the hash of a due workload, as far as the API shows: the workload has no
+ * hash, or nothing that it reads has changed since its last rollout. A process that did not write the hash itself has no other
+ * evidence. Returns false if an object is missing or regular expressions name objects: then that may be why it is due.
  */
-export function hasLostItsHash(
-  {
-    references,
-    foreign,
-    recordedHash,
-    rolledAt,
-  }: Pick<Workload, "references" | "foreign" | "recordedHash" | "rolledAt">,
+export function hasLostHash(
+  { references, peer, recordedHash, rolledAt }: Pick<Workload, "references" | "peer" | "recordedHash" | "rolledAt">,
   lookup: Lookup,
 ): boolean {
   if (recordedHash === undefined) return true;
-  if (foreign !== undefined && foreign.patterns.length > 0) return false;
+  if (peer !== undefined && peer.patterns.length > 0) return false;
   return references.every(({ kind, namespace, name }) => {
     const config = lookup(kind, namespace, name);
     return config !== undefined && (config.changedAt ?? 0) < rolledAt;

@@ -1,29 +1,24 @@
-import type { Hold } from "../decision/hold.ts";
-import type { Workload } from "../model/workload.ts";
-import type { ConfigName } from "../references/references.ts";
+import type { LegacyVerification } from "../config/legacy/legacy-verification.ts";
 
-/** What is known of one workload at the moment for which it is planned. Times are milliseconds since the epoch. */
+/** What the caller knows about one workload at the time of a plan. Times are milliseconds since the epoch. */
 export interface Moment {
   readonly now: number;
-  /** When the first and the last change of what it reads were seen that have not settled yet; undefined where none were. */
+  /** The first and the last change of its configuration that has not settled yet; undefined if there is none. */
   readonly changes: { readonly first: number; readonly last: number } | undefined;
-  /** What this process wrote of it last; undefined where it wrote nothing, and then what is stored tells. */
-  readonly written: Written | undefined;
-  /** Since when its rollout stands where it does: since then no new Pod became ready. */
-  readonly standsSince: number;
-  /**
-   * Whether it may start because of changes of these objects, or what holds it: other workloads go first. Undefined
-   * where waves are off.
-   */
-  readonly batch: ((workload: Workload, changed: readonly ConfigName[]) => Hold | undefined) | undefined;
+  /** The last write of this process to the workload; undefined if there is none. Then only the stored state is known. */
+  readonly lastWrite: LastWrite | undefined;
+  /** The time of the last progress of its rollout: since then no new Pod became ready. */
+  readonly progressSince: number;
+  /** The verification of a hash of another controller; undefined if there is none. */
+  readonly legacy?: LegacyVerification | undefined;
 }
 
-/** A write of Wave's to a pod template. */
-export interface Written {
+/** A write of Wave to a pod template. */
+export interface LastWrite {
   readonly at: number;
   readonly hash: string;
-  /** How many rolls in a row came with no quiet time between them, this one counted. */
-  readonly streak: number;
-  /** How often in a row the same hash was written because something took it away again. */
-  readonly reverted: number;
+  /** The number of rollouts without a quiet period between them, including this one. */
+  readonly consecutiveRollouts: number;
+  /** How many times in a row this hash was written again because another client removed it. */
+  readonly timesReverted: number;
 }

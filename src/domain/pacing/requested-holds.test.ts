@@ -5,9 +5,9 @@ import type { Workload } from "../model/workload.ts";
 import { planRollout } from "../plan/plan.ts";
 import { unpaced } from "../policy/pacing-flags.ts";
 import type { Policy } from "../policy/policy.ts";
-import type { PolicyAnnotations } from "../policy/policy-annotations.ts";
+import type { PolicyAnnotation, PolicyAnnotations } from "../policy/policy-annotations.ts";
+import { policyRows } from "../policy/policy-rows.ts";
 import { configHash } from "../references/annotations.ts";
-import type { ConfigName } from "../references/references.ts";
 import type { Moment } from "./moment.ts";
 
 const before = configMap("web", { page: "1" });
@@ -19,7 +19,7 @@ const hashOf = (config: Config) => {
 const approvable = hashOf(edited).slice(3, 11);
 
 function moment(now: string): Moment {
-  return { now: Date.parse(now), changes: undefined, written: undefined, standsSince: 0, batch: undefined };
+  return { now: Date.parse(now), changes: undefined, lastWrite: undefined, progressSince: 0 };
 }
 
 interface Given {
@@ -31,82 +31,99 @@ interface Given {
   readonly of?: Partial<Workload>;
 }
 
-/** A workload whose ConfigMap was edited, in the night of a Sunday. */
+/** Returns the plan of a workload whose ConfigMap was edited, in the night of a Sunday. */
 function planned({ own = {}, ofNamespace = {}, flags, config = edited, now = "2026-11-22T01:00:00Z", of }: Given) {
   const reader = workload({ pod: readsAll("ConfigMap", "web"), templateAnnotations: { [configHash]: hashOf(before) } });
   const policy: Policy = {
     ...defaultPolicy,
     pacing: { ...unpaced, ...flags },
-    ofNamespace: () => ({ optsIn: false, annotations: ofNamespace }),
+    namespacePolicyOf: () => ({ optsIn: false, annotations: ofNamespace }),
   };
   return planRollout({ ...reader, policy: own, ...of }, lookupOf(config), policy, undefined, moment(now));
 }
 
 const prefix = "annotation wave.pusher.com/";
-const ofIts = " of its Namespace";
-const forms = 'DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin"; several by semicolons';
-const unclear = "it waits until it is clear when to roll: ";
 const night = "Mon-Fri 22:00-04:00 Europe/Berlin";
-const outside = `(${JSON.stringify(night)}), which opens at 2026-11-23T21:00:00Z`;
-const asksFor = `it waits for approval: ${prefix}approved: "${approvable}"`;
+const outside = `Rollout held until 2026-11-23T21:00:00Z: outside window ${JSON.stringify(night)}, set by`;
+const run = (command: string) => `Run: wave ${command} deployment/web`;
+const approve = `${run("approve")}, or set ${prefix}approved: "${approvable}".`;
+const asksFor = `Waiting for approval of hash ${approvable}. ${approve}`;
+const invalid = (problems: string) => `Rollout held: ${problems}. Set a valid value.`;
+const observed = `Rollout held by ${prefix}mode`;
+const anotherMode = '"observe". To allow rollouts, set another mode.';
+const noFlag = "Rollout held: Wave runs with --observe and writes nothing. To allow rollouts, remove --observe.";
+/** What an annotation may be set to, as the message says. */
+const allowed = (annotation: PolicyAnnotation) => policyRows[annotation].allowed;
 
-describe("what people ask for holds a roll", () => {
+describe("a request of a person holds a rollout", () => {
   it.each<[string, Given, string, string]>([
-    ["hold", { own: { hold: "true" } }, "hold", `it is held by ${prefix}hold, until that is removed`],
-    ["", { ofNamespace: { hold: " true " } }, "hold", `it is held by ${prefix}hold${ofIts}, until that is removed`],
-    ["mode", { own: { mode: "observe" } }, "observed", `it is only observed, by ${prefix}mode`],
-    ["", { ofNamespace: { mode: "observe" } }, "observed", `it is only observed, by ${prefix}mode${ofIts}`],
-    ["", { flags: { observe: true }, own: { mode: "roll" } }, "observed", "it is only observed, by --observe"],
-    ["", { own: { mode: "approve" } }, "approval", asksFor],
-    ["", { own: { mode: "approve", approved: approvable.slice(0, 7) } }, "approval", asksFor],
-    ["", { own: { mode: "approve", approved: "00000000" } }, "approval", `${asksFor}; what is approved is "00000000"`],
-    // Approval is given on the workload: whoever may edit a Namespace does not approve for all in it.
-    ["", { own: { mode: "approve" }, ofNamespace: { approved: approvable } }, "approval", asksFor],
-    ["window", { own: { window: night } }, "window", `it is outside of ${prefix}window ${outside}`],
-    ["", { ofNamespace: { window: night } }, "window", `it is outside of ${prefix}window${ofIts} ${outside}`],
-    ["", { flags: { window: night } }, "window", `it is outside of --window ${outside}`],
+    ["hold", { own: { hold: "true" } }, "hold", `Rollout held by ${prefix}hold. ${run("release")}.`],
     [
-      "what cannot be read",
+      "hold on the Namespace",
+      { ofNamespace: { hold: " true " } },
+      "hold",
+      `Rollout held by ${prefix}hold on Namespace "default". Run: wave release namespace/default.`,
+    ],
+    ["mode", { own: { mode: "observe" } }, "observed", `${observed}: ${anotherMode}`],
+    ["", { ofNamespace: { mode: "observe" } }, "observed", `${observed} on Namespace: ${anotherMode}`],
+    ["--observe", { flags: { observe: true }, own: { mode: "roll" } }, "observed", noFlag],
+    ["approval", { own: { mode: "approve" } }, "approval", asksFor],
+    ["", { own: { mode: "approve", approved: approvable.slice(0, 7) } }, "approval", asksFor],
+    [
+      "approval of another hash",
+      { own: { mode: "approve", approved: "00000000" } },
+      "approval",
+      `Waiting for approval of hash ${approvable}; approved is "00000000". ${approve}`,
+    ],
+    // Approval is set on the workload: an editor of the Namespace cannot approve for all workloads in it.
+    ["", { own: { mode: "approve" }, ofNamespace: { approved: approvable } }, "approval", asksFor],
+    ["window", { own: { window: night } }, "window", `${outside} ${prefix}window.`],
+    ["", { ofNamespace: { window: night } }, "window", `${outside} ${prefix}window on Namespace.`],
+    ["", { flags: { window: night } }, "window", `${outside} --window.`],
+    [
+      "an invalid value",
       { own: { window: "at night" } },
       "invalid",
-      `${unclear}${prefix}window is "at night", not ${forms}`,
+      invalid(`${prefix}window is "at night", not ${allowed("window")}`),
     ],
     [
       "",
       { ofNamespace: { hold: "yes" } },
       "invalid",
-      `${unclear}${prefix}hold${ofIts} is "yes", not "true" or "false"`,
+      invalid(`${prefix}hold on Namespace is "yes", not ${allowed("hold")}`),
     ],
     [
       "",
       { own: { settle: "30", mode: "Approve" } },
       "invalid",
-      `${unclear}${prefix}mode is "Approve", not "roll", "observe" or "approve" and ${prefix}settle is "30", not a duration up to 24h, such as "30s"`,
+      invalid(
+        `${prefix}mode is "Approve", not ${allowed("mode")} and ${prefix}settle is "30", not ${allowed("settle")}`,
+      ),
     ],
     [
       "",
       { own: { "min-interval": "1000h" } },
       "invalid",
-      `${unclear}${prefix}min-interval is "1000h", not a duration up to 168h, such as "10m"`,
+      invalid(`${prefix}min-interval is "1000h", not ${allowed("min-interval")}`),
     ],
-    ["", { own: { batches: "no" } }, "invalid", `${unclear}${prefix}batches is "no", not "on" or "off"`],
+    ["", { own: { batches: "no" } }, "invalid", invalid(`${prefix}batches is "no", not ${allowed("batches")}`)],
     [
       "",
       { own: { priority: "first" } },
       "invalid",
-      `${unclear}${prefix}priority is "first", not a whole number, such as 10 or -10`,
+      invalid(`${prefix}priority is "first", not ${allowed("priority")}`),
     ],
     [
-      "the ConfigMap's hold",
-      { config: { ...edited, asks: "hold" } },
+      "the hold of a ConfigMap",
+      { config: { ...edited, directive: "hold" } },
       "hold",
-      `it is held by ${prefix}hold of ConfigMap "web", until that is removed`,
+      `Rollout held by ${prefix}hold on ConfigMap "web". Run: wave release configmap/web.`,
     ],
     [
       "",
-      { config: { ...edited, asks: "unclear" } },
+      { config: { ...edited, directive: "unclear" } },
       "invalid",
-      `${unclear}hold or ignore of ConfigMap "web" is neither "true" nor "false"`,
+      invalid('annotation hold or ignore on ConfigMap "web" is neither "true" nor "false"'),
     ],
   ])("%s", (_, given, reason, message) => {
     const plan = planned(given);
@@ -117,17 +134,17 @@ describe("what people ask for holds a roll", () => {
   });
 
   it.each<[string, Given]>([
-    ["nothing is asked for", {}],
+    ["no annotation is set", {}],
     ["the window is open", { own: { window: night }, now: "2026-11-24T02:59:59Z" }],
     ["this hash is approved", { own: { mode: "approve", approved: approvable } }],
     [
       "this hash is approved in full and in capitals",
       { own: { mode: "approve", approved: hashOf(edited).slice(3).toUpperCase() } },
     ],
-    ["the workload lifts its Namespace's hold", { own: { hold: "false" }, ofNamespace: { hold: "true" } }],
-    ["the workload lifts its Namespace's mode", { own: { mode: "roll" }, ofNamespace: { mode: "observe" } }],
+    ["the workload overrides the hold of its Namespace", { own: { hold: "false" }, ofNamespace: { hold: "true" } }],
+    ["the workload overrides the mode of its Namespace", { own: { mode: "roll" }, ofNamespace: { mode: "observe" } }],
     [
-      "the workload lifts its Namespace's mistake",
+      "the workload overrides an invalid value of its Namespace",
       { own: { window: "Sun 00:00-24:00" }, ofNamespace: { window: "?" } },
     ],
     [
@@ -139,36 +156,31 @@ describe("what people ask for holds a roll", () => {
       { ofNamespace: { window: "Sun 00:00-24:00" }, flags: { window: night } },
     ],
     ["annotations are empty", { own: { hold: "", mode: "", window: "" } }],
-    ["what cannot be read would only have released it", { own: { approved: "all", resumed: "now" } }],
-  ])("but not where %s", (_, given) => {
+    ["an invalid value could only have released it", { own: { approved: "all", resumed: "now" } }],
+  ])("but not if %s", (_, given) => {
     expect(planned(given)).toMatchObject({ outcome: "roll" });
   });
 
-  it("not where it no longer reads the one that asks for no rolls, nor for a wave of that one's change", () => {
+  it("but an object on hold that the workload no longer reads does not, nor do its batches", () => {
     const reads = (...names: readonly string[]) => ({
       containers: [{ name: "web", envFrom: names.map((name) => ({ configMapRef: { name } })) }],
     });
     const other = configMap("other", {});
-    const configs = lookupOf({ ...edited, asks: "hold" }, other);
+    const configs = lookupOf({ ...edited, directive: "hold" }, other);
     const was = planRollout(workload({ pod: reads("web", "other") }), lookupOf(edited, other), defaultPolicy);
     if (!("view" in was)) throw new Error(was.outcome);
     const reader = workload({ pod: reads("other"), templateAnnotations: { [configHash]: was.view.hash } });
-    const lines: (readonly ConfigName[])[] = [];
-    const batch = (_: Workload, objects: readonly ConfigName[]) => {
-      lines.push(objects);
-      return undefined;
-    };
     const policy = { ...defaultPolicy, pacing: { ...unpaced, maxConcurrent: 1 } };
     const complete = { ...reader, progress: { state: "complete", since: undefined } } as const;
-    const plan = planRollout(complete, configs, policy, was.view, { ...moment("2026-11-23T12:00:00Z"), batch });
-    expect([plan.outcome, lines]).toEqual(["roll", [[]]]);
+    const plan = planRollout(complete, configs, policy, was.view, moment("2026-11-23T12:00:00Z"));
+    expect(plan).toMatchObject({ outcome: "candidate", due: { outcome: "roll" }, changed: [] });
   });
 
-  it("not where another object changed too, than the one that asks for no rolls", () => {
+  it("but an object on hold does not if another object changed too", () => {
     const pod = {
       containers: [{ name: "web", envFrom: ["web", "other"].map((name) => ({ configMapRef: { name } })) }],
     };
-    const held: Config = { ...edited, asks: "hold" };
+    const held: Config = { ...edited, directive: "hold" };
     const plan = (seen: readonly Config[], now: readonly Config[], watched: boolean) => {
       const was = planRollout(workload({ pod }), lookupOf(...seen), defaultPolicy);
       if (!("view" in was)) throw new Error(was.outcome);
@@ -192,8 +204,8 @@ describe("what people ask for holds a roll", () => {
     }
   });
 
-  it("nor Pods that wait behind their scheduling hold, but for those that are only observed", () => {
-    const schedulingHeld = { of: { schedulerName: "wave.pusher.com/invalid", disabledScheduler: "" } };
+  it("but not of pending Pods, except in mode observe", () => {
+    const schedulingHeld = { of: { schedulerName: "wave.pusher.com/invalid", schedulerToRestore: "" } };
     expect(
       planned({ ...schedulingHeld, own: { hold: "true", window: night, mode: "approve", settle: "?" } }).outcome,
     ).not.toBe("held");

@@ -1,113 +1,98 @@
 import { describeObject } from "../config/messages.ts";
 import type { Hold } from "../decision/hold.ts";
-import type { Asks } from "../policy/config-directive.ts";
+import type { ConfigDirective } from "../policy/config-directive.ts";
 import { policyRows } from "../policy/policy-rows.ts";
-import type { Source, Unreadable } from "../policy/rollout-policy.ts";
-import { annotationPrefix } from "../references/annotations.ts";
+import type { InvalidPolicyAnnotation } from "../policy/rollout-policy.ts";
 import type { ConfigName } from "../references/references.ts";
 import { closesAt, isOpen, opensAt } from "../syntax/calendar.ts";
-import { enumerated, quoted } from "../syntax/wording.ts";
-import { changedObjects, type Due } from "./due.ts";
+import { formatList, quoted } from "../syntax/wording.ts";
+import { changedObjects, type DueWrite } from "./due.ts";
+import { describeAnnotation, holdTexts } from "./hold-texts.ts";
 
-/** How many annotations that cannot be read, or objects that are held, a message shows. */
+/** How many annotations or objects a message names. */
 const shown = 3;
 
-/** Only told, by `mode: observe` or `--observe`. */
-export function observed({ policy: { mode } }: Due): Hold | undefined {
-  if (mode.value !== "observe") return undefined;
-  return told("observed", `it is only observed, by ${mode.by === "flag" ? "--observe" : named("mode", mode.by)}`);
+/** Holds every write in `mode: observe` or with `--observe`. */
+export function observed({ policy: { mode } }: DueWrite): Hold | undefined {
+  return mode.value === "observe" ? heldBy("observed", holdTexts.observed(mode.by)) : undefined;
 }
 
-/** An annotation that says when to roll cannot be read: whoever wrote it did not want a roll at any time. */
-export function invalid(due: Due): Hold | undefined {
-  const { unreadable } = due.policy;
-  const unclear = unreadable.length > 0 ? [] : heldObjects(due, "unclear");
-  if (unreadable.length === 0 && unclear.length === 0) return undefined;
-  const what =
-    unreadable.length > 0
-      ? enumerated(unreadable, shown, describeUnreadable)
-      : `hold or ignore of ${described(due, unclear)} is neither "true" nor "false"`;
-  return {
-    reason: "invalid",
-    message: `it waits until it is clear when to roll: ${what}`,
-    until: undefined,
-    warning: true,
-  };
+/** Holds a rollout if a pacing annotation is invalid: its author did not want rollouts at any time. */
+export function invalid(due: DueWrite): Hold | undefined {
+  const { invalid } = due.policy;
+  const unclear = invalid.length > 0 ? [] : heldObjects(due, "unclear");
+  if (invalid.length === 0 && unclear.length === 0) return undefined;
+  const problems =
+    invalid.length > 0
+      ? formatList(invalid, shown, describeInvalid)
+      : `annotation hold or ignore on ${describeObjects(due, unclear)} is neither "true" nor "false"`;
+  return { reason: "invalid", message: holdTexts.invalid(problems), until: undefined, warning: true };
 }
 
-/** `hold: "true"` on the workload, its Namespace, or on all objects that changed. */
-export function hold(due: Due): Hold | undefined {
-  const { value, by } = due.policy.hold;
-  if (value) return told("hold", `it is held by ${named("hold", by)}, until that is removed`);
+/** Holds a rollout with `hold: "true"` on the workload, its Namespace, or all changed objects. */
+export function hold(due: DueWrite): Hold | undefined {
+  const { workload, policy } = due;
+  const { value, by } = policy.hold;
+  if (value && by === "namespace") return heldBy("hold", holdTexts.holdOnNamespace(workload));
+  if (value) return heldBy("hold", holdTexts.holdOnWorkload(workload));
   const objects = heldObjects(due, "hold");
   if (objects.length === 0) return undefined;
-  return told(
-    "hold",
-    `it is held by annotation ${annotationPrefix}hold of ${described(due, objects)}, until that is removed`,
-  );
+  return heldBy("hold", holdTexts.holdOnObjects(describeObjects(due, objects), objects));
 }
 
 /**
- * `mode: approve`, and this hash is not approved. What is approved and was rolled is spent: who may edit what is read could
- * make up another configuration whose hash begins with the same few digits.
+ * Holds a rollout in `mode: approve` if its hash is not approved. An approval is used up when its hash is rolled: otherwise a
+ * person who may edit the configuration could construct another one whose hash begins with the same digits.
  */
-export function approval({ workload, policy: { mode, approved }, decision }: Due): Hold | undefined {
+export function approval({ workload, policy: { mode, approved }, decision }: DueWrite): Hold | undefined {
   if (mode.value !== "approve" || !("hash" in decision)) return undefined;
   const digits = digitsOf(decision.hash);
-  const spent = approved !== undefined && digitsOf(workload.recordedHash ?? "").startsWith(approved);
-  if (approved !== undefined && digits.startsWith(approved) && !spent) return undefined;
-  const asked = `it waits for approval: annotation ${annotationPrefix}approved: "${digits.slice(0, 8)}"`;
-  return told("approval", approved === undefined ? asked : `${asked}; what is approved is ${quoted(approved)}`);
+  const isUsedUp = approved !== undefined && digitsOf(workload.recordedHash ?? "").startsWith(approved);
+  if (approved !== undefined && digits.startsWith(approved) && !isUsedUp) return undefined;
+  return heldBy("approval", holdTexts.approval(workload, digits.slice(0, 8), approved));
 }
 
-/** Outside of its window. */
-export function window({ policy, moment: { now } }: Due): Hold | undefined {
+/** Holds a rollout outside its window. */
+export function window({ policy, moment: { now } }: DueWrite): Hold | undefined {
   if (policy.window === undefined || isOpen(policy.window.value, now)) return undefined;
   const { value, by } = policy.window;
   const until = opensAt(value, now);
   const opens = new Date(until).toISOString().replace(".000Z", "Z");
-  const which = by === "flag" ? "--window" : named("window", by);
-  const message = `it is outside of ${which} (${quoted(value.text)}), which opens at ${opens}`;
-  return { ...told("window", message), until };
+  return { ...heldBy("window", holdTexts.window(by, value.text, opens)), until };
 }
 
-/** When the window that it is in closes; nothing where there is none. */
-export function closing({ policy, moment: { now } }: Due): Pick<Hold, "closesAt"> {
+/** Returns when the open window closes; nothing without a window. */
+export function closing({ policy, moment: { now } }: DueWrite): Pick<Hold, "closesAt"> {
   if (policy.window === undefined || !isOpen(policy.window.value, now)) return {};
   return { closesAt: closesAt(policy.window.value, now) };
 }
 
 /**
- * The objects that it would be rolled for, if each of them asks for no rolls and at least one does so in this way. What
- * somebody holds blocks nothing that another object's change asks for.
+ * Returns the changed objects with this directive, if every changed object prevents rollouts. An object on hold does not
+ * prevent a rollout that the change of another object requires.
  */
-function heldObjects(due: Due, how: Asks): readonly ConfigName[] {
-  const asked = changedObjects(due).map((object) => {
+function heldObjects(due: DueWrite, directive: ConfigDirective): readonly ConfigName[] {
+  const changed = changedObjects(due).map((object) => {
     const { kind, namespace, name } = object;
-    return { object, asks: due.lookup(kind, namespace, name)?.asks };
+    return { object, directive: due.lookup(kind, namespace, name)?.directive };
   });
-  if (!asked.every(({ asks }) => asks === "hold" || asks === "unclear")) return [];
-  return asked.filter(({ asks }) => asks === how).map(({ object }) => object);
+  if (!changed.every((each) => each.directive === "hold" || each.directive === "unclear")) return [];
+  return changed.filter((each) => each.directive === directive).map(({ object }) => object);
 }
 
-/** Those of a hash, without what says how it was made. */
+/** Returns the digits of a hash without its prefix. */
 function digitsOf(hash: string): string {
   return hash.slice(hash.indexOf(":") + 1);
 }
 
-function told(reason: Hold["reason"], message: string): Hold {
+function heldBy(reason: Hold["reason"], message: string): Hold {
   return { reason, message, until: undefined, warning: false };
 }
 
-function describeUnreadable({ annotation, by, text }: Unreadable): string {
-  return `${named(annotation, by)} is ${quoted(text)}, not ${policyRows[annotation].allowed}`;
+function describeInvalid({ annotation, by, text }: InvalidPolicyAnnotation): string {
+  return `${describeAnnotation(annotation, by)} is ${quoted(text)}, not ${policyRows[annotation].allowed}`;
 }
 
-function described({ workload }: Due, objects: readonly ConfigName[]): string {
-  return enumerated(objects, shown, (object) => describeObject(object, workload.namespace));
-}
-
-/** An annotation, and where it stands if that is not the workload itself. */
-function named(annotation: string, by: Source): string {
-  return `annotation ${annotationPrefix}${annotation}${by === "namespace" ? " of its Namespace" : ""}`;
+function describeObjects({ workload }: DueWrite, objects: readonly ConfigName[]): string {
+  return formatList(objects, shown, (object) => describeObject(object, workload.namespace));
 }

@@ -5,7 +5,7 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
@@ -35,13 +35,13 @@ function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
 }
 
 /** The object after its own plan was carried out. */
-function carriedOut(wanted: Wanted, configs?: readonly Config[], policy?: Partial<Policy>): WorkloadObject {
+function carriedOut(wanted: WorkloadFixture, configs?: readonly Config[], policy?: Partial<Policy>): WorkloadObject {
   const object = workloadObject(wanted);
   return applied(object, planned(object, configs, policy).patch);
 }
 
 describe("patchFor", () => {
-  it.each<[string, Wanted, readonly Config[]]>([
+  it.each<[string, WorkloadFixture, readonly Config[]]>([
     ["ignore", { annotations: { [optIn]: "false" } }, []],
     ["current", {}, []],
     ["waiting", { pod }, []],
@@ -51,11 +51,11 @@ describe("patchFor", () => {
     expect(patch).toBeUndefined();
   });
 
-  it.each<[string, Wanted]>([
+  it.each<[string, WorkloadFixture]>([
     ["without template annotations", { pod }],
     ["with other template annotations", { pod, templateAnnotations: { other: "x" } }],
     ["with an older hash", { pod, templateAnnotations: { [hash]: `v2:${"0".repeat(64)}`, other: "x" } }],
-  ])("writes the hash alone into a template %s", (_, wanted) => {
+  ])("writes only the hash into a template %s", (_, wanted) => {
     const before = workloadObject(wanted);
     const { plan } = planned(before);
     const expected = workloadObject({
@@ -66,7 +66,7 @@ describe("patchFor", () => {
     expect(planned(expected).plan.outcome).toBe("current");
   });
 
-  it.each<[string, Wanted]>([
+  it.each<[string, WorkloadFixture]>([
     ["was replaced by another of its name", { pod, metadata: { uid: "22222222-2222-2222-2222-222222222222" } }],
     ["has another spec", { pod, metadata: { generation: 4 } }],
     ["opted out", { pod, annotations: { [optIn]: "false" } }],
@@ -75,14 +75,14 @@ describe("patchFor", () => {
     ["began to name a Secret", { pod, annotations: { "wave.pusher.com/extra-secrets": "a" } }],
     ["got a scheduler to restore", { pod, annotations: { [schedulingHold]: "" } }],
     ["got a baseline", { pod, annotations: { "wave.pusher.com/recorded-config": "a b" } }],
-  ])("fails where the workload %s since it was read", (_, now) => {
+  ])("fails if the workload %s since it was read", (_, now) => {
     const { patch } = planned(workloadObject({ pod }));
     expect(applied(workloadObject({ pod }), patch)).toBeDefined();
     expect(() => applied(workloadObject(now), patch)).toThrow();
   });
 
-  it("fails where the workload names other objects since it was read, or none any more", () => {
-    const names = (value: string | undefined): Wanted => ({
+  it("fails if the workload names other objects, or none, since it was read", () => {
+    const names = (value: string | undefined): WorkloadFixture => ({
       pod,
       annotations: { "wave.pusher.com/extra-configmaps": value },
     });
@@ -92,20 +92,20 @@ describe("patchFor", () => {
     expect(() => applied(workloadObject(names(undefined)), patch)).toThrow();
   });
 
-  it("passes over labels, other annotations and status", () => {
+  it("ignores labels, other annotations and status", () => {
     const { patch } = planned(workloadObject({ pod }));
     const now = workloadObject({ pod, annotations: { other: "x" }, metadata: { resourceVersion: "9" } });
     expect(applied(now, patch)).toBeDefined();
   });
 });
 
-describe("patchFor of a roll", () => {
+describe("patchFor of a rollout", () => {
   const streak = "wave.pusher.com/consecutive-rollouts";
   const roll = (noted: string | undefined, place: number) => {
     const object = workloadObject({ pod, annotations: { [streak]: noted } });
     const { plan } = planned(object);
     if (plan.outcome !== "firstHash") throw new Error(plan.outcome);
-    return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, streak: place }) };
+    return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, consecutiveRollouts: place }) };
   };
   const noted = ({ metadata }: WorkloadObject) => metadata?.annotations?.[streak];
 
@@ -115,23 +115,23 @@ describe("patchFor of a roll", () => {
     ["2", 3, "3"],
     ["99", 99, "99"],
     ["7", 1, undefined],
-  ])("where %j is noted, notes that it is number %d of a row as %j", (before, place, after) => {
+  ])("with record %j, records consecutive rollout %d as %j", (before, place, after) => {
     const { object, patch } = roll(before, place);
     expect(noted(applied(object, patch))).toBe(after);
   });
 
-  it("fails where that note was changed or taken away since it was read", () => {
+  it("fails if that record was changed or removed since it was read", () => {
     const { patch } = roll("2", 1);
     expect(() => applied(workloadObject({ pod, annotations: { [streak]: "3" } }), patch)).toThrow();
     expect(() => applied(workloadObject({ pod }), patch)).toThrow();
   });
 
-  it("leaves the note as it is where it is planned for no moment", () => {
+  it("keeps the record if it is planned without a moment", () => {
     expect(noted(carriedOut({ pod, annotations: { [streak]: "4" } }))).toBe("4");
   });
 
   it.each(["StatefulSet", "DaemonSet"] as const)(
-    "of a %s fails where what it says of when it is rolled has changed since it was read",
+    "of a %s fails if its pacing annotations changed since it was read",
     (kind) => {
       const says = (annotations: Readonly<Record<string, string>>) => workloadObject({ kind, pod, annotations });
       const patchOf = (object: WorkloadObject) => {
@@ -151,7 +151,10 @@ describe("patchFor of a roll", () => {
 });
 
 describe("patchFor of a scheduling-held workload", () => {
-  const schedulingHeld = (previous: string | undefined, annotations: Wanted["annotations"] = {}): Wanted => ({
+  const schedulingHeld = (
+    previous: string | undefined,
+    annotations: WorkloadFixture["annotations"] = {},
+  ): WorkloadFixture => ({
     pod: { ...pod, schedulerName: invalidScheduler },
     annotations: { [schedulingHold]: previous, ...annotations },
   });
@@ -162,7 +165,7 @@ describe("patchFor of a scheduling-held workload", () => {
     ["", undefined],
     [undefined, undefined],
     [invalidScheduler, undefined],
-  ])("restores the scheduler %j as %j, writes the hash and takes the scheduling hold away", (previous, restored) => {
+  ])("restores the scheduler %j as %j, writes the hash and removes the scheduling hold", (previous, restored) => {
     const after = carriedOut(schedulingHeld(previous));
     expect(after.spec?.template?.spec?.schedulerName).toBe(restored);
     expect(after.metadata?.annotations).not.toHaveProperty([schedulingHold]);
@@ -170,22 +173,22 @@ describe("patchFor of a scheduling-held workload", () => {
     expect(planned(after).plan.outcome).toBe("current");
   });
 
-  it("leaves a scheduler that somebody restored as it is, and takes the annotation away", () => {
+  it("keeps a scheduler that another client restored, and removes the annotation", () => {
     const after = carriedOut({ pod: { ...pod, schedulerName: "mine" }, annotations: { [schedulingHold]: "custom" } });
     expect(after.spec?.template?.spec?.schedulerName).toBe("mine");
     expect(after.metadata?.annotations).not.toHaveProperty([schedulingHold]);
   });
 
-  it("changes no template that has its hash and scheduler", () => {
+  it("does not change a template that has its hash and scheduler", () => {
     const ready = carriedOut({ pod });
     const left = { ...ready, metadata: { ...ready.metadata, annotations: { [optIn]: "true", [schedulingHold]: "" } } };
     expect(applied(left, planned(left).patch)).toEqual(ready);
   });
 
-  it.each<[string, Wanted, readonly Config[], Partial<Policy>]>([
+  it.each<[string, WorkloadFixture, readonly Config[], Partial<Policy>]>([
     ["opted out", schedulingHeld("custom", { [optIn]: "false" }), [web], {}],
     ["waits while scheduling holds are off", schedulingHeld("custom"), [], { schedulingHold: false }],
-  ])("restores the scheduler and writes no hash where it %s", (_, wanted, configs, policy) => {
+  ])("restores the scheduler and writes no hash if it %s", (_, wanted, configs, policy) => {
     const after = carriedOut(wanted, configs, policy);
     expect(after.spec?.template?.spec?.schedulerName).toBe("custom");
     expect(after.metadata?.annotations).not.toHaveProperty([schedulingHold]);
@@ -193,7 +196,7 @@ describe("patchFor of a scheduling-held workload", () => {
     expect(planned(after, configs, policy).patch).toBeUndefined();
   });
 
-  it("fails where the noted scheduler changed since it was read", () => {
+  it("fails if the recorded scheduler changed since it was read", () => {
     const { patch } = planned(workloadObject(schedulingHeld("custom")));
     expect(() => applied(workloadObject(schedulingHeld("other")), patch)).toThrow();
   });

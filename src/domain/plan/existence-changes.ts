@@ -3,15 +3,15 @@ import type { Change } from "../config/changes.ts";
 import type { Workload } from "../model/workload.ts";
 
 /**
- * Whether all that changed is that objects appeared or disappeared which only Stakater's annotations ask for. In that
- * dialect this is no reason for a roll, unless its flags say so: the new state is noted, and no Pod is replaced.
+ * Reports whether all changes are additions or removals of objects that only annotations of Stakater Reloader name. Reloader
+ * does not roll for these unless its flags say so. Then the new state is recorded, and no Pod is replaced.
  */
-export function merelyCameOrWent(
-  { foreign }: Workload,
+export function onlyExistenceChanged(
+  { peer }: Workload,
   changes: readonly Change[],
   settings: CompatibilitySettings | undefined,
 ): boolean {
-  if (settings === undefined || foreign?.compatibility.join() !== "stakater") return false;
-  const isNoReason = { added: !settings.reloadOnCreate, removed: !settings.reloadOnDelete, changed: false };
-  return changes.every(({ how }) => isNoReason[how]);
+  if (settings === undefined || peer?.compatibility.join() !== "stakater") return false;
+  const isIgnored = { added: !settings.reloadOnCreate, removed: !settings.reloadOnDelete, changed: false };
+  return changes.every(({ how }) => isIgnored[how]);
 }

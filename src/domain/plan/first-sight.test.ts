@@ -5,7 +5,7 @@ import {
   defaultPolicy,
   lookupOf,
   readsAll,
-  type Wanted,
+  type WorkloadFixture,
   workloadObject,
 } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
@@ -17,31 +17,31 @@ import { planRollout } from "./plan.ts";
 
 const pod = readsAll("ConfigMap", "web");
 const firstSight = "wave.pusher.com/first-sight";
-const taken: Policy = { ...defaultPolicy, firstSight: "record" };
+const recording: Policy = { ...defaultPolicy, firstSight: "record" };
 const web = (value: string) => configMap("web", { a: value });
-const plan = (object: WorkloadObject, config = web("1"), policy = taken) =>
+const plan = (object: WorkloadObject, config = web("1"), policy = recording) =>
   planRollout(toWorkload(kinds.Deployment, object, policy), lookupOf(config), policy);
 
-/** The object with a patch; as it is where there is none. */
+/** Returns the object with a patch, or unchanged without one. */
 function patched(object: WorkloadObject, patch: unknown): WorkloadObject {
   const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
   return patch === undefined ? object : asJson(applyJsonPatch(asJson(object), asJson(patch)));
 }
 
-/** The workload once its plan is written. */
+/** Returns the workload after the write of its plan. */
 function written(object: WorkloadObject, config = web("1")): WorkloadObject {
-  return patched(object, patchFor(toWorkload(kinds.Deployment, object, taken), plan(object, config)));
+  return patched(object, patchFor(toWorkload(kinds.Deployment, object, recording), plan(object, config)));
 }
 
-describe("a workload that is seen for the first time", () => {
+describe("a workload at first sight", () => {
   const seen = written(workloadObject({ pod }));
 
-  it("keeps its pod template as it is where what is there is taken for what its Pods see", () => {
+  it("keeps its pod template if the current configuration is recorded", () => {
     expect(seen.spec).toEqual(workloadObject({ pod }).spec);
     expect(plan(seen).outcome).toBe("current");
   });
 
-  it("gets a hash with the first real change, and the note goes", () => {
+  it("gets a hash with the first change, which removes the recorded configuration", () => {
     expect(plan(seen, web("2")).outcome).toBe("roll");
     const rolled = written(seen, web("2"));
     expect(rolled.spec?.template?.metadata?.annotations).toEqual({
@@ -52,14 +52,14 @@ describe("a workload that is seen for the first time", () => {
     expect(plan(rolled, web("1")).outcome).toBe("roll");
   });
 
-  it("is not restarted either by an object that counts no more, and then again", () => {
+  it("does not roll if an object is ignored and then tracked again", () => {
     const envFrom = ["web", "other"].map((name) => ({ configMapRef: { name } }));
     const both = workloadObject({ pod: { containers: [{ name: "web", envFrom }] } });
     const other = (ignored: boolean) =>
       configMap("other", { b: "1" }, { annotations: ignored ? { "wave.pusher.com/ignore": "true" } : {} });
     const step = (object: WorkloadObject, ...configs: readonly Config[]) => {
-      const workload = toWorkload(kinds.Deployment, object, taken);
-      const next = planRollout(workload, lookupOf(...configs), taken);
+      const workload = toWorkload(kinds.Deployment, object, recording);
+      const next = planRollout(workload, lookupOf(...configs), recording);
       return { outcome: next.outcome, object: patched(object, patchFor(workload, next)) };
     };
     const first = step(both, web("1"), other(false));
@@ -71,29 +71,29 @@ describe("a workload that is seen for the first time", () => {
     expect(step(again.object, web("2"), other(false)).outcome).toBe("roll");
   });
 
-  it("keeps that when the policy is another one by then", () => {
+  it("keeps the recorded configuration when the policy changes", () => {
     expect(plan(seen, web("1"), defaultPolicy).outcome).toBe("current");
   });
 
-  it("begins with a hash where its Pods wait for their configuration: they are replaced anyway", () => {
+  it("gets a hash if its Pods are pending: they are replaced anyway", () => {
     const held = { ...pod, schedulerName: "wave.pusher.com/invalid" };
     expect(plan(workloadObject({ pod: held })).outcome).toBe("firstHash");
   });
 
-  it.each<[string, Wanted, Policy, string]>([
-    ["nobody says anything", {}, defaultPolicy, "firstHash"],
-    ["the flag says so", {}, taken, "recorded"],
-    ["its annotation says so", { annotations: { [firstSight]: "record" } }, defaultPolicy, "recorded"],
-    ["its annotation says otherwise than the flag", { annotations: { [firstSight]: "roll" } }, taken, "firstHash"],
+  it.each<[string, WorkloadFixture, Policy, string]>([
+    ["writes a hash by default", {}, defaultPolicy, "firstHash"],
+    ["records with the flag", {}, recording, "recorded"],
+    ["records with its annotation", { annotations: { [firstSight]: "record" } }, defaultPolicy, "recorded"],
+    ["prefers its annotation to the flag", { annotations: { [firstSight]: "roll" } }, recording, "firstHash"],
     [
-      "Reloader's annotations ask for it",
+      "records if annotations of Stakater Reloader opt it in",
       { annotations: { "reloader.stakater.com/auto": "true" } },
       reloader(),
       "recorded",
     ],
-    ["the flag says otherwise than Reloader", {}, { ...reloader(), firstSight: "roll" }, "firstHash"],
-    ["Wave's annotations alone ask for it", {}, reloader(), "firstHash"],
-  ])("where %s", (_, wanted, policy, outcome) => {
+    ["prefers the flag to the compatibility", {}, { ...reloader(), firstSight: "roll" }, "firstHash"],
+    ["writes a hash if only annotations of Wave opt it in", {}, reloader(), "firstHash"],
+  ])("%s", (_, wanted, policy, outcome) => {
     expect(plan(workloadObject({ pod, ...wanted }), web("1"), policy).outcome).toBe(outcome);
   });
 });

@@ -2,19 +2,20 @@ import type { Workload } from "../model/workload.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 
-/** What becomes of a running workload that Wave sees for the first time. */
+/** How to treat a running workload that Wave has not seen before. */
 export type FirstSight =
-  /** It gets a hash, which replaces its Pods once. */
+  /** Write a hash, which replaces the Pods once. */
   | "roll"
-  /** What is there is taken for what its Pods see, and noted beside the pod template. */
+  /** Record the current configuration as what the Pods read, without a rollout. */
   | "record";
 
 /**
- * A Pod template that cannot be changed gets no hash before something changes. Otherwise what its annotation says, else the flag; else the custom of those who ask for its rolls: Stakater's Reloader replaces no Pods
- * before something changes, the others do.
+ * Returns how to treat a workload at first sight. A Pod template that cannot be changed gets no hash before its configuration
+ * changes. Otherwise the annotation decides, then the flag, then the compatibility: Stakater Reloader replaces no Pods before
+ * a change, the other controllers do.
  */
 export function firstSightOf(workload: Workload, policy: Policy): FirstSight {
-  if (workload.rolledBy === "replacement") return "record";
+  if (workload.strategy.hasImmutableTemplate) return "record";
   const said = rolloutPolicyOf(workload, policy).firstSight ?? policy.firstSight;
-  return said ?? (workload.foreign?.compatibility.includes("stakater") ? "record" : "roll");
+  return said ?? (workload.peer?.compatibility.includes("stakater") ? "record" : "roll");
 }

@@ -5,7 +5,7 @@ import {
   lookupOf,
   readsAll,
   secret,
-  type Wanted,
+  type WorkloadFixture,
   workload,
 } from "../../../test/support/domain/objects.ts";
 import type { Config } from "../config/digest.ts";
@@ -21,7 +21,7 @@ const web = configMap("web", { "index.html": "hello" });
 const edited = configMap("web", { "index.html": "goodbye" });
 
 function plan(
-  wanted: Wanted,
+  wanted: WorkloadFixture,
   configs: readonly Config[],
   policy: Partial<Policy> = {},
   previous?: ConfigView,
@@ -37,16 +37,16 @@ const seen = viewOfPlan(plan({ pod }, [web]));
 const recorded = { "wave.pusher.com/config-hash": seen.hash };
 const schedulingHeld = { ...pod, schedulerName: invalidScheduler };
 
-interface Row {
+interface PlanCase {
   readonly when: string;
-  readonly wanted: Wanted;
+  readonly wanted: WorkloadFixture;
   readonly configs?: readonly Config[];
   readonly policy?: Partial<Policy>;
   readonly outcome: RolloutPlan["outcome"];
   readonly reason: string | RegExp;
 }
 
-const rows: readonly Row[] = [
+const rows: readonly PlanCase[] = [
   {
     when: "it has not opted in",
     wanted: { pod, annotations: { [optIn]: undefined } },
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
     when: "its opt-in is unclear",
     wanted: { pod, annotations: { [optIn]: "yes" } },
     outcome: "ignore",
-    reason: /write "true"/,
+    reason: /Write "true" to opt in/,
   },
   {
     when: "it is being deleted",
@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
     wanted: { pod },
     policy: { namespaces: ["other"] },
     outcome: "ignore",
-    reason: /"default", which Wave does not watch/,
+    reason: /^Wave does not watch namespace "default"$/,
   },
   {
     when: "its namespace is not watched and it has a scheduling hold",
@@ -94,10 +94,10 @@ const rows: readonly Row[] = [
     reason: /another algorithm/,
   },
   {
-    when: "the hash is under a key that is unknown",
+    when: "the key of the hash is unknown",
     wanted: { pod, templateAnnotations: { "wave.pusher.com/config-hash": `v2-0123abcd:${"0".repeat(64)}` } },
     outcome: "recorded",
-    reason: /under the key 0123abcd, which Wave does not have/,
+    reason: /made with key 0123abcd, which Wave does not have/,
   },
   {
     when: "the hash is current",
@@ -131,7 +131,7 @@ const rows: readonly Row[] = [
     when: "it has a scheduling hold and nothing is missing",
     wanted: { pod: schedulingHeld, annotations: { [schedulingHold]: "" } },
     outcome: "firstHash",
-    reason: /^configuration is complete and its scheduler is restored$/,
+    reason: /^the configuration is complete and the scheduling hold is removed$/,
   },
   {
     when: "it has a scheduling hold and has the current hash",
@@ -182,7 +182,7 @@ const rows: readonly Row[] = [
     configs: [],
     policy: { schedulingHold: false },
     outcome: "cleanUp",
-    reason: /schedulingHolds are off.*waiting for ConfigMap "web"/,
+    reason: /scheduling holds are off; waiting for ConfigMap "web"/,
   },
   {
     when: "it has a scheduling hold, complete, and scheduling holds are off",
@@ -215,19 +215,19 @@ const rows: readonly Row[] = [
 ];
 
 describe("planRollout", () => {
-  it.each(rows)("says $outcome when $when", ({ wanted, configs = [web], policy, outcome, reason }) => {
+  it.each(rows)("returns $outcome if $when", ({ wanted, configs = [web], policy, outcome, reason }) => {
     const decided = plan(wanted, configs, policy);
     expect(decided.outcome).toBe(outcome);
     expect(decided.reason).toMatch(reason);
     expect(decided.reason).not.toContain("\n");
   });
 
-  it("says every outcome somewhere in this table", () => {
+  it("has every outcome in this table", () => {
     const all: RolloutPlan["outcome"][] = ["ignore", "current", "firstHash", "recorded", "roll", "waiting", "cleanUp"];
     expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(all));
   });
 
-  it("says what changed where the previous view is what the recorded hash stands for", () => {
+  it("names the changes if the previous view belongs to the recorded hash", () => {
     const decided = plan({ pod, templateAnnotations: recorded }, [edited], {}, seen);
     expect(decided).toMatchObject({
       outcome: "roll",
@@ -236,22 +236,22 @@ describe("planRollout", () => {
     expect(decided.reason).toBe('ConfigMap "web" changed (key "index.html")');
   });
 
-  it("does not say what changed where the previous view is of another hash", () => {
+  it("does not name changes if the previous view belongs to another hash", () => {
     const decided = plan({ pod, templateAnnotations: recorded }, [edited], {}, viewOf([]));
     expect(decided).toMatchObject({
       outcome: "roll",
       changed: undefined,
-      reason: "configuration changed since its hash was recorded",
+      reason: "the configuration changed after its hash was recorded",
     });
   });
 
-  it("rolls to a hash with which it then says unchanged", () => {
+  it("rolls to a hash that is current afterwards", () => {
     const decided = plan({ pod, templateAnnotations: recorded }, [edited]);
     const next = { "wave.pusher.com/config-hash": decided.outcome === "roll" ? decided.hash : "" };
     expect(plan({ pod, templateAnnotations: next }, [edited]).outcome).toBe("current");
   });
 
-  it("names everything that is missing, and whether Pods are held", () => {
+  it("names everything that is missing, and whether new Pods are pending", () => {
     const both = {
       containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }, { configMapRef: { name: "web" } }] }],
     };
@@ -267,22 +267,22 @@ describe("planRollout", () => {
     });
   });
 
-  it("rolls once when an optional object comes, and once when it goes", () => {
+  it("rolls once when an optional object is added, and once when it is removed", () => {
     const optional = { pod: readsAll("Secret", "db", true) };
     const absent = viewOfPlan(plan(optional, []));
     const there = secret("db", { password: "1" });
     const present = viewOfPlan(plan(optional, [there]));
-    const with_ = (hash: string): Wanted => ({
+    const with_ = (hash: string): WorkloadFixture => ({
       ...optional,
       templateAnnotations: { "wave.pusher.com/config-hash": hash },
     });
-    expect(plan(with_(absent.hash), [there], {}, absent).reason).toBe('Secret "db" appeared');
-    expect(plan(with_(present.hash), [], {}, present).reason).toBe('Secret "db" disappeared');
+    expect(plan(with_(absent.hash), [there], {}, absent).reason).toBe('Secret "db" was added');
+    expect(plan(with_(present.hash), [], {}, present).reason).toBe('Secret "db" was removed');
     expect(plan(with_(absent.hash), []).outcome).toBe("current");
     expect(plan(with_(absent.hash), [secret("db", {})]).outcome).toBe("current");
   });
 
-  it("warns of an unclear opt-in, and of mistakes whether it has opted in or not", () => {
+  it("warns about an unclear opt-in, and about mistakes of any workload", () => {
     const unclear = plan({ annotations: { [optIn]: "yes" } }, []);
     expect(unclear.warnings).toMatchObject([
       { reason: "InvalidAnnotation", message: expect.stringContaining('"yes"') },

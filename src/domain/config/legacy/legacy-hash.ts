@@ -5,7 +5,7 @@ import type { LegacyDigest } from "./legacy-digest.ts";
 import { digestOfPodReloader } from "./pod-reloader.ts";
 import { digestOfWaveInGo } from "./wave-in-go.ts";
 
-/** Makes the hash that the controller records whose annotation has the hash of a workload. */
+/** Returns the computation of the other controller whose annotation contains the hash of a workload. */
 export function legacyDigest(
   { hashAnnotation }: Pick<Workload, "hashAnnotation">,
   object: WorkloadObject,

@@ -3,41 +3,49 @@ import type { ConfigView } from "../hash.ts";
 import { recordedConfigFor, writeRecordedConfig } from "../recorded-config.ts";
 
 /**
- * What was found out about a hash that another controller recorded on a workload. It has the form of a baseline, but is
- * only remembered: nothing is written to the workload until something changes.
+ * The result of verifying a hash that another controller recorded on a workload. It has the form of a recorded configuration,
+ * but Wave keeps it in memory: nothing is written to the workload until its configuration changes.
  */
-export interface LegacyFinding {
+export interface LegacyVerification {
   readonly uid: string;
   readonly recordedConfig: string;
-  /** Whether the recorded hash stands for what was there then; else nobody knows what it stands for. */
-  readonly stood: boolean;
+  /** Whether the recorded hash matched the configuration at that time. Otherwise its configuration is unknown. */
+  readonly isCurrent: boolean;
 }
 
-/** Stands for no configuration. */
-const noHash = `v2:${"0".repeat(64)}`;
+/** A hash that no configuration has. */
+const noConfiguration = `v2:${"0".repeat(64)}`;
 
-/** What is known of a workload whose recorded hash was made again and `stands` for a view, or not. */
-export function findingOf({ uid, recordedHash = "" }: Workload, view: ConfigView, stands: boolean): LegacyFinding {
-  const { hash, everything } = view;
-  const noted = stands ? { hash, everything } : { hash: noHash };
-  return { uid, recordedConfig: writeRecordedConfig({ recorded: recordedHash, ...noted }), stood: stands };
+/** Returns the verification of a recorded hash that was recomputed. `isCurrent`: the recomputed hash was equal, for this view. */
+export function legacyVerificationOf(
+  { uid, recordedHash = "" }: Workload,
+  { hash, fullHash }: ConfigView,
+  isCurrent: boolean,
+): LegacyVerification {
+  const config = isCurrent ? { hash, fullHash } : { hash: noConfiguration };
+  return { uid, recordedConfig: writeRecordedConfig({ recorded: recordedHash, ...config }), isCurrent };
 }
 
-/** Whether the recorded hash has the form that other controllers write, and no baseline says what it stands for. */
+/** Reports whether the recorded hash has the format of other controllers, and no recorded configuration belongs to it. */
 export function needsLegacyVerification({ recordedHash, recordedConfig }: Workload): boolean {
   if (recordedHash === undefined || !/^[0-9a-f]{64}$/.test(recordedHash)) return false;
   return recordedConfigFor(recordedHash, recordedConfig) === undefined;
 }
 
-/**
- * The workload to plan with: it has what was found out as its baseline. Patches are made from the workload without it.
- */
-export function withFinding(workload: Workload, finding: LegacyFinding | undefined): Workload {
-  return isTold(workload, finding) ? { ...workload, recordedConfig: finding.recordedConfig } : workload;
+/** Reports whether a verification is of the hash that this workload has recorded. */
+export function isVerified(
+  workload: Workload,
+  verification: LegacyVerification | undefined,
+): verification is LegacyVerification {
+  if (verification === undefined || verification.uid !== workload.uid) return false;
+  if (!needsLegacyVerification(workload)) return false;
+  return recordedConfigFor(workload.recordedHash ?? "", verification.recordedConfig) !== undefined;
 }
 
-/** Whether a finding is about the hash that this workload has recorded, and no baseline is noted for that. */
-export function isTold(workload: Workload, finding: LegacyFinding | undefined): finding is LegacyFinding {
-  if (finding === undefined || finding.uid !== workload.uid || !needsLegacyVerification(workload)) return false;
-  return recordedConfigFor(workload.recordedHash ?? "", finding.recordedConfig) !== undefined;
+/**
+ * Returns the workload as the plan reads it: with the verified configuration as its recorded configuration. Only the plan uses
+ * it. Patches are made from the workload as it is stored.
+ */
+export function withLegacyVerification(workload: Workload, verification: LegacyVerification | undefined): Workload {
+  return isVerified(workload, verification) ? { ...workload, recordedConfig: verification.recordedConfig } : workload;
 }

@@ -4,9 +4,9 @@ import type { WorkloadObject } from "../../model/workload-references.ts";
 import type { LegacyDigest } from "./legacy-digest.ts";
 
 /**
- * The hash of SAP's pod-reloader: the SHA-256, as bare hexadecimal digits, of a line for each name in its annotations, in
- * their order and as they are written, with UID and resourceVersion of the object, or nothing where it does not exist
- * (https://github.com/SAP/pod-reloader/blob/main/internal/reloader/hash.go).
+ * Computes the hash of SAP's pod-reloader: the SHA-256, as plain hexadecimal digits, of one line for each name in its
+ * annotations, in their order and as written. A line contains UID and resourceVersion of the object, or nothing if the object
+ * does not exist (https://github.com/SAP/pod-reloader/blob/main/internal/reloader/hash.go).
  */
 export function* digestOfPodReloader({ metadata }: WorkloadObject): LegacyDigest {
   const { namespace = "", annotations = {} } = metadata ?? {};

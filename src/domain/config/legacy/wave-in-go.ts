@@ -1,26 +1,26 @@
 import { createHash } from "node:crypto";
-import type { PodSpec } from "kubernetes-types/core/v1.d.ts";
+import type { PodSpec } from "#kubernetes";
 import type { WorkloadObject } from "../../model/workload-references.ts";
 import { extraConfigMaps, extraSecrets } from "../../references/annotations.ts";
 import { configKey, type StoredKind, type StoredName } from "../../references/references.ts";
 import type { ConfigObject } from "../digest.ts";
 import type { LegacyDigest } from "./legacy-digest.ts";
 
-/** One way in which Wave in Go took a workload to read an object. */
+/** One way in which a workload reads an object, as Wave in Go sees it. */
 interface Part extends StoredName {
   readonly keys: "all" | readonly string[];
 }
 
-/** The two fields of what is hashed, in their order. */
+/** The two fields of the hashed JSON text, in order. */
 const fields: readonly { readonly kind: StoredKind; readonly field: string }[] = [
   { kind: "ConfigMap", field: "configMaps" },
   { kind: "Secret", field: "secrets" },
 ];
 
 /**
- * The hash of Wave in Go (0.11): the SHA-256, as bare hexadecimal digits, of a JSON text with each object by its name, without its
- * namespace, and each of its keys with the value in base64, all sorted; what does not exist is left out. What
- * counts is in https://github.com/wave-k8s/wave/blob/master/pkg/core/children.go and hash.go beside it.
+ * Computes the hash of Wave in Go (0.11): the SHA-256, as plain hexadecimal digits, of a JSON text. The text has each object
+ * by its name without the namespace, and each key with the value in base64, all sorted. Missing objects are left out. The
+ * rules are in https://github.com/wave-k8s/wave/blob/master/pkg/core/children.go and in hash.go in the same folder.
  */
 export function* digestOfWaveInGo(object: WorkloadObject): LegacyDigest {
   const parts = partsOf(object);
@@ -43,7 +43,7 @@ export function* digestOfWaveInGo(object: WorkloadObject): LegacyDigest {
   return sum.update("}").digest("hex");
 }
 
-/** The values of all objects of one name, in base64; undefined where none of them exists. */
+/** Returns the values of all objects with one name, in base64; undefined if no such object exists. */
 function* dataOf(parts: readonly Part[]): Generator<StoredName, Values | undefined, ConfigObject | undefined> {
   const found = new Map<string, Values | undefined>();
   const merged = new Map<string, string>();
@@ -64,7 +64,7 @@ function* dataOf(parts: readonly Part[]): Generator<StoredName, Values | undefin
   return [...found.values()].some((values) => values !== undefined) ? merged : undefined;
 }
 
-/** Of those that read all of an object the last alone: a thousand of them come to no more, and would cost that much. */
+/** Keeps only the last part that reads a whole object: the others add nothing and cost time. */
 function withoutRepeated(parts: readonly Part[]): readonly Part[] {
   const last = new Map(parts.flatMap((part, index) => (part.keys === "all" ? [[configKey(part), index]] : [])));
   return parts.filter((part, index) => part.keys !== "all" || last.get(configKey(part)) === index);
@@ -79,13 +79,13 @@ function valuesOf(kind: StoredKind, object: ConfigObject): Values {
   return new Map([...data, ...(kind === "ConfigMap" ? Object.entries(binary ?? {}) : [])]);
 }
 
-/** By hand, because JSON.stringify puts keys that are numbers first. */
+/** Returns JSON with sorted keys. JSON.stringify would put numeric keys first. */
 function jsonOf(data: Values): string {
   const sorted = [...data].sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${sorted.map(([key, value]) => `${JSON.stringify(key)}:"${value}"`).join(",")}}`;
 }
 
-/** In the order of Wave in Go: of one name in two namespaces the later one counts where both have a key. */
+/** Returns the parts in the order of Wave in Go. If two namespaces have objects of one name, the later part wins for a common key. */
 function partsOf({ metadata, spec }: WorkloadObject): readonly Part[] {
   const { namespace = "", annotations = {} } = metadata ?? {};
   const podSpec: PodSpec = spec?.template?.spec ?? { containers: [] };
@@ -97,7 +97,7 @@ function partsOf({ metadata, spec }: WorkloadObject): readonly Part[] {
   ].filter(({ name }) => name !== "");
 }
 
-/** All keys of a volume, whatever its `items` and mounts show; those alone of a projected one. */
+/** Returns all keys of a volume whatever its `items` and mounts are, but only the `items` of a projected volume. */
 function volumeParts({ volumes = [] }: PodSpec, namespace: string): readonly Part[] {
   return volumes.flatMap(({ configMap, secret, projected }) => [
     ...(configMap ? [part("ConfigMap", namespace, configMap.name)] : []),
@@ -113,7 +113,7 @@ function keysOf({ items = [] }: { readonly items?: readonly { readonly key: stri
   return items.length === 0 ? "all" : items.map(({ key }) => key);
 }
 
-/** Space around a name stays, so that no object has it. */
+/** Keeps spaces around a name, as Wave in Go does: then no object has this name. */
 function extraParts(kind: StoredKind, list: string | undefined, own: string): readonly Part[] {
   return (list?.split(",") ?? []).flatMap((entry) => {
     const [first = "", second, ...rest] = entry.split("/");
@@ -122,7 +122,7 @@ function extraParts(kind: StoredKind, list: string | undefined, own: string): re
   });
 }
 
-/** Of containers, and not of initContainers. */
+/** Returns the parts of containers. Wave in Go ignores initContainers. */
 function environmentParts({ containers = [] }: PodSpec, namespace: string): readonly Part[] {
   const envFrom = containers.flatMap((container) => container.envFrom ?? []);
   const env = containers.flatMap((container) => container.env ?? []);

@@ -1,0 +1,99 @@
+import { describeObject } from "../config/messages.ts";
+import { annotationPrefix } from "../references/annotations.ts";
+import type { ConfigName } from "../references/references.ts";
+import { isStored } from "../references/references.ts";
+import { formatDuration } from "../syntax/duration.ts";
+import { formatCount, quoted } from "../syntax/wording.ts";
+
+/** A workload, as commands in the texts name it. */
+interface HeldWorkload {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Who set a value: a flag, or an annotation of the workload or its Namespace. */
+type SetBy = "workload" | "namespace" | "flag";
+
+/**
+ * The messages of all holds: state, cause, next step. A message contains no value that changes while the hold lasts, so that
+ * one hold is one Event.
+ */
+export const holdTexts = {
+  observed: (by: SetBy) =>
+    by === "flag"
+      ? "Rollout held: Wave runs with --observe and writes nothing. To allow rollouts, remove --observe."
+      : `Rollout held by ${describeAnnotation("mode", by)}: "observe". To allow rollouts, set another mode.`,
+
+  invalid: (problems: string) => `Rollout held: ${problems}. Set a valid value.`,
+
+  holdOnWorkload: (workload: HeldWorkload) =>
+    `Rollout held by ${describeAnnotation("hold", "workload")}. Run: wave release ${argumentOf(workload)}.`,
+
+  holdOnNamespace: ({ namespace }: HeldWorkload) =>
+    `Rollout held by ${describeAnnotation("hold", "namespace")} ${quoted(namespace)}. Run: wave release namespace/${namespace}.`,
+
+  holdOnObjects: (described: string, objects: readonly ConfigName[]) =>
+    `Rollout held by annotation ${annotationPrefix}hold on ${described}. Run: wave release ${argumentOfOnly(objects)}.`,
+
+  approval: (workload: HeldWorkload, digits: string, approved: string | undefined) =>
+    `Waiting for approval of hash ${digits}${approved === undefined ? "" : `; approved is ${quoted(approved)}`}. ` +
+    `Run: wave approve ${argumentOf(workload)}, or set annotation ${annotationPrefix}approved: "${digits}".`,
+
+  window: (by: SetBy, text: string, opensAt: string) =>
+    `Rollout held until ${opensAt}: outside window ${quoted(text)}, set by ${by === "flag" ? "--window" : describeAnnotation("window", by)}.`,
+
+  settling: (settleMs: number, settleMaxMs: number) =>
+    "Rollout held: the configuration has just changed. " +
+    `Starts ${formatDuration(settleMs)} after the last change, at most ${formatDuration(settleMaxMs)} after the first change.`,
+
+  reverted: (editedBy: string | undefined, waitMs: number) =>
+    `Hash removed${by(editedBy)}. Next write ${formatDuration(waitMs)} after the last one, then less often. ${keepFrom(editedBy)}`,
+
+  revertedTooOften: (editedBy: string | undefined, times: number) =>
+    `Hash removed ${formatCount(times)} times${by(editedBy)}. ` +
+    `No further write until the configuration changes or the workload is created again. ${keepFrom(editedBy)}`,
+
+  interval: (waitMs: number, by: "min-interval" | "consecutive rollouts") =>
+    `Rollout held: previous rollout less than ${formatDuration(waitMs)} ago. Starts after this wait, ` +
+    (by === "min-interval" ? "which min-interval sets." : "which grows with each consecutive rollout."),
+
+  progressing: (stalledMs: number) =>
+    "Rollout held: previous rollout in progress. " +
+    `Starts when that rollout completes, fails or stalls for ${formatDuration(stalledMs)}.`,
+
+  batch: (object: ConfigName, namespace: string) =>
+    `Waiting for other workloads that roll first after the change of ${describeObject(object, namespace)}. Starts when they are complete.`,
+
+  halted: (object: ConfigName, namespace: string) => {
+    const described = describeObject(object, namespace);
+    const next =
+      object.namespace === namespace && isStored(object)
+        ? `you run: wave resume ${argumentOf(object)}`
+        : "you run wave resume on the failed workloads";
+    return `Rollout halted: workloads failed after ${described} changed. Continues when ${described} changes again, failed workloads recover, or ${next}.`;
+  },
+};
+
+/** Returns `annotation wave.pusher.com/hold`, with its place if that is not the workload itself. */
+export function describeAnnotation(annotation: string, by: "workload" | "namespace"): string {
+  return `annotation ${annotationPrefix}${annotation}${by === "namespace" ? " on Namespace" : ""}`;
+}
+
+function by(manager: string | undefined): string {
+  return manager === undefined ? " by another client" : `, possibly by field manager ${quoted(manager)}`;
+}
+
+function keepFrom(manager: string | undefined): string {
+  return `Keep ${manager === undefined ? "other clients" : quoted(manager)} from changing Wave annotations.`;
+}
+
+/** Returns an object as commands take it: `configmap/page`. */
+function argumentOf({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind.toLowerCase()}/${name}`;
+}
+
+function argumentOfOnly(objects: readonly ConfigName[]): string {
+  const [only] = objects;
+  return only !== undefined && objects.length === 1 ? argumentOf(only) : "KIND/NAME for each of them";
+}

@@ -1,0 +1,104 @@
+import type { ConfigView } from "../config/hash.ts";
+import { matchedReferences } from "../config/matched-references.ts";
+import { describeObject, describeWaiting } from "../config/messages.ts";
+import { recordedClassesOf } from "../config/recorded-classes.ts";
+import { missingTemplateWarning } from "../config/template-source.ts";
+import { trackedReferences } from "../config/tracked-references.ts";
+import { trackedViews } from "../config/tracked-view.ts";
+import { type Lookup, limitExceededBy, type Missing, missingFrom } from "../config/view.ts";
+import type { Decision, ExplainedDecision } from "../decision/decision.ts";
+import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
+import type { Workload } from "../model/workload.ts";
+import { ignoredReason } from "../policy/filters.ts";
+import { isOptedIn } from "../policy/is-in.ts";
+import type { Policy } from "../policy/policy.ts";
+import { updateOnConfigChange } from "../references/annotations.ts";
+import { describeLimitExceeded, type LimitExceeded } from "../references/limits.ts";
+import { mergeWarnings, type Warning } from "../references/warning.ts";
+import { quoted } from "../syntax/wording.ts";
+import { planComplete } from "./complete-plan.ts";
+
+type WarnedDecision = ExplainedDecision & { readonly warnings: readonly Warning[] };
+
+/** Decides what is due, without regard to time. */
+export function planDue(
+  workload: Workload,
+  lookup: Lookup,
+  policy: Policy,
+  previous: ConfigView | undefined,
+): WarnedDecision {
+  const { mistakes, namespace } = workload;
+  if (workload.deleting) return ignored("the workload is being deleted", []);
+  if (policy.namespaces !== undefined && !policy.namespaces.includes(namespace))
+    return ignored(`Wave does not watch namespace ${quoted(namespace)}`, []);
+  if (!isOptedIn(workload, policy)) return planOptedOut(workload, ignoredReason(namespace, policy));
+
+  const noTemplate = missingTemplateWarning(workload);
+  if (noTemplate !== undefined) return ignored(noTemplate.message, [noTemplate, ...mistakes]);
+  if (workload.limitExceeded !== undefined) return planOverLimit(workload, workload.limitExceeded, mistakes);
+  const matched = matchedReferences(workload, policy);
+  if (matched.limitExceeded !== undefined) return planOverLimit(workload, matched.limitExceeded, mistakes);
+  const classes = recordedClassesOf(workload, lookup);
+  const tracked = trackedReferences(workload, classes.lookup, policy);
+  const warnings = mergeWarnings([...mistakes, ...tracked.warnings]);
+  const limitExceeded = limitExceededBy(tracked.references, tracked.lookup);
+  if (limitExceeded !== undefined) return planOverLimit(workload, limitExceeded, warnings);
+  const missing = missingFrom(tracked.references, tracked.lookup);
+  if (missing.length > 0) return { ...planIncomplete(workload, missing, policy), warnings };
+  // Read once, so that one plan uses one set of keys.
+  const { hashKeys } = policy;
+  const views = trackedViews(tracked, hashKeys, classes);
+  if (!hasSchedulingHold(workload) && tracked.references.every(({ reads }) => reads === "existence")) {
+    const what = tracked.untracked.size > 0 ? "no tracked configuration" : "no configuration";
+    return { outcome: "current", view: views.tracked, reason: `the workload reads ${what}`, warnings };
+  }
+  return { ...planComplete(workload, views, policy, hashKeys, previous), warnings };
+}
+
+function ignored(reason: string, warnings: readonly Warning[]): WarnedDecision {
+  return { outcome: "ignore", reason, warnings: mergeWarnings(warnings) };
+}
+
+/** Plans a workload that is not opted in, or is in an ignored namespace. `why` describes that namespace. */
+function planOptedOut(workload: Workload, why: string | undefined): WarnedDecision {
+  const { optIn, mistakes } = workload;
+  const unclear: readonly Warning[] = optIn.state === "unclear" ? [unclearOptIn(optIn.value)] : [];
+  const warnings = mergeWarnings([...unclear, ...mistakes]);
+  if (hasSchedulingHold(workload)) {
+    const cause = why === undefined ? "the workload has opted out" : `the workload is in ${why}`;
+    return { ...cleanUp(cause), warnings };
+  }
+  if (why !== undefined) return ignored(`the workload is in ${why}`, []);
+  const controlledBy = optIn.state === "out" ? optIn.controlledBy : undefined;
+  const out =
+    controlledBy === undefined
+      ? "the workload has not opted in"
+      : `${controlledBy} manages this workload and replaces it`;
+  return { outcome: "ignore", reason: unclear[0]?.message ?? out, warnings };
+}
+
+function unclearOptIn(value: string): Warning {
+  return {
+    reason: "InvalidAnnotation",
+    message: `Annotation ${updateOnConfigChange} is ${quoted(value)}, not "true" or "false". Write "true" to opt in.`,
+  };
+}
+
+/** A scheduling hold is removed: nothing would notice that the missing configuration of its Pods exists. */
+function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others: readonly Warning[]): WarnedDecision {
+  const excess = describeLimitExceeded(limitExceeded, (object) => describeObject(object, workload.namespace));
+  const warnings = mergeWarnings([{ reason: "OverLimit", message: `Not rolled: ${excess}` }, ...others]);
+  if (hasSchedulingHold(workload)) return { ...cleanUp(`over limit: ${excess}`), warnings };
+  return { outcome: "overLimit", limitExceeded, reason: `over limit: ${excess}`, warnings };
+}
+
+function planIncomplete(workload: Workload, missing: readonly Missing[], policy: Policy): ExplainedDecision {
+  const reason = describeWaiting(missing, workload.namespace);
+  if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason };
+  if (!policy.schedulingHold) return cleanUp(`scheduling holds are off; ${reason}`);
+  return { outcome: "waiting", missing, schedulingHold: "closed", reason };
+}
+
+function cleanUp(cause: string): Extract<Decision, { outcome: "cleanUp" }> & { readonly reason: string } {
+  return { outcome: "cleanUp", reason: `the scheduling hold is removed: ${cause}` };
+}
