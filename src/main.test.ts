@@ -75,7 +75,7 @@ describe("wave", () => {
     const { code, out, err } = await wave(args);
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(/^Usage: wave COMMAND \[flags\]$/m);
-    expect(out).toMatch(/^ {2}run {2,}watch a cluster/m);
+    expect(out).toMatch(/^ {2}run {2,}Run the controller$/m);
   });
 
   it.each([[["help", "run"]], [["run", "--help"]], [["run", "-h", "--nonsense"]]])(
@@ -83,8 +83,9 @@ describe("wave", () => {
     async (args) => {
       const { code, out, err } = await wave(args);
       expect([code, err]).toEqual([0, ""]);
-      expect(out).toMatch(/^Usage: wave run/);
-      expect(out).toContain("--metrics-bind-address");
+      expect(out).toMatch(/^Usage: wave run/m);
+      expect(out).toContain("--first-sight");
+      expect((await wave(["run", "--help-all"])).out).toContain("--metrics-bind-address");
     },
   );
 
@@ -93,10 +94,10 @@ describe("wave", () => {
   });
 
   it.each([
-    { args: ["rnu"], says: 'wave: unknown command "rnu"; did you mean run?\n' },
-    { args: ["help", "deploy"], says: 'wave help: unknown command "deploy"; "wave help" lists those there are\n' },
-    { args: ["constructor"], says: 'wave: unknown command "constructor"; "wave help" lists those there are\n' },
-    { args: ["run", "--update-rat=1"], says: 'wave run: unknown flag "--update-rat"; did you mean --update-rate?\n' },
+    { args: ["rnu"], says: 'error: unknown command "rnu"; did you mean run?\n' },
+    { args: ["help", "deploy"], says: 'error: unknown command "deploy"; wave help lists all commands\n' },
+    { args: ["constructor"], says: 'error: unknown command "constructor"; wave help lists all commands\n' },
+    { args: ["run", "--update-rat=1"], says: 'error: unknown flag "--update-rat"; did you mean --update-rate?\n' },
   ])("ends with exit code 2 and one line for $args", async ({ args, says }) => {
     expect(await wave(args)).toEqual({ code: 2, out: "", err: says });
   });
@@ -108,7 +109,7 @@ describe("wave", () => {
     const { code, err } = await wave(["run", `--notify=${file}`, `--kubeconfig=${kubeconfig}`]);
     expect(code).toBe(2);
     expect(err).toMatch(
-      /^wave run: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes holds "rolls"; there is "\*", roll, .*\n$/,
+      /^error: --notify: \S+notify\.yaml: receivers\[0\]\.outcomes holds "rolls"; there is "\*", roll, .*\n$/,
     );
     expect(err).not.toContain("s3cr3t");
   });
@@ -116,13 +117,13 @@ describe("wave", () => {
   it("names the environment variable that is wrong", async () => {
     const { code, err } = await wave(["run"], { WAVE_SYNC_PERIOD: "often" });
     expect(code).toBe(2);
-    expect(err).toMatch(/^wave run: WAVE_SYNC_PERIOD: "often" is not a duration .*\n$/);
+    expect(err).toMatch(/^error: invalid WAVE_SYNC_PERIOD: "often"; use a duration .*\n$/);
   });
 
   it("shows a bug as one line and its stack, with an exit code of its own", async () => {
     const { code, err } = await wave(["version"], preloading('process.stdout.write=()=>{throw new Error("boom")}'));
     expect(code).toBe(70);
-    expect(err).toMatch(/^wave: bug: boom\nError: boom\n {4}at .*\n/);
+    expect(err).toMatch(/^error: bug in Wave: boom\nError: boom\n {4}at .*\n/);
   });
 
   it("is quiet when nobody reads its output any more", async () => {
@@ -138,7 +139,7 @@ describe("wave run", () => {
   it("ends with exit code 2 and one line where the kubeconfig cannot be read, as for every bad value", async () => {
     const { code, err } = await wave(["run", "--kubeconfig=/does/not/exist", "--log-format=text"]);
     expect(code).toBe(2);
-    expect(err).toMatch(/^wave run: [^\n]*\/does\/not\/exist[^\n]*\n$/);
+    expect(err).toMatch(/^error: [^\n]*\/does\/not\/exist[^\n]*\n$/);
   });
 
   it("ends with exit code 1 and one line that names the flag where a port is in use", async () => {

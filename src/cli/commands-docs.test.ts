@@ -4,8 +4,8 @@ import { runWave } from "../../test/support/cli/terminal.ts";
 import { workloadStates } from "./cluster/workload-states.ts";
 import { exitCodes } from "./command/exit-codes.ts";
 import { diffEffects } from "./diff/diff-effects.ts";
-import { checks } from "./doctor/checks.ts";
-import { severities } from "./doctor/finding.ts";
+import { checks } from "./doctor/checks/checks.ts";
+import { severities } from "./doctor/context/finding.ts";
 import { listHelp } from "./list/list-help.ts";
 
 const page = readFileSync(new URL("../../docs/commands.md", import.meta.url), "utf8");

@@ -6,7 +6,7 @@ import { annotate, serverTime } from "./annotate.ts";
 
 const web: NamedObject = { kind: "Deployment", resource: resources.deployments, namespace: "shop", name: "web" };
 
-/** An API server whose clock says 2001, and what it was asked. */
+/** An API server with a clock in the year 2001, and its requests. */
 function apiServer() {
   const asked: Parameters<ApiClient["request"]>[0][] = [];
   const request: ApiClient["request"] = async (each) => {
@@ -15,7 +15,7 @@ function apiServer() {
       { manager: "wave", time: "1999-01-01T00:00:00Z" },
       { manager: "wave-cli", time: "2001-01-01T00:00:00Z" },
     ];
-    // Only as much of an object as is looked at.
+    // Only the fields that are read.
     return JSON.parse(JSON.stringify({ metadata: { name: "web", managedFields } }));
   };
   return {
@@ -24,8 +24,8 @@ function apiServer() {
   };
 }
 
-describe("what a command writes", () => {
-  it("is one annotation, as a field manager of its own", async () => {
+describe("annotate", () => {
+  it("writes one annotation as its own field manager", async () => {
     const { cluster, asked } = apiServer();
     await annotate(cluster, web, "hold", null);
     expect(asked).toEqual([
@@ -38,7 +38,7 @@ describe("what a command writes", () => {
     ]);
   });
 
-  it("has the time of the API server, which a write that is only tried tells", async () => {
+  it("reads the time of the API server from a dry-run write", async () => {
     const { cluster, asked } = apiServer();
     expect(await serverTime(cluster, web)).toBe("2001-01-01T00:00:00Z");
     expect(asked.map(({ query }) => query)).toEqual([{ fieldManager: "wave-cli", dryRun: "All" }]);

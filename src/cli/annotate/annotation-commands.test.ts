@@ -8,86 +8,86 @@ const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
 
 let scenes = 0;
-/** A namespace of a test's own, with a Deployment that is due. */
+/** A namespace for one test, with a Deployment that is due. */
 async function scene(wanted: WantedWorkload = {}, ofNamespace: Readonly<Record<string, string>> = {}) {
   const namespace = `annotate-${++scenes}`;
   const cluster = commandScene(sandbox, namespace);
   await cluster.createNamespace(namespace, ofNamespace);
   await cluster.createConfigMap("page", "1");
   await cluster.createWorkload("deployments/web", wanted);
-  /** What a command says, having succeeded. */
-  const said = async (...args: readonly string[]) => {
+  /** Runs a command that succeeds, and returns its output. */
+  const output = async (...args: readonly string[]) => {
     const { code, out, err } = await cluster.run(...args);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     return out;
   };
   const annotation = async (path: string, name: string) =>
     (await cluster.read(path)).metadata.annotations?.[`wave.pusher.com/${name}`];
-  return { ...cluster, namespace, said, annotation };
+  return { ...cluster, namespace, output, annotation };
 }
 
 describe("wave hold and wave release", () => {
-  it("hold a workload and let it go, and say what happens next", async () => {
-    const { said, annotation, namespace, roll, toBe } = await scene();
-    expect(await said("hold", "deploy/web")).toBe(
-      [
-        `deployment/web in ${namespace} is held, until "wave release deployment/web -n ${namespace}".`,
-        "It is due, and held (hold): it is held by annotation wave.pusher.com/hold, until that is removed.",
-        "",
-      ].join("\n"),
-    );
+  it("hold and release a workload, and report what happens next", async () => {
+    const { output, annotation, namespace, roll, toBe } = await scene();
+    expect((await output("hold", "deploy/web")).split("\n")).toEqual([
+      `deployment/web held (undo: wave release deployment/web -n ${namespace})`,
+      expect.stringMatching(/^A rollout is due, but held \(hold\)\. .*hold.*\.$/),
+      "",
+    ]);
     expect(await annotation("deployments/web", "hold")).toBe("true");
-    expect(await said("release", "deploy/web")).toBe(
-      `deployment/web in ${namespace} is no longer held.\nWave rolls it now.\n`,
+    expect(await output("release", "deploy/web")).toBe(
+      `deployment/web released (undo: wave hold deployment/web -n ${namespace})\nWave rolls the workload now.\n`,
     );
     expect(await annotation("deployments/web", "hold")).toBeUndefined();
     await roll("deployments/web");
     await toBe("deployments/web", "current");
-    expect(await said("hold", "deploy/web")).toContain("It is up to date: nothing is to be rolled.\n");
+    expect(await output("hold", "deploy/web")).toContain("The workload is up to date. No rollout is due.\n");
   });
 
-  it("take one workload out of what its Namespace holds, by its own annotation", async () => {
-    const { said, annotation, namespace, toBe, env } = await scene();
+  it("release one workload of a held Namespace with its own annotation", async () => {
+    const { output, annotation, namespace, toBe, env } = await scene();
     expect((await runWave(["hold", `namespace/${namespace}`], env)).out).toBe(
-      `namespace/${namespace} is held, until "wave release namespace/${namespace}".\nNo workload in it is rolled, but those that have hold: "false" themselves.\n`,
+      `namespace/${namespace} held (undo: wave release namespace/${namespace})\nNo workload in the Namespace rolls, except those with the annotation wave.pusher.com/hold: "false".\n`,
     );
     await toBe("deployments/web", "held");
-    expect(await said("release", "deploy/web")).toBe(
-      `deployment/web in ${namespace} is no longer held, although its Namespace is.\nWave rolls it now.\n`,
+    expect(await output("release", "deploy/web")).toBe(
+      `deployment/web released; namespace/${namespace} stays held (undo: wave hold deployment/web -n ${namespace})\nWave rolls the workload now.\n`,
     );
     expect(await annotation("deployments/web", "hold")).toBe("false");
     expect((await runWave(["release", `ns/${namespace}`], env)).code).toBe(0);
-    await said("release", "deploy/web");
+    await output("release", "deploy/web");
     expect(await annotation("deployments/web", "hold")).toBeUndefined();
   });
 
-  it("hold what is to be rolled for a ConfigMap, several objects at once", async () => {
-    const { said, annotation, createConfigMap, toBe } = await scene();
+  it("hold rollouts for several ConfigMaps at once", async () => {
+    const { output, annotation, createConfigMap, toBe } = await scene();
     await createConfigMap("more", "1");
-    expect(await said("hold", "cm", "page", "more")).toMatch(
-      /^configmap\/page in .*\nNobody is rolled for it.*\nconfigmap\/more in /,
+    expect(await output("hold", "cm", "page", "more")).toMatch(
+      /^configmap\/page held .*\nChanges of this object start no rollout\..*\nconfigmap\/more held /,
     );
     expect(await annotation("configmaps/page", "hold")).toBe("true");
     await toBe("deployments/web", "held");
-    expect(await said("release", "cm/page")).toContain("What it held is rolled now, if it is still needed");
+    expect(await output("release", "cm/page")).toContain(
+      "Wave now rolls every workload that is due and has no other hold.",
+    );
     await toBe("deployments/web", "due");
   });
 
-  it("write as a field manager of their own, so that they are taken for no roll of Wave's", async () => {
-    const { said, read } = await scene();
-    await said("hold", "deploy/web");
+  it("write as their own field manager, because the time of the manager of Wave is the time of a rollout", async () => {
+    const { output, read } = await scene();
+    await output("hold", "deploy/web");
     const { metadata } = await read("deployments/web");
     const managers = metadata.managedFields?.map(({ manager }) => manager);
     expect(managers).toContain("wave-cli");
     expect(managers).not.toContain("wave");
   });
 
-  it("end with 1 where there is no such object, with 3 where it may not be written, in one line", async () => {
+  it("end with 1 if the object does not exist, with 3 if writing is forbidden, in one line", async () => {
     const { run, namespace } = await scene();
     expect(await run("hold", "cm/none")).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^error: there is no ConfigMap "none" in namespace "annotate-\d+" of [^\n]*\n$/),
+      err: expect.stringMatching(/^error: configmap "none" not found in namespace "annotate-\d+" [^\n]*\n$/),
     });
     sandbox.faults.add({ match: ({ method }) => method === "PATCH", action: { type: "status", status: 403 } });
     const { code, err } = await run("hold", "deploy/web");
@@ -99,44 +99,52 @@ describe("wave hold and wave release", () => {
   });
 
   it.each([
-    { args: ["hold"], says: "error: name an object, such as deployment/web\n" },
-    { args: ["hold", "pod/web"], says: 'error: Wave knows no "pod" here, only a ' },
-    { args: ["approve", "cm/page"], says: 'error: Wave knows no "cm" here, only a deployment' },
-    { args: ["release", "ns/a", "-n", "b"], says: "error: --namespace b and namespace/a are two namespaces" },
-  ])("refuse $args with 2 and one line", async ({ args, says }) => {
+    { args: ["hold"], message: "error: no object named; use KIND/NAME, for example deployment/web\n" },
+    { args: ["hold", "pod/web"], message: 'error: unsupported kind "pod"; this command accepts deployment, ' },
+    { args: ["approve", "cm/page"], message: 'error: unsupported kind "cm"; this command accepts deployment' },
+    { args: ["release", "ns/a", "-n", "b"], message: "error: -n b contradicts namespace/a; remove one of the two" },
+    {
+      args: ["hold", "-A"],
+      message: "error: wave hold does not support -A; name each object, for example: wave hold namespace/shop",
+    },
+  ])("reject $args with exit code 2 and one line", async ({ args, message }) => {
     const { code, out, err } = await runWave(args);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(says);
+    expect(err).toContain(message);
   });
 });
 
 describe("wave approve", () => {
   const annotations = { "wave.pusher.com/mode": "approve" };
 
-  it("lets the configuration go that is there now, and no other", async () => {
-    const { said, annotation, explained, editConfigMap, toBe, namespace } = await scene({ annotations });
+  it("approves the current configuration, and no later one", async () => {
+    const { output, annotation, explained, editConfigMap, toBe, namespace } = await scene({ annotations });
     const { hold, currentHash } = await explained("deployments/web");
     expect(hold?.reason).toBe("approval");
     const digits = currentHash?.slice(3);
-    expect(await said("approve", "deploy/web")).toBe(
-      `deployment/web in ${namespace}: the configuration of hash ${digits?.slice(0, 8)} is approved.\nWave rolls it now.\n`,
+    expect(await output("approve", "deploy/web")).toBe(
+      `deployment/web approved: hash ${digits?.slice(0, 8)} (undo: kubectl annotate deployment/web -n ${namespace} wave.pusher.com/approved-)\nWave rolls the workload now.\n`,
     );
     expect(await annotation("deployments/web", "approved")).toBe(digits);
     await editConfigMap("page", "2");
     await toBe("deployments/web", "held");
   });
 
-  it("writes nothing where nothing waits for it", async () => {
-    const { said, annotation, merge, roll, toBe } = await scene();
-    expect(await said("approve", "deploy/web")).toMatch(/needs no approval: its mode is not approve/);
+  it("writes nothing if nothing waits for approval", async () => {
+    const { output, annotation, merge, roll, toBe } = await scene();
+    expect(await output("approve", "deploy/web")).toMatch(
+      /unchanged: its mode is not approve, so no approval is needed/,
+    );
     await merge("deployments/web", { metadata: { annotations } });
     await roll("deployments/web");
     await toBe("deployments/web", "current");
-    expect(await said("approve", "deploy/web")).toMatch(/has nothing to approve.*\nIt is up to date/);
+    expect(await output("approve", "deploy/web")).toMatch(
+      /unchanged: nothing waits for approval\nThe workload is up to date/,
+    );
     expect(await annotation("deployments/web", "approved")).toBeUndefined();
   });
 
-  it("says how to approve where the hash cannot be told, because a Secret may not be read", async () => {
+  it("explains how to approve if the hash is unknown because a Secret is not readable", async () => {
     const { run, namespace } = await scene({ annotations, envFrom: [{ secretRef: { name: "db" } }] });
     const match = ({ path }: { readonly path: string }) => path.includes(`${namespace}/secrets`);
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
@@ -144,13 +152,13 @@ describe("wave approve", () => {
     sandbox.faults.clear();
     expect(code).toBe(3);
     expect(err).toMatch(
-      /^error: which hash to approve cannot be told: could not read Secret "db"; take its first 8 digits from the Event [^\n]*\n$/,
+      /^error: the hash to approve is unknown\. Cannot read Secret "db"\. Take its first 8 digits from the Event [^\n]*\n$/,
     );
   });
 });
 
 describe("wave resume", () => {
-  /** Three workloads of one ConfigMap; the Pods of that which goes first are never scheduled. */
+  /** Three workloads of one ConfigMap. The Pods of the canary are never scheduled. */
   async function halted() {
     const cluster = await scene({ annotations: { "wave.pusher.com/priority": "1" } });
     for (const name of ["a", "b"]) await cluster.createWorkload(`deployments/${name}`);
@@ -167,11 +175,11 @@ describe("wave resume", () => {
   }
   const timeout = "--rollout-timeout=1s";
 
-  it("of a ConfigMap goes on past what failed with it, with one workload first", async () => {
-    const { said, annotation, explained, namespace } = await halted();
-    const out = await said("resume", "cm/page", timeout);
+  it("of a ConfigMap ignores the failures and continues with one workload", async () => {
+    const { output, annotation, explained, namespace } = await halted();
+    const out = await output("resume", "cm/page", timeout);
     expect(out).toContain(
-      `configmap/page in ${namespace} is resumed: the failure of deployment/web halts nobody any more.\n`,
+      `configmap/page resumed: the failure of deployment/web no longer halts other workloads\nUndo: kubectl annotate deployment/web -n ${namespace} wave.pusher.com/resumed-\n`,
     );
     expect(await annotation("deployments/web", "resumed")).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect(await annotation("deployments/a", "resumed")).toBeUndefined();
@@ -179,19 +187,21 @@ describe("wave resume", () => {
     expect(await explained("deployments/b")).toMatchObject({ state: "held", because: "batch" });
   });
 
-  it("of a halted workload lets it go alone", async () => {
-    const { said, explained, namespace } = await halted();
-    expect(await said("resume", "deploy/b", timeout)).toBe(
-      `deployment/b in ${namespace} is resumed: it goes on, whatever failed before.\nWave rolls it now.\n`,
+  it("of a halted workload rolls only this workload", async () => {
+    const { output, explained, namespace } = await halted();
+    expect(await output("resume", "deploy/b", timeout)).toBe(
+      `deployment/b resumed: it rolls despite the failures (undo: kubectl annotate deployment/b -n ${namespace} wave.pusher.com/resumed-)\nWave rolls the workload now.\n`,
     );
     expect(await explained("deployments/a")).toMatchObject({ state: "held", because: "halted" });
   });
 
-  it("writes nothing where nothing failed", async () => {
-    const { said, run, annotation, namespace } = await scene();
-    expect(await said("resume", "deploy/web")).toContain("there is nothing to resume.\n");
-    expect(await said("resume", "cm/page")).toBe(
-      `The workload that reads configmap/page in ${namespace} has not failed: there is nothing to resume.\n`,
+  it("writes nothing if nothing failed", async () => {
+    const { output, run, annotation, namespace } = await scene();
+    expect(await output("resume", "deploy/web")).toContain(
+      "deployment/web unchanged: it has not failed and is not halted\n",
+    );
+    expect(await output("resume", "cm/page")).toBe(
+      "configmap/page unchanged: the workload that reads it has not failed\n",
     );
     expect(await annotation("deployments/web", "resumed")).toBeUndefined();
     const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/daemonsets`);
@@ -201,13 +211,13 @@ describe("wave resume", () => {
     expect(blind).toMatchObject({
       code: 3,
       err: expect.stringContaining(
-        `not all that may read configmap/page in ${namespace} could be looked at: list daemonsets`,
+        `incomplete: other workloads may read configmap/page in namespace ${namespace} and may have failed. Cause: list daemonsets`,
       ),
     });
     const { code, err } = await run("resume", "cm/other");
     expect({ code, err }).toEqual({
       code: 1,
-      err: `error: no workload that opted in reads configmap/other in ${namespace}; --namespace says where to look\n`,
+      err: `error: no workload that opted in reads configmap/other in namespace ${namespace}. Check -n and --context.\n`,
     });
   });
 });

@@ -9,3 +9,8 @@ export function errorLine(message: string): string {
 export function warningLine(message: string): string {
   return `warning: ${printable(message)}\n`;
 }
+
+/** Returns a line on standard error that explains the output. The output is complete without it. */
+export function noteLine(message: string): string {
+  return `note: ${printable(message)}\n`;
+}

@@ -7,7 +7,7 @@ afterAll(() => sandbox.close());
 const namespace = "compatibility";
 const scene = commandScene(sandbox, namespace);
 
-it("tells what a regular expression names, as it is stored now, and what SAP's annotation names", async () => {
+it("shows the stored objects that a regular expression matches, and the objects of an annotation of SAP", async () => {
   await scene.createNamespace(namespace);
   for (const name of ["app-1", "app-2", "other"]) await scene.createConfigMap(name, "1");
   await scene.createWorkload("deployments/web", {

@@ -7,15 +7,15 @@ const sandbox = await startSandbox({ controllers: false });
 const { env, explain } = explainScene(sandbox);
 
 describe("wave explain ends", () => {
-  it("with exit code 1 and one line where there is no such workload", async () => {
+  it("with exit code 1 and one line if the workload does not exist", async () => {
     const { code, out, err } = await explain("-n", "shop");
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(
-      /^error: there is no Deployment "web" in namespace "shop" of the cluster of context sandbox of \S+; --namespace and --context say where to look\n$/,
+      /^error: deployment "web" not found in namespace "shop" \(context sandbox of \S+\)\. Check -n and --context\.\n$/,
     );
   });
 
-  it("with exit code 3 and one line that names the cluster where it may not read the workload", async () => {
+  it("with exit code 3 and one line with the cluster if it may not read the workload", async () => {
     sandbox.faults.add({ match: () => true, action: { type: "status", status: 403 } });
     const { code, out, err } = await explain();
     expect({ code, out }).toEqual({ code: 3, out: "" });
@@ -24,7 +24,7 @@ describe("wave explain ends", () => {
     );
   });
 
-  it("with exit code 3 where the cluster cannot be reached, with 2 where none is configured, in one line", async () => {
+  it("with exit code 3 for an unreachable cluster and 2 without a configured cluster, in one line", async () => {
     const clusters = [{ name: "sandbox", cluster: { server: "http://127.0.0.1:1" } }];
     const KUBECONFIG = kubeconfigFile({ ...sandbox.kubeconfig(), clusters });
     const unreachable = await runWave(["explain", "deploy/web"], { KUBECONFIG });
@@ -39,18 +39,18 @@ describe("wave explain ends", () => {
     expect(nowhere).toMatchObject({
       code: 2,
       out: "",
-      err: expect.stringMatching(/^error: no cluster is configured[^\n]*\n$/),
+      err: expect.stringMatching(/^error: no cluster configured[^\n]*\n$/),
     });
   });
 
-  it.each<{ args: string[]; says: string | RegExp }>([
-    { args: [], says: "error: name a workload, such as deployment/web\n" },
-    { args: ["deploy/web", "-oxml"], says: 'error: --output: "xml" is not one of text, json, yaml\n' },
-    { args: ["deploy/web", "-n", "Shop"], says: /^error: --namespace: "Shop" is not a name of [^\n]*\n$/ },
-    { args: ["deploy/web", "--cross-namespaces=any"], says: /did you mean --cross-namespace\?\n$/ },
-  ])("with exit code 2 and one line for $args", async ({ args, says }) => {
+  it.each<{ args: string[]; message: string | RegExp }>([
+    { args: [], message: "error: no workload named; use KIND/NAME, for example deployment/web\n" },
+    { args: ["deploy/web", "-oxml"], message: 'error: invalid --output: "xml"; use one of text, json, yaml\n' },
+    { args: ["deploy/web", "-n", "Shop"], message: /^error: invalid --namespace: "Shop"; use a name of [^\n]*\n$/ },
+    { args: ["deploy/web", "--cross-namespaces=any"], message: /did you mean --cross-namespace\?\n$/ },
+  ])("with exit code 2 and one line for $args", async ({ args, message }) => {
     const { code, out, err } = await runWave(["explain", ...args], env);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toEqual(typeof says === "string" ? says : expect.stringMatching(says));
+    expect(err).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
   });
 });

@@ -20,8 +20,8 @@ async function scene(wanted: WantedWorkload = {}, ofNamespace: Readonly<Record<s
 /** A minute a week. */
 const rarely = "Mon 00:00-00:01";
 
-describe("wave explain of what is held", () => {
-  it("says what holds it, until when, and who decided it", async () => {
+describe("wave explain of a held workload", () => {
+  it("shows the hold, its end and the annotation that decides", async () => {
     const { text, explained } = await scene(
       { annotations: { "wave.pusher.com/priority": "5" } },
       { "wave.pusher.com/mode": "approve", "wave.pusher.com/priority": "1" },
@@ -43,14 +43,14 @@ describe("wave explain of what is held", () => {
       { name: "priority", value: "5", by: "workload" },
     ]);
     const lines = await text();
-    expect(lines).toMatch(/^Now +Wave holds back its first hash: approval$/m);
-    expect(lines).toMatch(/^Held +it waits for approval: /m);
-    expect(lines).toMatch(/^Policy +mode: approve \(of its Namespace\)\n +priority: 5 \(its own\)$/m);
+    expect(lines).toMatch(/^Now +Waiting for approval of hash /m);
+    expect(lines).toMatch(/^Due +No hash is recorded yet\.$/m);
+    expect(lines).toMatch(/^Policy +mode: approve \(Namespace annotation\)\n +priority: 5 \(workload annotation\)$/m);
     expect(lines).not.toMatch(/^Until /m);
     expect(lines).not.toMatch(/^If it stays /m);
   });
 
-  it("tells the end of a hold that ends by itself", async () => {
+  it("shows the end of a hold that ends without a person", async () => {
     const { text, explained } = await scene();
     const settling = ["--settle=1h", "--settle-max=1h"];
     expect((await explained("deployments/web", ...settling)).hold).toMatchObject({
@@ -60,7 +60,7 @@ describe("wave explain of what is held", () => {
     expect(await text(...settling)).toMatch(/^Until +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/m);
   });
 
-  it("decides by the flags that the Wave that runs has", async () => {
+  it("decides with the flags of the running Wave", async () => {
     const { explained } = await scene();
     const observed = await explained("deployments/web", "--observe");
     expect(observed).toMatchObject({
@@ -72,19 +72,17 @@ describe("wave explain of what is held", () => {
     ]);
   });
 
-  it("says that a rollout is stuck, and never that it is up to date", async () => {
+  it("reports a stuck rollout as failed, and not as up to date", async () => {
     const { text, explained, roll, merge } = await scene();
     await roll("deployments/web");
     expect(await explained("deployments/web")).toMatchObject({ outcome: "current", state: "rolling" });
     const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }];
     await merge("deployments/web/status", { status: { observedGeneration: 1_000, conditions } });
     expect(await explained("deployments/web")).toMatchObject({ state: "failed", because: "deadline" });
-    expect(await text()).toMatch(
-      /^Now +Wave has done its part, and Kubernetes fails: its progress deadline is exceeded/m,
-    );
+    expect(await text()).toMatch(/^Now +Rollout failed\. Progress deadline exceeded/m);
   });
 
-  it("gives Kubernetes' own reason where it cannot make Pods, in every command that tells of the workload", async () => {
+  it("shows why Kubernetes cannot create Pods, in every command", async () => {
     const { text, explained, roll, merge, run } = await scene();
     await roll("deployments/web");
     const message = 'pods "web-5d" is forbidden: exceeded quota: team, used: pods=2, limited: pods=2';
@@ -100,18 +98,18 @@ describe("wave explain of what is held", () => {
     );
     expect(await explained("deployments/web")).toMatchObject({ state: "failed", ...said });
     expect(await text()).toContain(`\nKubernetes   FailedCreate: ${message}\n`);
-    expect((await run("list")).out).toMatch(/^deployment\/web +failed +FailedCreate +/m);
-    expect((await run("list", "-o", "wide")).out).toContain(`; FailedCreate: ${message}\n`);
-    expect((await run("wait", "deploy/web")).err).toContain(`; FailedCreate: ${message}\n`);
+    expect((await run("list")).out).toMatch(/^deployment\/web +failed +\S+ +FailedCreate +/m);
+    expect((await run("list", "-o", "wide")).out).toContain(` FailedCreate: ${message}.`);
+    expect((await run("wait", "deploy/web")).err).toContain(` FailedCreate: ${message}.`);
     const { findings } = JSON.parse((await run("doctor", "-o", "json")).out);
-    expect(findings).toContainEqual(expect.objectContaining({ what: expect.stringMatching(/; FailedCreate: pods /) }));
+    expect(findings).toContainEqual(expect.objectContaining({ what: expect.stringMatching(/FailedCreate: pods /) }));
     await status({ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" });
     expect(await explained("deployments/web")).toMatchObject({ because: "deadline", kubernetes: { message: "late" } });
     await status({ type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message: "too long" });
     expect(await explained("deployments/web")).toMatchObject({ state: "rolling", because: "ReplicaSetCreateError" });
   });
 
-  it("takes it from Events for kinds that have no conditions, and from none that came before the roll", async () => {
+  it("reads Events for kinds without conditions, and ignores Events from before the rollout", async () => {
     const { createWorkload, merge, roll, read, explained, run, namespace } = await scene();
     await createWorkload("statefulsets/db");
     await roll("statefulsets/db");
@@ -139,10 +137,10 @@ describe("wave explain of what is held", () => {
     await refused("now", "exceeded quota: team.", Date.now() + 1_000);
     const kubernetes = { reason: "FailedCreate", message: "exceeded quota: team" };
     expect(await explained("statefulsets/db")).toMatchObject({ because: "FailedCreate", kubernetes });
-    expect((await run("list")).out).toMatch(/^statefulset\/db +rolling +FailedCreate /m);
+    expect((await run("list")).out).toMatch(/^statefulset\/db +rolling +\S+ +FailedCreate /m);
     const { findings } = JSON.parse((await run("doctor", "-o", "json")).out);
     expect(findings).toContainEqual(
-      expect.objectContaining({ severity: "warning", what: expect.stringMatching(/; FailedCreate: exceeded quota/) }),
+      expect.objectContaining({ severity: "warning", what: expect.stringMatching(/FailedCreate: exceeded quota/) }),
     );
     const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/events`);
     const end = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
@@ -152,21 +150,21 @@ describe("wave explain of what is held", () => {
     expect(await explained("statefulsets/db")).toMatchObject({ kubernetes: null });
   });
 
-  it("names whom it waits for, and what failed before it", async () => {
+  it("names the workloads that roll first, and those that failed", async () => {
     const { text, createWorkload, merge, roll } = await scene();
     await createWorkload("deployments/canary", { annotations: { "wave.pusher.com/priority": "1" } });
     await roll("deployments/canary");
     const pods = { observedGeneration: 1_000, replicas: 2, updatedReplicas: 2, availableReplicas: 1 };
     for (const name of ["web", "canary"]) await merge(`deployments/${name}/status`, { status: pods });
-    expect(await text()).toMatch(/^Note\n {2}ConfigMap "page" is being rolled out in deployment\/canary$/m);
+    expect(await text()).toMatch(/^Notes:\n {2}ConfigMap "page" is rolling out in deployment\/canary\.$/m);
     const conditions = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" }];
     await merge("deployments/canary/status", { status: { conditions } });
     const halted = await text();
-    expect(halted).toMatch(/^Now +Wave holds back its first hash: halted$/m);
-    expect(halted).toMatch(/^ {2}ConfigMap "page" failed in deployment\/canary$/m);
+    expect(halted).toMatch(/^Now +Rollout halted: /m);
+    expect(halted).toMatch(/^ {2}ConfigMap "page" failed in deployment\/canary\.$/m);
   });
 
-  it("goes on without what a Namespace decides where it may not be read, and says so", async () => {
+  it("continues without a Namespace that it cannot read, and reports this", async () => {
     const { run, namespace } = await scene({}, { "wave.pusher.com/hold": "true" });
     const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
@@ -174,12 +172,10 @@ describe("wave explain of what is held", () => {
     sandbox.faults.clear();
     const { state, notes } = JSON.parse(out);
     expect({ code, state }).toEqual({ code: 3, state: "due" });
-    expect(notes.at(-1)).toMatch(
-      /^what Namespaces decide is not known here and may hold it or opt others in: get namespaces\/.* 403/,
-    );
+    expect(notes.at(-1)).toMatch(/^Namespace annotations are unknown and .*: get namespaces\/.* 403/);
   });
 
-  it("goes on without the others that the same change concerns where they may not be listed, and says so", async () => {
+  it("continues without the other workloads of the batch if it cannot list them, and reports this", async () => {
     const { run, merge, namespace } = await scene();
     const pods = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
     await merge("deployments/web/status", { status: { observedGeneration: 1_000, ...pods } });
@@ -190,12 +186,10 @@ describe("wave explain of what is held", () => {
     sandbox.faults.clear();
     const { state, notes } = JSON.parse(out);
     expect({ code, state }).toEqual({ code: 3, state: "due" });
-    expect(notes.at(-1)).toMatch(
-      /^others that the same change concerns are not known here and may go first: list .* 403/,
-    );
+    expect(notes.at(-1)).toMatch(/^Other workloads of the batch are unknown and may roll first: list .* 403/);
   });
 
-  it("says of Pods that may not be listed that they are not known, and not that all is well", async () => {
+  it("reports Pods that it cannot list as unknown, and not as up to date", async () => {
     const { explained, text, roll, merge, namespace } = await scene({ spec: { replicas: 0 } });
     await roll("deployments/web");
     await merge("deployments/web/status", { status: { observedGeneration: 1_000 } });
@@ -205,6 +199,6 @@ describe("wave explain of what is held", () => {
     expect(await explained("deployments/web")).toMatchObject({ state: "unknown", because: "pods", pods: null });
     const lines = await text();
     sandbox.faults.clear();
-    expect(lines).toMatch(/^Now +Wave does nothing: its hash is up to date; its Pods could not be read: list pods /m);
+    expect(lines).toMatch(/^Now +The hash is current\. Cannot read the Pods: list pods /m);
   });
 });

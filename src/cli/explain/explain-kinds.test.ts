@@ -7,7 +7,7 @@ import { unpaced } from "../../domain/policy/pacing-flags.ts";
 import { explainWorkload } from "../cluster/explanation.ts";
 import { renderExplanation } from "./explain-text.ts";
 
-/** What is said of an object of a kind that reads the ConfigMap `page` and has this hash in its pod template, or none. */
+/** Explains an object of a kind that reads the ConfigMap `page` and has this hash in its pod template, or no hash. */
 function explained(kind: string, recorded: string | undefined, status: object = {}) {
   const wanted = parseRequestedKind(kind) as RequestedKind;
   const row = requestedKindRow(wanted, { apiVersion: "batch/v1", kind: "Any" });
@@ -33,21 +33,19 @@ function explained(kind: string, recorded: string | undefined, status: object = 
 
 const other = `v2:${"0".repeat(64)}`;
 
-it("a CronJob is run once for a change and not for its first hash, and its Pods, which end, are not counted", () => {
-  expect(explained("cronjobs.batch", undefined).text).toMatch(
-    /^Now +Wave records the hash of its configuration, and runs nothing$/m,
-  );
+it("runs a CronJob once for a change, not for its first hash, and shows no Pods", () => {
+  expect(explained("cronjobs.batch", undefined).text).toMatch(/^Now +Wave records the first hash\. Nothing runs\.$/m);
   const due = explained("cronjobs.batch", other);
-  expect(due.text).toMatch(/^Now +Wave rolls it out: it is run once, beside its schedule$/m);
-  expect(due).toMatchObject({ rolledBy: "run", pods: null });
+  expect(due.text).toMatch(/^Now +Wave rolls this workload\. The job runs once, in addition to its schedule\.$/m);
+  expect(due).toMatchObject({ strategy: "run", pods: null });
   const current = explained("cronjobs.batch", due.currentHash ?? "");
   expect(current).toMatchObject({ state: "current", pods: null });
   expect(current.text).not.toMatch(/^Pods/m);
 });
 
-it("a Job is made again for a change, and one that has ended is current", () => {
+it("recreates a Job for a change, and reports a completed Job as current", () => {
   const due = explained("jobs.batch", other);
-  expect(due.text).toMatch(/^Now +Wave rolls it out: it is made again, with the same name$/m);
+  expect(due.text).toMatch(/^Now +Wave rolls this workload\. Wave recreates the object with the same name\.$/m);
   const conditions = [{ type: "Complete", status: "True" }];
   expect(explained("jobs.batch", due.currentHash ?? "", { conditions })).toMatchObject({
     state: "current",

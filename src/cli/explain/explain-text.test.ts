@@ -46,7 +46,7 @@ function explained(wanted: WorkloadFixture, read: Readonly<Record<string, ReadCo
   });
 }
 
-/** Under every dialect, of what their annotations alone ask for. */
+/** Returns an explanation with the annotations of all controllers. */
 function explainedForeign(wanted: WorkloadFixture) {
   return explainWorkload({
     found: { object: peerObject(wanted), workload: peerWorkload(wanted) },
@@ -66,7 +66,7 @@ function rendered(...asked: Parameters<typeof explained>): string {
   return renderExplanation(explained(...asked));
 }
 
-it("is in lines of the terminal's width, each below its own, but for tables and what is copied", () => {
+it("wraps sentences at the width of the terminal, but no tables and no commands to copy", () => {
   const explanation = explained({
     annotations: {},
     pod: { containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }] }] },
@@ -79,7 +79,7 @@ it("is in lines of the terminal's width, each below its own, but for tables and 
   expect(narrow.filter(isLong)).toEqual(whole.filter(isCopied));
   const begin = narrow.findIndex((text) => text.startsWith("Why"));
   expect(narrow.slice(begin, begin + 3)).toEqual([
-    "Why          because of words because of words because of",
+    "Why          Because of words because of words because of",
     "             words because of words because of words because",
     "             of words because of words because of words",
   ]);
@@ -94,7 +94,7 @@ const schedulingHeld: WorkloadFixture = {
 };
 
 describe("the text of an explanation", () => {
-  it("tells by which annotation of which compatibility each reference counts, where one is not Wave's", () => {
+  it("shows which annotation of which controller leads to each reference", () => {
     const { pod } = schedulingHeld;
     const containers = pod?.containers ?? [];
     const annotations = {
@@ -118,7 +118,7 @@ describe("the text of an explanation", () => {
     expect(renderExplanation(own)).not.toContain("TRACKED BY");
   });
 
-  it("tells of a flag by which a reference counts, and of none where it does not", () => {
+  it("shows the flag that leads to a reference, and no flag if the reference is not tracked", () => {
     const { pod } = schedulingHeld;
     const wanted = { pod: { containers: pod?.containers ?? [] } };
     expect(explainedForeign(wanted)).toMatchObject({ compatibility: [], references: [{ trackedBy: [] }] });
@@ -131,62 +131,65 @@ describe("the text of an explanation", () => {
     ]);
   });
 
-  it("tells of a scheduling hold that stays closed while something is missing", () => {
+  it("reports a scheduling hold that is closed while something is missing", () => {
     const text = rendered(schedulingHeld, { "ConfigMap/default/page": { state: "absent" } });
-    expect(text).toContain("\nNow          Wave waits: its new Pods stay pending until nothing is missing\n");
-    expect(text).toContain("\nNote\n  the scheduling hold is closed: its new Pods stay pending\n");
+    expect(text).toContain("\nNow          Waiting. New Pods stay pending until nothing is missing.\n");
+    expect(text).toContain("\nNotes:\n  The scheduling hold is closed. New Pods stay pending.\n");
   });
 
-  it("tells that a scheduling hold is opened, once nothing is missing or scheduling holds are off", () => {
+  it("reports that the scheduling hold opens when nothing is missing, or when scheduling holds are off", () => {
     expect(rendered(schedulingHeld, { "ConfigMap/default/page": page })).toContain(
-      "\nNow          Wave records the hash of its configuration and lets its Pods be scheduled\n",
+      "\nNow          Wave records the first hash and schedules the pending Pods.\n",
     );
     expect(rendered(schedulingHeld, { "ConfigMap/default/page": { state: "absent" } }, false)).toContain(
-      "\nNow          Wave lets its Pods be scheduled again, and rolls out nothing\n",
+      "\nNow          Wave schedules the pending Pods again, without a rollout.\n",
     );
   });
 
-  it("says of a workload that reads nothing that it reads nothing", () => {
+  it("reports a workload without references", () => {
     const text = rendered({});
-    expect(text).toContain("\nWhy          reads no configuration\n");
-    expect(text).toContain("\nIt refers to no ConfigMap or Secret.\n");
+    expect(text).toContain("\nWhy          The workload reads no configuration.\n");
+    expect(text).toContain("\nReferences: no ConfigMap or Secret.\n");
   });
 
   it.each<{ wanted: WorkloadFixture; note: string }>([
-    { wanted: { spec: { paused: true } }, note: "it is paused: Kubernetes replaces its Pods when it is resumed" },
+    {
+      wanted: { spec: { paused: true } },
+      note: "The workload is paused. Kubernetes replaces the Pods after it is resumed.",
+    },
     {
       wanted: { spec: { replicas: 0 } },
-      note: "it is scaled to zero: there are no Pods to replace until it is scaled up",
+      note: "The workload is scaled to zero. There are no Pods to replace.",
     },
     {
       wanted: { kind: "StatefulSet", spec: { updateStrategy: { type: "OnDelete" } } },
-      note: "its update strategy is OnDelete: Kubernetes replaces a Pod when it is deleted",
+      note: "The update strategy is OnDelete. Kubernetes replaces a Pod after you delete it.",
     },
     {
       wanted: { kind: "StatefulSet", spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } },
-      note: "its partition is 2: Kubernetes does not replace the Pods of lower ordinal",
+      note: "The partition is 2. Kubernetes does not replace Pods with a lower ordinal.",
     },
   ])("notes that $note", ({ wanted, note }) => {
-    expect(rendered(wanted)).toContain(`\nNote\n  ${note}\n`);
+    expect(rendered(wanted)).toContain(`\nNotes:\n  ${note}\n`);
   });
 
-  it("names a few of many keys, and how many more there are", () => {
+  it("names the first of many keys and the number of the others", () => {
     const items = ["a", "b", "c", "d", "e", "f"].map((key) => ({ key, path: key }));
     const text = rendered(
       { pod: { volumes: [{ name: "page", configMap: { name: "page", items } }] } },
       { "ConfigMap/default/page": page },
     );
-    expect(text).toMatch(/^ConfigMap page {2}lacks b,c,d,e \+1 {2}a,b,c,d \+2 {2}files {2}required/m);
+    expect(text).toMatch(/^ConfigMap page {2}lacks b,c,d,e \+1 {2}a,b,c,d \+2 {2}files {4}required/m);
   });
 
-  it("holds no character that a terminal obeys, though a pod spec may name an object by any", () => {
+  it("escapes control characters in the name of an object", () => {
     const name = "\u001b[2Jgone\u202e\n\u0085";
     const text = rendered({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
     expect(text).toContain("Secret \\u{1b}[2Jgone\\u{202e}\\u{a}\\u{85}  absent");
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
-  it("holds none as JSON either, and is the same when it is read", () => {
+  it("escapes control characters in JSON, which a program reads unchanged", () => {
     const name = "\u001b[2Jgone\u202e\n\u0085\u007f\u{e0041}";
     const explanation = explained({ pod: { volumes: [{ name: "v", secret: { secretName: name } }] } });
     const json = printableJson(explanation);
@@ -195,7 +198,7 @@ describe("the text of an explanation", () => {
   });
 });
 
-describe("a workload beyond a budget", () => {
+describe("a workload over a limit", () => {
   const env = Array.from({ length: 6000 }, (_, i) => ({
     name: `V${i}`,
     valueFrom: { configMapKeyRef: { name: "page", key: `k${i}` } },
@@ -203,17 +206,17 @@ describe("a workload beyond a budget", () => {
   const pod = { containers: [{ name: "web", env }] };
 
   it.each([
-    ["that has opted in", {}, /^Now +Wave leaves it alone: it is too large.*\nWhy +has 6,000 places .*, 1,000 more/m],
-    ["that has not", { "wave.pusher.com/update-on-config-change": "false" }, /^Now +Wave leaves it alone$/m],
-  ])("%s is told without a list of what it names", (_, annotations, text) => {
+    ["that has opted in", {}, /^Now +Over a limit\. .*\nWhy +.*6,000 places /m],
+    ["that has not", { "wave.pusher.com/update-on-config-change": "false" }, /^Now +Wave ignores this workload\.$/m],
+  ])("%s is explained without its references", (_, annotations, text) => {
     const out = rendered({ pod, annotations });
     expect(out).toMatch(text);
-    // Once, whether it is why or beside why.
-    expect(out).toMatch(/\nIt is too large to be listed[.:]/);
+    // Once: in the reason, or beside the table.
+    expect(out).toMatch(/\nReferences are not listed: too many\./);
     expect(
       out
         .split("\n\n")
-        .slice(0, 3)
+        .filter((block) => !block.startsWith("Warnings"))
         .join()
         .match(/6,000 places/g),
     ).toHaveLength(1);

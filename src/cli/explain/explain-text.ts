@@ -73,8 +73,7 @@ function summary(explanation: Explanation): readonly Line[] {
   const rows: [string, string][] = [
     ["State", because === null || state === "due" ? state : `${state} (${because})`],
     ["Now", headline(explanation)],
-    ["Why", sentences(reason)],
-    ...(hold === null ? [] : [["Hold", sentences(hold.message)] as [string, string]]),
+    [hold === null ? "Why" : "Due", sentences(reason)],
     ...(hold === null || hold.until === null ? [] : [["Until", hold.until] as [string, string]]),
     ...podsRow(explanation),
     ...(kubernetes === null ? [] : [["Kubernetes", describeKubernetesReason(kubernetes)] as [string, string]]),

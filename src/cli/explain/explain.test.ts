@@ -8,7 +8,7 @@ const sandbox = await startSandbox({ controllers: false });
 const { cluster, explain, explainJson } = explainScene(sandbox);
 
 describe("wave explain", () => {
-  it("shows a workload without a hash, what it reads, and what Wave does", async () => {
+  it("shows the state, the next step and the references of a workload without a hash", async () => {
     await cluster.createConfigMap("page", { "index.html": "hello" });
     await cluster.createSecret({ password: "hunter2" });
     await cluster.createWeb();
@@ -18,23 +18,24 @@ describe("wave explain", () => {
       [
         "Deployment default/web",
         "",
-        "Now          Wave records the hash of its configuration, which replaces its Pods once",
-        "Why          no hash is recorded yet",
-        "Pods         there are no Pods",
+        "State        due",
+        "Now          Wave records the first hash. Kubernetes replaces the Pods once.",
+        "Why          No hash is recorded yet.",
+        "Pods         There are no Pods.",
+        "Next step    Wait some seconds. If the state stays due, Wave is down or lacks permission: run wave doctor.",
         "Recorded     no hash",
         "Current      v2:<hash>",
-        "If it stays  Wave does not run or may not write it: see its log and the Events of this workload",
         "",
-        "READS           STATE    KEYS          AS     NEEDED    THROUGH",
-        "Secret db       present  password      env    required  spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef",
-        "ConfigMap page  present  (the object)  -      required  spec.template.spec.volumes[0].configMap",
-        "ConfigMap page  present  index.html    files  optional  spec.template.spec.volumes[0].configMap",
+        "OBJECT          STATE    KEYS        READ AS    NEEDED    FIELD",
+        "Secret db       present  password    env        required  spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef",
+        "ConfigMap page  present  -           existence  required  spec.template.spec.volumes[0].configMap",
+        "ConfigMap page  present  index.html  files      optional  spec.template.spec.volumes[0].configMap",
         "",
       ].join("\n"),
     );
   });
 
-  it("says the same in JSON", async () => {
+  it("prints the same as JSON", async () => {
     await cluster.createConfigMap("page", { unread: "hello" });
     await cluster.createSecret({ password: "hunter2" });
     await cluster.createWeb(undefined, { paused: true });
@@ -49,7 +50,7 @@ describe("wave explain", () => {
       version: 1,
       workload: { kind: "Deployment", namespace: "default", name: "web" },
       optIn: "in",
-      rolledBy: "template",
+      strategy: "template",
       compatibility: ["wave"],
       state: "due",
       because: "firstHash",
@@ -94,29 +95,29 @@ describe("wave explain", () => {
       missing: [],
       unread: [],
       warnings: [],
-      notes: ["it is paused: Kubernetes replaces its Pods when it is resumed"],
+      notes: ["The workload is paused. Kubernetes replaces the Pods after it is resumed."],
     });
   });
 
-  it("finds a workload up to date once its hash is recorded, and out of date once a key that it reads is edited", async () => {
+  it("reports a recorded hash as current, and as outdated after an edit of a tracked key", async () => {
     await cluster.createConfigMap("page", { "index.html": "hello", unread: "1" });
     await cluster.createSecret({ password: "hunter2" });
     await cluster.createWeb();
     const { currentHash } = await explainJson();
     await cluster.recordHash(currentHash);
-    expect((await explain()).out).toContain("\nNow          Wave does nothing: it is up to date\n");
+    expect((await explain()).out).toContain("\nNow          Nothing to do. The workload is up to date.\n");
     await cluster.call("PATCH", inDefault("configmaps/page"), { data: { unread: "2" } });
     expect(await explainJson()).toMatchObject({ outcome: "current", currentHash, recordedHash: currentHash });
     await cluster.call("PATCH", inDefault("configmaps/page"), { data: { "index.html": "bye" } });
     expect((await explain()).out).toContain(
-      "\nNow          Wave rolls it out: its Pods are replaced\nWhy          its configuration is not what its hash was made from\n",
+      "\nNow          Wave rolls this workload. Kubernetes replaces the Pods.\nWhy          The configuration differs from the recorded hash.\n",
     );
     const changed = await explainJson();
     expect(changed).toMatchObject({ outcome: "roll", recordedHash: currentHash });
     expect(changed.currentHash).not.toBe(currentHash);
   });
 
-  it("names what is missing, object and key", async () => {
+  it("names each missing object and key", async () => {
     await cluster.createSecret({ user: "root" });
     await cluster.createWeb();
     const { code, out } = await explain();
@@ -125,19 +126,21 @@ describe("wave explain", () => {
       [
         "Deployment default/web",
         "",
-        "Now          Wave waits: it keeps the Pods that it has until nothing is missing",
-        'Why          waiting for ConfigMap "page" and Secret "db" (key "password")',
+        "State        waiting (missing)",
+        "Now          Waiting. Running Pods are not changed.",
+        'Why          Waiting for ConfigMap "page" and Secret "db" (key "password").',
+        "Next step    Create the missing object or key.",
         "Recorded     no hash",
-        "Current      none while something is missing",
+        "Current      no hash while something is missing",
         "",
-        "READS           STATE           KEYS          AS     NEEDED    THROUGH",
-        "Secret db       lacks password  password      env    required  spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef",
-        "ConfigMap page  absent          (the object)  -      required  spec.template.spec.volumes[0].configMap",
-        "ConfigMap page  absent          index.html    files  optional  spec.template.spec.volumes[0].configMap",
-        "",
-        "Missing",
+        "Missing:",
         '  ConfigMap "page"',
         '  Secret "db", key "password"',
+        "",
+        "OBJECT          STATE           KEYS        READ AS    NEEDED    FIELD",
+        "Secret db       lacks password  password    env        required  spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef",
+        "ConfigMap page  absent          -           existence  required  spec.template.spec.volumes[0].configMap",
+        "ConfigMap page  absent          index.html  files      optional  spec.template.spec.volumes[0].configMap",
         "",
       ].join("\n"),
     );
@@ -151,11 +154,11 @@ describe("wave explain", () => {
     });
   });
 
-  it("shows what a workload reads that has not opted in, and how to opt it in", async () => {
+  it("shows the references of a workload that has not opted in, and the command to opt in", async () => {
     await cluster.createConfigMap("page", { "index.html": "hello" });
     await cluster.createWeb({});
     const { out } = await explain();
-    expect(out).toContain("Now          Wave leaves it alone\nWhy          has not opted in\n");
+    expect(out).toContain("Now          Wave ignores this workload.\nWhy          The workload has not opted in.\n");
     expect(out).toContain(
       "To opt in    kubectl -n default annotate deployment/web wave.pusher.com/update-on-config-change=true --overwrite\n",
     );
@@ -163,12 +166,12 @@ describe("wave explain", () => {
     expect(out).toMatch(/^Secret db {7}absent {3}password/m);
   });
 
-  it("tells what to write where the opt-in is not understood", async () => {
+  it("warns about an invalid opt-in annotation, with the values to write", async () => {
     await cluster.createWeb({ [updateOnConfigChange]: "yes" });
     const explanation = await explainJson();
     expect(explanation).toMatchObject({ optIn: "unclear", outcome: "ignore", currentHash: null });
     expect(explanation.warnings).toEqual([
-      { reason: "InvalidAnnotation", message: expect.stringContaining('write "true" to opt in') },
+      { reason: "InvalidAnnotation", message: expect.stringContaining('Write "true" to opt in') },
     ]);
   });
 });

@@ -4,8 +4,8 @@ import { sentences } from "../cluster/sentences.ts";
 
 /** Returns one line that says what Wave does with a workload now. */
 export function headline(explanation: Explanation): string {
-  const { outcome, schedulingHold, hold, due, rolledBy } = explanation;
-  const { texts } = rolloutStrategies[rolledBy];
+  const { outcome, schedulingHold, hold, strategy } = explanation;
+  const { texts } = rolloutStrategies[strategy];
   switch (outcome) {
     case "ignore":
       return "Wave ignores this workload.";
@@ -14,11 +14,11 @@ export function headline(explanation: Explanation): string {
     case "firstHash":
       return schedulingHold === "closed"
         ? "Wave records the first hash and schedules the pending Pods."
-        : `Wave records the first hash, ${texts.firstHash}.`;
+        : `Wave records the first hash. ${texts.firstHash}`;
     case "recorded":
       return "Wave records the current configuration without a restart.";
     case "roll":
-      return `Wave rolls this workload: ${texts.rollout}.`;
+      return `Wave rolls this workload. ${texts.rollout}`;
     case "waiting":
       return schedulingHold === "closed"
         ? "Waiting. New Pods stay pending until nothing is missing."
@@ -26,7 +26,7 @@ export function headline(explanation: Explanation): string {
     case "overLimit":
       return "Over a limit. Wave does not roll this workload; running Pods are not changed.";
     case "held":
-      return `${due === "firstHash" ? "First hash" : "Rollout"} held: ${hold?.reason}.`;
+      return sentences(hold?.message ?? "Held");
     case "cleanUp":
       return "Wave schedules the pending Pods again, without a rollout.";
     case "unknown":

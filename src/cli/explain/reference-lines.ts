@@ -1,5 +1,6 @@
 import type { ExplainedReference } from "../cluster/explained-reference.ts";
 import type { Explanation } from "../cluster/explanation.ts";
+import { sentences } from "../cluster/sentences.ts";
 import { tableLines } from "../output/table.ts";
 
 /** The number of keys in one cell of the table. JSON has all keys. */
@@ -8,7 +9,7 @@ const shownKeys = 4;
 /** Returns the references of a workload as a table, or why there is no table. The lines are not wrapped. */
 export function referenceLines({ workload, outcome, references, limitExceeded }: Explanation): readonly string[] {
   if (limitExceeded !== null && outcome === "overLimit") return ["References are not listed: too many."];
-  if (limitExceeded !== null) return [`References are not listed: too many. ${limitExceeded}.`];
+  if (limitExceeded !== null) return [sentences("References are not listed: too many", limitExceeded)];
   return references.length === 0 ? ["References: no ConfigMap or Secret."] : table(references, workload.namespace);
 }
 

@@ -15,7 +15,7 @@ export const listFlags = {
     group,
     of: workloadStateNames,
     placeholder: "STATE,...",
-    help: "Only these states. List of states: wave help states",
+    help: "Only these states, see wave help states.",
   }),
   selector: text({
     group,

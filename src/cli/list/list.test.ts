@@ -10,7 +10,7 @@ const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
 
 let scenes = 0;
-/** A namespace of a test's own. */
+/** A namespace for one test. */
 async function scene(annotations: Readonly<Record<string, string>> = {}) {
   const namespace = `list-${++scenes}`;
   const cluster = commandScene(sandbox, namespace);
@@ -23,7 +23,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
   return { ...cluster, namespace, listed };
 }
 
-/** Columns of a table, without the times. */
+/** The first columns of a table, without the times. */
 function cells(out: string): readonly (readonly string[])[] {
   return out
     .trim()
@@ -32,7 +32,7 @@ function cells(out: string): readonly (readonly string[])[] {
 }
 
 describe("wave list", () => {
-  it("shows every workload that opted in as kubectl get would, with where it stands and how many Pods are current", async () => {
+  it("shows every workload that opted in, with its state, up-to-date Pods and reason", async () => {
     const { run, createConfigMap, editConfigMap, createWorkload, merge, roll, toBe } = await scene();
     await createConfigMap("page", "1");
     await createConfigMap("other", "1");
@@ -55,23 +55,23 @@ describe("wave list", () => {
     const { code, out, err } = await run("list", "--max-concurrent-rollouts=0");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(cells(out)).toEqual([
-      ["NAME", "STATE", "REASON", "PODS"],
-      ["daemonset/due", "due", "firstHash", "0/1"],
-      ["deployment/current", "current", "-", "2/2"],
-      ["deployment/held", "held", "hold", "0/2"],
-      ["deployment/unclear", "ignored", "unclear", "-"],
-      ["deployment/waiting", "waiting", "missing", "-"],
-      ["statefulset/behind", "behind", "OnDelete", "0/2"],
+      ["NAME", "STATE", "UP-TO-DATE", "REASON"],
+      ["daemonset/due", "due", "0/1", "firstHash"],
+      ["deployment/current", "current", "2/2", "-"],
+      ["deployment/held", "held", "0/2", "hold"],
+      ["deployment/unclear", "ignored", "-", "unclear"],
+      ["deployment/waiting", "waiting", "-", "missing"],
+      ["statefulset/behind", "behind", "0/2", "OnDelete"],
     ]);
     await merge("deployments/current", { spec: { paused: true } });
     await editConfigMap("page", "2");
     await roll("deployments/current");
     const paused = await run("list", "--state=behind", "-o", "wide");
-    expect(paused.out).toContain("0 of 2 Pods run with the current configuration, because it is paused");
+    expect(paused.out).toContain("0 of 2 Pods run with the current configuration. The workload is paused.");
     expect(cells(paused.out).map(([name]) => name)).toEqual(["NAME", "deployment/current", "statefulset/behind"]);
   });
 
-  it("says since when what a workload reads is not shown by its Pods, whoever held or labelled it since", async () => {
+  it("shows the time of the last change, which a hold or a label does not reset", async () => {
     const { run, listed, createConfigMap, createWorkload, editConfigMap, merge, roll, toBe } = await scene();
     await createConfigMap("page", "1");
     await createWorkload("deployments/web");
@@ -85,16 +85,16 @@ describe("wave list", () => {
     expect((await run("hold", "cm/page")).code).toBe(0);
     await merge("configmaps/page", { metadata: { labels: { a: "b" } } }, "kubectl-label");
     expect(await listed()).toMatchObject([{ state: "held", because: "hold", since: editedAt }]);
-    expect((await run("list")).out).toMatch(/^deployment\/web +held +hold +0\/2 +60m$/m);
+    expect((await run("list")).out).toMatch(/^deployment\/web +held +0\/2 +hold +60m$/m);
   });
 
-  it("picks by label and by state, and says the same in JSON and YAML", async () => {
+  it("selects by label and by state, and prints the same as JSON and YAML", async () => {
     const { run, listed, createConfigMap, createWorkload, namespace } = await scene();
     await createConfigMap("page", "1");
     await createWorkload("deployments/web", { labels: { tier: "front" } });
     await createWorkload("deployments/api", { labels: { tier: "back" } });
     await createWorkload("deployments/db", { envFrom: [{ secretRef: { name: "db" } }] });
-    // Pods come meanwhile, so the first answers may be of two moments.
+    // Pods are created meanwhile, so the first two answers may differ.
     await eventually(async () => {
       const front = await listed("-l", "tier=front");
       expect(front).toMatchObject([{ kind: "Deployment", namespace, name: "web", pods: { current: 0 } }]);
@@ -105,11 +105,11 @@ describe("wave list", () => {
     expect(none).toEqual({
       code: 0,
       out: "",
-      err: `No workload that opted in and matches was found in namespace "${namespace}".\n`,
+      err: `No matching workloads found in namespace ${namespace}.\n`,
     });
   });
 
-  it("tells who waits for others that the same change concerns, by the wave that Wave would make of them", async () => {
+  it("shows which workloads wait for the canary of the same change", async () => {
     const { listed, createConfigMap, createWorkload } = await scene();
     await createConfigMap("page", "1");
     for (const name of ["c", "a", "b"]) await createWorkload(`deployments/${name}`, { labels: { app: name } });
@@ -117,22 +117,22 @@ describe("wave list", () => {
     await createWorkload("deployments/alone", { annotations: { "wave.pusher.com/batches": "off" } });
     const states = (each: readonly ListedWorkload[]) =>
       each.map(({ name, state, because }) => `${name} ${state} ${because}`);
-    // As long as their first Pods are being made, nobody waits.
+    // No workload waits while the first Pods are being created.
     await eventually(async () =>
       expect(states(await listed())).toEqual([
-        "a held wave",
-        "alone due baseline",
-        "b held wave",
-        "c held wave",
-        "canary due baseline",
+        "a held batch",
+        "alone due firstHash",
+        "b held batch",
+        "c held batch",
+        "canary due firstHash",
       ]),
     );
-    expect(states(await listed("-l", "app=a"))).toEqual(["a held wave"]);
-    expect(states(await listed("--canary-size=2"))).toContain("a due baseline");
-    expect(states(await listed("--max-concurrent-rollouts=0"))).not.toContain("a held wave");
+    expect(states(await listed("-l", "app=a"))).toEqual(["a held batch"]);
+    expect(states(await listed("--canary-size=2"))).toContain("a due firstHash");
+    expect(states(await listed("--max-concurrent-rollouts=0"))).not.toContain("a held batch");
   });
 
-  it("counts what a Namespace decides, and opts in by it", async () => {
+  it("applies the annotations of a Namespace, including the opt-in", async () => {
     const { listed, createConfigMap, createWorkload } = await scene({
       "wave.pusher.com/update-on-config-change": "true",
       "wave.pusher.com/hold": "true",
@@ -147,7 +147,7 @@ describe("wave list", () => {
     ]);
   });
 
-  it("goes on past Secrets that may not be read: those that hang on them are unknown, with why", async () => {
+  it("reports workloads with unreadable Secrets as unknown, and lists the others", async () => {
     const { run, createConfigMap, createWorkload, namespace } = await scene();
     await createConfigMap("page", "1");
     await createWorkload("deployments/web");
@@ -158,7 +158,7 @@ describe("wave list", () => {
     const failed = await run("list", "--state=failed");
     sandbox.faults.clear();
     expect(JSON.parse(all.out).items).toMatchObject([
-      { name: "db", state: "unknown", because: "forbidden", message: 'could not read Secret "db"' },
+      { name: "db", state: "unknown", because: "forbidden", message: 'Cannot read Secret "db".' },
       { name: "web", state: "due" },
     ]);
     expect([all.code, failed.code]).toEqual([3, 3]);
@@ -171,28 +171,28 @@ describe("wave list", () => {
     expect(err).toMatch(/^warning: list daemonsets in list-\d+: 403 Forbidden[^\n]*\n$/);
   });
 
-  it("does not say that nobody opted in where a Namespace that may opt them in cannot be read", async () => {
+  it("does not report an empty list if it cannot read the Namespace", async () => {
     const { run, namespace } = await scene();
     const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}`;
     sandbox.faults.add({ match, action: { type: "status", status: 403 } });
     const { code, out, err } = await run("list");
     sandbox.faults.clear();
     expect({ code, out }).toEqual({ code: 3, out: "" });
-    expect(err).toMatch(/^warning: what Namespaces decide is not known here [^\n]*\n$/);
+    expect(err).toMatch(/^warning: Namespace annotations are unknown [^\n]*\n$/);
   });
 
-  it("colours the states for a terminal, and nothing for a program", async () => {
+  it("colors the states on a terminal only", async () => {
     const { createConfigMap, createWorkload, env, namespace } = await scene();
     await createConfigMap("page", "1");
     await createWorkload("deployments/web");
     const inTerminal = (output: string, variables = {}) =>
       runWave(["list", "-n", namespace, output], { ...env, ...variables }, { outputToTerminal: true });
-    expect((await inTerminal("-otable")).out).toContain("\u001b[36mdue\u001b[0m");
+    expect((await inTerminal("-otable")).out).toContain("\u001b[36mdue\u001b[39m");
     expect((await inTerminal("-otable", { NO_COLOR: "1" })).out).not.toContain("\u001b");
     expect((await inTerminal("-ojson")).out).not.toContain("\u001b");
   });
 
-  it("asks the API server no more for a hundred workloads than for twenty", async () => {
+  it("needs no more requests for a hundred workloads than for twenty", async () => {
     const { run, createConfigMap, createWorkload } = await scene();
     const create = async (from: number, to: number) => {
       for (let i = from; i < to; i++) {
@@ -211,8 +211,18 @@ describe("wave list", () => {
     await create(0, 20);
     const few = await asked();
     await create(20, 100);
-    // A list is in pages, of which there may be one more.
+    // A list has pages, and may need one more.
     expect(await asked()).toBeLessThanOrEqual(few + 6);
+  });
+
+  it("reports that no workload opted in, with exit code 0", async () => {
+    const { run, namespace } = await scene();
+    expect(await run("list")).toEqual({
+      code: 0,
+      out: "",
+      err: `No workloads found in namespace ${namespace}. wave list shows only workloads that opted in.
+`,
+    });
   });
 
   it("lists all namespaces with -A", async () => {
@@ -220,20 +230,27 @@ describe("wave list", () => {
     await createConfigMap("page", "1");
     await createWorkload("deployments/web");
     const { out } = await runWave(["list", "-A"], env);
-    expect(cells(out)[0]).toEqual(["NAMESPACE", "NAME", "STATE", "REASON"]);
+    expect(cells(out)[0]).toEqual(["NAMESPACE", "NAME", "STATE", "UP-TO-DATE"]);
     expect(cells(out).map((row) => row.slice(0, 2))).toContainEqual([namespace, "deployment/web"]);
   });
 
   it.each([
-    { args: ["web"], says: 'error: "web" is not a flag; "wave explain" tells of one workload, -l picks some\n' },
-    { args: ["--state=heldd"], says: 'error: --state: "heldd" is not a comma-separated list of current, rolling' },
-  ])("refuses $args in one line", async ({ args, says }) => {
+    {
+      args: ["web"],
+      message:
+        'error: unexpected argument "web"; wave list takes only flags. For one workload run: wave explain KIND/NAME\n',
+    },
+    {
+      args: ["--state=heldd"],
+      message: 'error: invalid --state: "heldd"; use a comma-separated list of current, rolling',
+    },
+  ])("rejects $args in one line", async ({ args, message }) => {
     const { code, out, err } = await runWave(["list", ...args]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(says);
+    expect(err).toContain(message);
   });
 
-  it("ends with one line where the API server refuses the labels", async () => {
+  it("ends with one line if the API server rejects the labels", async () => {
     const { run } = await scene();
     const { code, err } = await run("list", "-l", "a=(");
     expect(code).toBe(2);

@@ -94,7 +94,9 @@ async function resumeFailed(
   const names = formatList(failed, shownNames, objectName);
   context.print(`${objectName(target)} resumed: the failure of ${names} no longer halts other workloads`);
   for (const each of failed.slice(0, shownNames)) context.print(`Undo: ${removeCommand(each, "resumed")}`);
-  context.print(
-    `${formatCount(readers)} workloads read ${objectName(target)}. Wave continues with the rest, the canary first. Follow the progress: wave list -n ${target.namespace}`,
-  );
+  const others = readers - failed.length;
+  if (others > 0)
+    context.print(
+      `Wave continues with the other workloads that read it (${formatCount(others)}), the canary first. Follow the progress: wave list -n ${target.namespace}`,
+    );
 }

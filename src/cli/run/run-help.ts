@@ -9,7 +9,8 @@ export function runHelp(scope: HelpScope): string {
     {
       usage: "wave run [flags]",
       description:
-        "Run the controller. To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to " + '"true".',
+        "Run the controller. To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to " +
+        '"true".',
       examples: [
         ["wave run --observe", "your kubeconfig, without writes"],
         ["wave run --leader-election --enable-webhooks", "in a cluster"],

@@ -54,7 +54,7 @@ export async function waitForWorkload({ cluster, policy, target, timeout, report
     let reported = "";
     for (let isFirst = true; ; isFirst = false) {
       const check = await checkWorkload(cluster, policy, target, isFirst);
-      const line = check.progress === "done" ? check.message : sentences(check.state, check.message);
+      const line = check.progress === "done" ? check.message : `${check.state}. ${sentences(check.message)}`;
       if (check.progress === "done") report(line);
       if (check.progress !== "open" || timeout.aborted) return check;
       if (line !== reported) report(line);
@@ -114,7 +114,8 @@ function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Ex
   const shared = {
     state: hold === null ? state : `${state} (${hold.reason})`,
     message: withKubernetesReason(message ?? reason, kubernetes),
-    next: workloadStates[state].next,
+    // The message of a hold already says what ends it.
+    next: state === "held" ? "" : workloadStates[state].next,
   };
   switch (state) {
     case "current":

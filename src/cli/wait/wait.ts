@@ -42,7 +42,7 @@ export const wait = clusterCommand({
           if (progress === "done") continue;
           const timedOut = progress === "open" && values.timeout > 0;
           const after = timedOut ? `still ${state} after ${formatDuration(values.timeout)}` : state;
-          terminal.writeError(errorLine(`${qualifiedName(target)}: ${sentences(after, message, next)}`));
+          terminal.writeError(errorLine(`${qualifiedName(target)}: ${after}. ${sentences(message, next)}`));
         }
         return exitCodeFor({
           no: results.some(({ progress, complete }) => progress !== "done" && complete),
