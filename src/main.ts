@@ -1,3 +1,4 @@
+// The process: arguments, streams and exit code. Everything else is in src/cli.
 import { homedir } from "node:os";
 import { exitCodes } from "./cli/command/exit-codes.ts";
 import { processEnvironment } from "./cli/run/run-arguments.ts";

@@ -23,7 +23,7 @@ const policy: KnownPolicy = {
 };
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;
 
-/** A complete workload whose hash is of other configuration. */
+/** Returns a complete workload with an outdated hash. */
 function stale(name: string, annotations: WorkloadFixture["annotations"] = {}): FoundWorkload {
   const wanted: WorkloadFixture = {
     metadata: { name, annotations: { "wave.pusher.com/update-on-config-change": "true", ...annotations } },
@@ -34,11 +34,11 @@ function stale(name: string, annotations: WorkloadFixture["annotations"] = {}): 
   return { object: workloadObject(wanted), workload: workload(wanted) };
 }
 
-/** Counts how often an object is looked at. */
+/** Counts the lookups of objects. */
 class CountedReads extends Map<string, ReadConfig> implements ReadConfigs {
-  looks = 0;
+  lookups = 0;
   override get(key: string): ReadConfig | undefined {
-    this.looks++;
+    this.lookups++;
     return super.get(key);
   }
 }
@@ -46,29 +46,29 @@ class CountedReads extends Map<string, ReadConfig> implements ReadConfigs {
 const readsOfPage = () =>
   new CountedReads([["ConfigMap/default/page", { state: "present", config: configMap("page", { a: "1" }) }]]);
 
-function goes(found: readonly FoundWorkload[], read: ReadConfigs = readsOfPage()): readonly string[] {
+function admitted(found: readonly FoundWorkload[], read: ReadConfigs = readsOfPage()): readonly string[] {
   const { holdOf } = batchesNow({ found, read, policy, now });
   return found.filter((each) => holdOf(each.workload, [page]) === undefined).map(({ workload: { name } }) => name);
 }
 
-describe("the waves as a command sees them", () => {
-  it("let those go first that Wave would let go first", () => {
-    expect(goes([stale("b"), stale("a"), stale("c")])).toEqual(["a"]);
-    expect(goes([stale("b"), stale("a"), stale("c", { "wave.pusher.com/priority": "1" })])).toEqual(["c"]);
-    expect(goes([stale("b"), stale("a", { "wave.pusher.com/batches": "off" })])).toContain("b");
+describe("the batches that a command derives", () => {
+  it("admit the same workloads first as Wave does", () => {
+    expect(admitted([stale("b"), stale("a"), stale("c")])).toEqual(["a"]);
+    expect(admitted([stale("b"), stale("a"), stale("c", { "wave.pusher.com/priority": "1" })])).toEqual(["c"]);
+    expect(admitted([stale("b"), stale("a", { "wave.pusher.com/batches": "off" })])).toContain("b");
   });
 
-  it("take a look at each workload, not one for each other workload", () => {
-    const looksFor = (count: number) => {
+  it("read each workload once, not once for each other workload", () => {
+    const lookupsFor = (count: number) => {
       const read = readsOfPage();
       expect(
-        goes(
+        admitted(
           Array.from({ length: count }, (_, i) => stale(`web-${i}`)),
           read,
         ),
       ).toHaveLength(1);
-      return read.looks;
+      return read.lookups;
     };
-    expect(looksFor(400)).toBeLessThan(5 * looksFor(100));
+    expect(lookupsFor(400)).toBeLessThan(5 * lookupsFor(100));
   });
 });

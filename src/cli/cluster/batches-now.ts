@@ -16,29 +16,29 @@ import { lookupIn, planLive } from "./live-plan.ts";
 import type { ReadConfigs } from "./read-configs.ts";
 import type { FoundWorkload } from "./read-workloads.ts";
 
-/** What is known of the workloads of a namespace. */
+/** The workloads of one or more namespaces, and what their plans depend on. */
 export interface BatchFacts {
-  /** All of the namespace that opted in. */
+  /** All workloads of these namespaces that opted in. */
   readonly found: readonly FoundWorkload[];
   readonly read: ReadConfigs;
   readonly policy: KnownPolicy;
   readonly now: number;
-  /** What the Pods of a workload see, where whoever asks knows that: then it is due for what differs alone. */
+  /** Returns the configuration that the Pods of a workload run with, if known: only differences from it are due. */
   readonly seen?: (workload: Workload) => ConfigView | undefined;
 }
 
-/** The waves of some namespaces as they are now, derived from the API alone as Wave itself derives them after a restart. */
-export interface Waves {
-  /** For the moments of plans. */
+/** The batches of these namespaces at this moment, from the API alone, as Wave derives them after a restart. */
+export interface BatchesNow {
+  /** Returns the hold of a workload by its batches; undefined if they admit it. */
   readonly holdOf: BatchHoldLookup;
-  /** The change that holds a workload for which these objects changed; undefined where none does. */
+  /** Returns the change whose batch holds a workload; undefined if no batch holds it. */
   readonly holderOf: (workload: Workload, changed: readonly ConfigName[]) => BatchedChange | undefined;
-  /** Those of a namespace that a change of an object concerns. */
+  /** Returns a change of an object with the workloads of the namespace that read it. */
   readonly groupOf: (object: ConfigName, namespace: string) => BatchedChange;
 }
 
-/** Works out who may go first and who follows, from all workloads of each namespace. */
-export function batchesNow(facts: BatchFacts): Waves {
+/** Derives which workloads may roll now, from all workloads of each namespace. */
+export function batchesNow(facts: BatchFacts): BatchesNow {
   const readers = readersByGroup(facts.found);
   const plans = new Map(facts.found.map((each) => [each, planned(each, facts)]));
   const batches = new Map<string, BatchAdmission>();
@@ -46,7 +46,7 @@ export function batchesNow(facts: BatchFacts): Waves {
     const all = readers.get(groupKey(object, namespace)) ?? [];
     return { object, namespace, members: all.flatMap((each) => memberOf(each, plans.get(each), object, facts)) };
   };
-  const waveFor = (object: ConfigName, namespace: string): BatchAdmission => {
+  const admissionOf = (object: ConfigName, namespace: string): BatchAdmission => {
     const key = groupKey(object, namespace);
     const known = batches.get(key);
     if (known !== undefined) return known;
@@ -55,11 +55,11 @@ export function batchesNow(facts: BatchFacts): Waves {
     return batch;
   };
   const holding = (workload: Workload, changed: readonly ConfigName[]) =>
-    changed.find((object) => !waveFor(object, workload.namespace).admitted.has(workloadKey(workload)));
+    changed.find((object) => !admissionOf(object, workload.namespace).admitted.has(workloadKey(workload)));
   return {
     holdOf: (workload, changed) => {
       const object = holding(workload, changed);
-      return object && waveFor(object, workload.namespace).hold;
+      return object && admissionOf(object, workload.namespace).hold;
     },
     holderOf: (workload, changed) => {
       const object = holding(workload, changed);
@@ -69,7 +69,7 @@ export function batchesNow(facts: BatchFacts): Waves {
   };
 }
 
-/** A change of one object, for the workloads of one namespace. */
+/** Returns the key of a change of one object for the workloads of one namespace. */
 function groupKey(object: ConfigName, namespace: string): string {
   return `${namespace} ${configKey(object)}`;
 }
@@ -87,33 +87,33 @@ function readersByGroup(found: readonly FoundWorkload[]): ReadonlyMap<string, re
   return readers;
 }
 
-/** What a plan says of a workload but for waves. */
-interface Planned {
-  /** The keys of the objects for which it is due and held by nothing else. */
+/** The result of a plan without batches. */
+interface PlanSummary {
+  /** The keys of the changed objects, if the workload is due and only batches may hold it. */
   readonly dueFor: ReadonlySet<string>;
-  /** Whether it is due, and something else holds it than waves. */
+  /** Whether another hold than a batch applies. */
   readonly isHeld: boolean;
-  /** Whether its hash stands for what it reads now. */
+  /** Whether the recorded hash matches the current configuration. */
   readonly isCurrent: boolean;
 }
 
-function planned(found: FoundWorkload, { read, policy, now, seen }: BatchFacts): Planned {
+function planned(found: FoundWorkload, { read, policy, now, seen }: BatchFacts): PlanSummary {
   const plan = planLive(found, read, policy, now, seen?.(found.workload));
   const dueFor = new Set(plan.outcome === "candidate" ? plan.changed.map(configKey) : []);
   return { dueFor, isHeld: plan.outcome === "held", isCurrent: plan.outcome === "current" };
 }
 
-/** How far a workload is with the last change of an object that it reads; none where that does not concern it. */
+/** Returns the stage of a workload with the last change of an object; empty if the change does not affect it. */
 function memberOf(
   { workload }: FoundWorkload,
-  plan: Planned | undefined,
+  plan: PlanSummary | undefined,
   object: ConfigName,
   { read, policy, now }: BatchFacts,
 ): readonly BatchMember[] {
   const { batches, priority, resumedAt } = rolloutPolicyOf(workload, policyOf(policy));
   if (!batches.value || plan === undefined) return [];
   const changedAt = changedAtOf(object, read) ?? now;
-  // Rolled in the second of the change, to what is there since: no time of the API tells that it was after it.
+  // Times of the API are in seconds. A current workload that rolled in the second of the change rolled after it.
   const inItsSecond = plan.isCurrent && workload.rolledAt * 1000 === changedAt;
   const stage = stageOf(
     {
@@ -122,7 +122,7 @@ function memberOf(
       changedAt,
       reverted: plan.isHeld && hasLostHash(workload, lookupIn(read)),
       writtenAt: inItsSecond ? changedAt + 1_000 : undefined,
-      // Where no status tells, it is taken to have been complete at once, which is right soon.
+      // Without a time in the status, the rollout counts as complete at once, which is soon correct.
       completeSince: workload.rolledAt * 1000,
       resumed: resumedAt,
     },

@@ -1,3 +1,4 @@
+// This folder reads the cluster for commands and explains workloads. It may use the domain, the cache readers and kube/, and knows no command.
 import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { systemClock } from "../../lib/clock.ts";

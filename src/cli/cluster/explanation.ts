@@ -1,3 +1,4 @@
+// Explains one workload: the plan, the state, and everything that they depend on. Pure: the snapshot holds all that was read.
 import { directiveSourcesOf } from "../../domain/compatibility/directive-sources.ts";
 import { optedInDirectives, readDirectives } from "../../domain/compatibility/directives.ts";
 import type { Compatibility } from "../../domain/compatibility/settings.ts";
@@ -8,9 +9,8 @@ import { missingFrom } from "../../domain/config/view.ts";
 import { fieldOfKind } from "../../domain/model/kind-row.ts";
 import type { RolloutStrategyName } from "../../domain/model/rollout-strategy.ts";
 import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
-import { type OptIn, type Workload, type WorkloadName } from "../../domain/model/workload.ts";
-import { collectReferences, compatibilitySourceOf, referencesOf } from "../../domain/model/workload-references.ts";
-import type { BatchHoldLookup } from "../../domain/pacing/batches.ts";
+import type { OptIn, Workload, WorkloadName } from "../../domain/model/workload.ts";
+import { collectReferences, compatibilitySourceOf } from "../../domain/model/workload-references.ts";
 import type { Missing, RolloutPlan, Warning } from "../../domain/plan/plan.ts";
 import { withBatchHold } from "../../domain/plan/plan.ts";
 import { describeLimitExceeded } from "../../domain/references/limits.ts";
@@ -23,9 +23,9 @@ import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import type { KubernetesReason } from "./kubernetes-reason.ts";
 import { dueSince, isUnread, lookupIn, planLive, readableReferences } from "./live-plan.ts";
 import { countPods, type PodCount, type ReadPods } from "./pods.ts";
-import type { ReadConfigs, UnreadConfig } from "./read-configs.ts";
-import type { FoundWorkload } from "./read-workloads.ts";
+import type { ReadConfigs } from "./read-configs.ts";
 import { workloadNotes } from "./workload-notes.ts";
+import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
 import { assessState } from "./workload-state.ts";
 import type { WorkloadState } from "./workload-states.ts";
 
@@ -72,36 +72,6 @@ export interface Explanation extends ExplainedOutcome {
   readonly warnings: readonly Warning[];
   /** Other settings that decide when Pods are replaced, one line each, for people. */
   readonly notes: readonly string[];
-}
-
-/** Returns the workload with its references as if it had opted in, unless they exceed a limit. */
-export function withAllReferences(
-  { object, workload }: FoundWorkload,
-  sources: Pick<KnownPolicy, "providerClasses">,
-): Workload {
-  if (workload.limitExceeded !== undefined || workload.optIn.state === "in") return workload;
-  const { merged = [], limitExceeded } = referencesOf(object, undefined, sources);
-  return { ...workload, references: merged, limitExceeded };
-}
-
-/** A workload with everything that its plan depends on, as read at one moment. */
-export interface WorkloadSnapshot {
-  readonly found: FoundWorkload;
-  /** The failed read that leaves the matches of its regular expressions unknown; undefined if they are known. */
-  readonly unnamed: UnreadConfig | undefined;
-  readonly read: ReadConfigs;
-  readonly policy: KnownPolicy;
-  readonly pods: ReadPods;
-  /** Why Kubernetes cannot create Pods; null if it reports no failure. */
-  readonly kubernetes: KubernetesReason | null;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  /** The hold by other workloads of the batch, if these were read. */
-  readonly batch: BatchHoldLookup | undefined;
-  /** The other workloads of the batch by stage, one line each. */
-  readonly others: readonly string[];
-  /** Other reads that failed and may matter, one line each. */
-  readonly gaps: readonly string[];
 }
 
 /** Explains what Wave would do with a workload now, by `planRollout`, and everything that the plan depends on. */

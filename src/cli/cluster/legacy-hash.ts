@@ -7,9 +7,9 @@ import {
 import { planRollout } from "../../domain/plan/plan.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
-import type { WorkloadSnapshot } from "./explanation.ts";
 import { policyOf } from "./known-policy.ts";
 import { lookupIn } from "./live-plan.ts";
+import type { WorkloadSnapshot } from "./workload-snapshot.ts";
 
 /**
  * Verifies a hash that another controller recorded, as Wave does at start: recomputes the hash from the stored objects and compares

@@ -25,7 +25,7 @@ export async function tryRead<T>(permission: string, read: () => Promise<T>): Pr
 export function toReadFailure(permission: string, error: unknown): ReadFailure {
   return isForbidden(error)
     ? { unread: `you do not have permission to ${permission}`, needs: [permission] }
-    : { unread: errorText(error), needs: [] };
+    : { unread: `the request failed: ${errorText(error)}`, needs: [] };
 }
 
 /** Returns the scope of a request for messages: `in shop` or `in all namespaces`. */

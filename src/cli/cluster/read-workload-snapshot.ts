@@ -6,7 +6,6 @@ import type { WorkloadArgument } from "../command/workload-argument.ts";
 import { batchNotes } from "./batch-notes.ts";
 import { batchesNow } from "./batches-now.ts";
 import type { Cluster } from "./cluster-command.ts";
-import { type WorkloadSnapshot, withAllReferences } from "./explanation.ts";
 import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
 import { planLive } from "./live-plan.ts";
@@ -16,6 +15,7 @@ import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads, readWorkload } from "./read-workloads.ts";
 import { readRefusedPods } from "./refused-pods.ts";
+import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
 
 /**
  * Reads one workload and everything that its plan depends on. Throws a CommandFailure if the workload does not exist, and the error of

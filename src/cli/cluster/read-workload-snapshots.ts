@@ -2,7 +2,6 @@ import { objectsToRead } from "../../domain/config/cross-namespace.ts";
 import { workloadKey } from "../../domain/model/workload.ts";
 import { batchesNow } from "./batches-now.ts";
 import type { Cluster } from "./cluster-command.ts";
-import type { WorkloadSnapshot } from "./explanation.ts";
 import { type KnownPolicy, policyOf } from "./known-policy.ts";
 import { withVerifiedHash } from "./legacy-hash.ts";
 import { mapBounded } from "./map-bounded.ts";
@@ -12,6 +11,7 @@ import { readNames, withMatches } from "./read-names.ts";
 import { gapsOf, readNamespaces } from "./read-namespaces.ts";
 import { listWorkloads } from "./read-workloads.ts";
 import { readRefusedPods } from "./refused-pods.ts";
+import type { WorkloadSnapshot } from "./workload-snapshot.ts";
 
 /** Workloads with everything that their plans depend on. */
 export interface WorkloadSnapshots {

@@ -78,14 +78,14 @@ describe("wave demo", () => {
       /Pod +web-\S+\n/,
       /^2\. /m,
       /hash +v2:[0-9a-f]{8} → v2:[0-9a-f]{8} +\d+ ms/,
-      /Event +ConfigChanged +rolled out because ConfigMap "web-page" changed \(key "index.html"\)/,
+      /Event +ConfigChanged +Rollout started: ConfigMap "web-page" changed \(key "index.html"\)/,
       /ReplicaSet +web-\S+ → web-\S+\n/,
       /Pod +web-\S+ → web-\S+\n/,
       /^3\. /m,
       /hash +v2:[0-9a-f]{8} \(unchanged\)/,
       /Pod +web-\S+ \(unchanged\)/,
       /^4\. /m,
-      /Event +ConfigChanged +rolled out because Secret "web-token"/,
+      /Event +ConfigChanged +Rollout started: Secret "web-token"/,
       /Pod +web-\S+ → web-\S+\n/,
       /^Done in \d+\.\d s: 3 changes, .* 2 rollouts\./m,
       /wave demo --keep/,
@@ -121,7 +121,11 @@ describe("wave demo", () => {
   });
 
   it("rejects an unexpected argument in one line", async () => {
-    expect(await start("now").ended).toEqual({ code: 2, out: "", err: 'error: unexpected argument "now"; see wave demo --help\n' });
+    expect(await start("now").ended).toEqual({
+      code: 2,
+      out: "",
+      err: 'error: unexpected argument "now"; see wave demo --help\n',
+    });
   });
 });
 

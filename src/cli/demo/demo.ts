@@ -1,3 +1,4 @@
+// `wave demo`. The only folder of the command line that may use the sandbox.
 import { once } from "node:events";
 import { quoted } from "../../domain/syntax/wording.ts";
 import { systemClock } from "../../lib/clock.ts";

@@ -32,7 +32,7 @@ describe("a narrator", () => {
   it("writes the same text with colours", () => {
     const esc = String.fromCharCode(27);
     const plain = written(true).replaceAll(new RegExp(`${esc}\\[\\d+m`, "g"), "");
-    expect(written(true)).toContain(`${esc}[1m1. An edit${esc}[0m`);
+    expect(written(true)).toContain(`${esc}[1m1. An edit${esc}[22m`);
     expect(plain).toBe(written(false));
   });
 

@@ -14,7 +14,7 @@ const workload = (name: string, keys: readonly string[]): WorkloadDifference => 
   notes: [],
 });
 
-it("a comment is never longer than GitHub takes, and counts what it leaves out", () => {
+it("stays within the limit of GitHub, and counts the rows that it leaves out", () => {
   const keys = Array.from({ length: 500 }, (_, index) => `key-${"y".repeat(200)}-${index}`);
   const many = Array.from({ length: 3_000 }, (_, index) => workload(`web-${index}`, keys));
   const text = diffMarkdown({ workloads: many, notes: Array.from({ length: 1_000 }, () => "n".repeat(300)) });
@@ -25,6 +25,6 @@ it("a comment is never longer than GitHub takes, and counts what it leaves out",
   expect(text).toContain(" and 480 more");
 });
 
-it("says in one line that nothing rolls", () => {
-  expect(diffMarkdown({ workloads: [], notes: [] })).toBe("**Wave:** No workload would roll.\n");
+it("reports in one line that no workload is affected", () => {
+  expect(diffMarkdown({ workloads: [], notes: [] })).toBe("**Wave:** No workload is affected.\n");
 });

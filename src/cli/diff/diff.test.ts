@@ -214,13 +214,13 @@ describe("wave diff", () => {
     await create(0, 20);
     const few = await requested(20);
     await create(20, 100);
-    const many = await asked(100);
+    const many = await requested(100);
     expect(few.requests).toBeGreaterThan(0);
     // Each list has a few more pages.
     expect(many.requests).toBeLessThanOrEqual(few.requests + 10);
     const match = ({ path }: { readonly path: string }) => path.endsWith(`${namespace}/configmaps`);
     const remove = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
-    const each = await asked(100);
+    const each = await requested(100);
     remove();
     expect(each.requests).toBeGreaterThan(many.requests + 90);
     expect({ code: each.code, out: each.out, err: each.err }).toEqual({

@@ -1,3 +1,4 @@
+// `wave diff`. This folder plans workloads with and without manifests; manifests/ reads and merges the manifests.
 import { formatList, quoted } from "../../domain/syntax/wording.ts";
 import { clusterCommand } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";

@@ -33,7 +33,7 @@ async function changesTemplate(row: WorkloadRow, kind: string, apiVersion: strin
   return workloads.map((each) => each.changesTemplate);
 }
 
-it("a new pod template replaces the Pods of a Deployment, and none of a CronJob, whose next run has it", async () => {
+it("a changed pod template replaces the Pods of a Deployment, but not of a CronJob", async () => {
   const template = (image: string) => ({ template: podTemplate(image) });
   expect(await changesTemplate(kinds.Deployment, "Deployment", "apps/v1", template)).toEqual([true]);
   const jobTemplate = (image: string) => ({ jobTemplate: { spec: template(image) } });

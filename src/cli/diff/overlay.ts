@@ -7,7 +7,7 @@ import type { WorkloadObject } from "../../domain/model/workload.ts";
 import { toNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import type { NamespacePolicy } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
-import { equalJson } from "../../domain/syntax/same-json.ts";
+import { equalJson } from "../../domain/syntax/equal-json.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";

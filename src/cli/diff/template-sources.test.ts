@@ -40,13 +40,13 @@ async function lent(
   return { images, read };
 }
 
-it("a Deployment that lends its pod template before and after is read once", async () => {
+it("a Deployment that is the template source before and after is read once", async () => {
   expect(await lent(rollout("a"), rollout("a"))).toEqual({ images: ["a:stored", "a:stored"], read: ["a"] });
   expect(await lent(rollout("a"), rollout("b"))).toEqual({ images: ["a:stored", "b:stored"], read: ["a", "b"] });
   expect(await lent(undefined, rollout("a"))).toEqual({ images: [undefined, "a:stored"], read: ["a"] });
 });
 
-it("one of the manifests is not read, and lends what they make of it", async () => {
+it("a Deployment of the manifests is not read: the overlay has its pod template", async () => {
   const templateSources = new Map([
     [templateSourceKey("shop", "a"), { before: deployment("a", "a:1"), after: deployment("a", "a:2") }],
     [templateSourceKey("shop", "new"), { before: undefined, after: deployment("new", "new:1") }],

@@ -1,7 +1,7 @@
 import type { Change } from "../../domain/config/changes.ts";
 import { type Workload, type WorkloadName, workloadKey } from "../../domain/model/workload.ts";
 import { type ConfigName, configKey } from "../../domain/references/references.ts";
-import { batchesNow, type Waves } from "../cluster/batches-now.ts";
+import { type BatchesNow, batchesNow } from "../cluster/batches-now.ts";
 import { timeOf } from "../cluster/explained-outcome.ts";
 import { planLive } from "../cluster/live-plan.ts";
 import { workloadNotes } from "../cluster/workload-notes.ts";
@@ -60,12 +60,12 @@ function pacing({ after: { read, policy } }: ClusterStates, planned: readonly Pl
 }
 
 /** Returns the hold if the rollout of a change is halted. */
-function haltOf({ holdOf }: Waves, workload: Workload, changed: readonly ConfigName[]) {
+function haltOf({ holdOf }: BatchesNow, workload: Workload, changed: readonly ConfigName[]) {
   const hold = changed.length === 0 ? undefined : holdOf(workload, changed);
   return hold?.reason === "halted" ? hold : undefined;
 }
 
-function numbersIn({ groupOf }: Waves, flags: Parameters<typeof batchNumbers>[1]) {
+function numbersIn({ groupOf }: BatchesNow, flags: Parameters<typeof batchNumbers>[1]) {
   const known = new Map<string, ReadonlyMap<string, number>>();
   return (object: ConfigName, workload: Workload): number => {
     const key = `${workload.namespace} ${configKey(object)}`;

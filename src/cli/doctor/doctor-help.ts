@@ -1,7 +1,7 @@
 import { exitCodes, sharedExitCodes } from "../command/exit-codes.ts";
 import { renderHelp } from "../command/help.ts";
 import type { HelpScope } from "../flags/parse-flags.ts";
-import { checks } from "./checks.ts";
+import { checks } from "./checks/checks.ts";
 import { doctorFlags } from "./doctor-flags.ts";
 
 /** Returns the help of `wave doctor`. */

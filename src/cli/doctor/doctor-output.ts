@@ -3,8 +3,8 @@ import type { Paint, Style } from "../output/paint.ts";
 import { printable } from "../output/printable.ts";
 import { type PaintCell, tableLines } from "../output/table.ts";
 import { wrappedBehind } from "../output/wrap.ts";
-import type { CheckName } from "./checks.ts";
-import { type CheckResult, describeRef, type Finding, type Severity, severities } from "./finding.ts";
+import type { CheckName } from "./checks/checks.ts";
+import { type CheckResult, describeRef, type Finding, type Severity, severities } from "./context/finding.ts";
 
 /** The output of `wave doctor -o json`; docs/commands.md promises its fields. */
 export interface Diagnosis {

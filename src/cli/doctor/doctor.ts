@@ -1,3 +1,4 @@
+// `wave doctor`. checks/ holds one file for each check, context/ what they share; this file and its neighbours render the results.
 import { quoted } from "../../domain/syntax/wording.ts";
 import { isForbidden } from "../../kube/api/errors.ts";
 import { type Cluster, type CommandCall, clusterCommand } from "../cluster/cluster-command.ts";
@@ -11,9 +12,9 @@ import { warningLine } from "../command/messages.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
 import { isForProgram, programText } from "../output/program-text.ts";
-import { type AnnotationScan, scanAnnotations } from "./annotation-scan.ts";
-import { runChecks } from "./checks.ts";
-import type { DoctorContext } from "./doctor-context.ts";
+import { runChecks } from "./checks/checks.ts";
+import { type AnnotationScan, scanAnnotations } from "./context/annotation-scan.ts";
+import type { DoctorContext } from "./context/doctor-context.ts";
 import { doctorFlags } from "./doctor-flags.ts";
 import { diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
 

@@ -34,7 +34,11 @@ describe("wave migrate --dry-run", () => {
     const { createWorkload, merge, migrate } = await scene();
     await createWorkload("deployments/current");
     await merge("deployments/current", recorded(hashInGo("1")), "wave");
-    expect(await migrate()).toMatchObject({ code: 0, err: "", out: expect.stringContaining("0 of 1 workload would roll.") });
+    expect(await migrate()).toMatchObject({
+      code: 0,
+      err: "",
+      out: expect.stringContaining("0 of 1 workload would roll."),
+    });
     await createWorkload("deployments/stale");
     await merge("deployments/stale", recorded(hashInGo("0")), "wave");
     const { code, out } = await migrate("-o", "json");
@@ -83,7 +87,9 @@ describe("wave migrate --dry-run", () => {
     const blind = await migrate();
     sandbox.faults.clear();
     expect(blind).toMatchObject({ code: 3, out: expect.stringContaining("0 of 1 workload would roll.") });
-    expect(blind.err).toContain("Other controllers are unknown: you do not have permission to list deployments in all namespaces.");
+    expect(blind.err).toContain(
+      "Other controllers are unknown: you do not have permission to list deployments in all namespaces.",
+    );
     await merge("deployments/web", {
       metadata: { annotations: { "configmap.reloader.stakater.com/reload": "other-.*" } },
     });

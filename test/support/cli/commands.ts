@@ -5,16 +5,16 @@ import type { KubeObject } from "../../../src/kube/api/api-types.ts";
 import { eventually } from "../eventually.ts";
 import { type Ended, kubeconfigFile, runWave } from "./terminal.ts";
 
-/** What a test wants of a workload beyond two Pods that read the whole ConfigMap `page`. */
+/** A workload for a test. By default it has two Pods that read the whole ConfigMap `page`. */
 export interface WantedWorkload {
-  /** Beside the opt-in; undefined takes one away. */
+  /** Annotations in addition to the opt-in; undefined removes an annotation. */
   readonly annotations?: Readonly<Record<string, string | undefined>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly spec?: object;
   readonly envFrom?: readonly object[];
 }
 
-/** Kubernetes and Wave as commands see them. */
+/** A cluster and the commands of Wave. */
 export interface CommandScene {
   readonly env: Readonly<Record<string, string>>;
   readonly run: (...args: readonly string[]) => Promise<Ended>;
@@ -24,24 +24,24 @@ export interface CommandScene {
   readonly editConfigMap: (name: string, value: string) => Promise<void>;
   /** Creates a Deployment, a StatefulSet or a DaemonSet: `deployments/web`. */
   readonly createWorkload: (path: string, wanted?: WantedWorkload) => Promise<void>;
-  /** Merges into an object of the namespace: `deployments/web`. */
+  /** Applies a merge patch to an object of the namespace: `deployments/web`. */
   readonly merge: (path: string, patch: object, fieldManager?: string) => Promise<void>;
   readonly read: (path: string) => Promise<KubeObject>;
-  /** Writes the current hash of `deployments/web` as Wave does. */
+  /** Writes the current hash of a workload as Wave does: `deployments/web`. */
   readonly roll: (path: string) => Promise<void>;
-  /** Resolves when `explain` tells this state. */
+  /** Resolves when `wave explain` reports this state. */
   readonly toBe: (path: string, state: Explanation["state"]) => Promise<void>;
 }
 
-/** As much of a sandbox as the scene needs. */
+/** The part of a sandbox that the scene uses. */
 interface ApiServer {
   readonly url: string;
   readonly kubeconfig: () => object;
 }
 
-/** The scene in one namespace of a sandbox. Only tests import it. */
+/** Returns the scene in one namespace of a sandbox. */
 export function commandScene(sandbox: ApiServer, namespace: string): CommandScene {
-  // What tests write has changed just now.
+  // The tests write just before they run a command, so no settle time applies.
   const env = { KUBECONFIG: kubeconfigFile(sandbox.kubeconfig()), WAVE_SETTLE: "0" };
   const call = async (method: string, path: string, body?: object) => {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";

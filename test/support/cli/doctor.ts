@@ -2,20 +2,17 @@ import type { Diagnosis } from "../../../src/cli/doctor/doctor-output.ts";
 import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import { type CommandScene, commandScene } from "./commands.ts";
 
-/** Kubernetes as `wave doctor` sees it. */
+/** A cluster for `wave doctor`. */
 export interface DoctorScene extends CommandScene {
   readonly namespace: string;
-  /** Creates the Deployment of a Wave for this namespace, with these flags besides. */
+  /** Creates the Deployment of a Wave for this namespace, with additional flags. */
   readonly createWave: (...flags: readonly string[]) => Promise<void>;
   readonly diagnosed: (...args: readonly string[]) => Promise<Diagnosis>;
-  /** What one check finds: `problem: waiting for …`. */
+  /** Returns the findings of one check: `problem: waiting for …`. */
   readonly found: (check: string) => Promise<readonly string[]>;
 }
 
-/**
- * Makes scenes in a sandbox, each in a namespace of its own, with a workload that reads the ConfigMap `page` and has its hash. Only
- * tests import it.
- */
+/** Returns a function that creates scenes in a sandbox, each in its own namespace, with a workload that has the hash of `page`. */
 export function doctorScenes(sandbox: Parameters<typeof commandScene>[0], prefix: string): () => Promise<DoctorScene> {
   let scenes = 0;
   return async () => {

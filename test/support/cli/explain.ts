@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect } from "vitest";
 import { kubeconfigFile, runWave } from "./terminal.ts";
 import { webCluster } from "./web.ts";
 
-/** As much of a sandbox as the scene needs. */
+/** The part of a sandbox that the scene uses. */
 interface ApiServer {
   readonly url: string;
   readonly kubeconfig: () => object;
@@ -11,12 +11,12 @@ interface ApiServer {
 }
 
 /**
- * `wave explain` for the Deployment `web` on this API server, which ends with the tests of the file. Each test begins
- * without faults and without what the others created. Only tests import it.
+ * Returns `wave explain` for the Deployment `web` on this API server, which stops after the tests of the file. Each test starts
+ * without faults and without objects of other tests.
  */
 export function explainScene(server: ApiServer) {
   const cluster = webCluster(server.url);
-  // What the tests write has changed just now.
+  // The tests write just before they explain, so no settle time applies.
   const env = { KUBECONFIG: kubeconfigFile(server.kubeconfig()), WAVE_SETTLE: "0" };
   afterAll(() => server.close());
   beforeEach(async () => {
@@ -25,7 +25,7 @@ export function explainScene(server: ApiServer) {
   });
 
   const explain = (...args: readonly string[]) => runWave(["explain", "deploy/web", ...args], env);
-  /** What it says in JSON, without a word on standard error; that it cannot tell has an exit code of its own. */
+  /** Returns the JSON output. Expects no standard error, and exit code 3 for the state unknown. */
   const explainJson = async (...args: readonly string[]) => {
     const { code, out, err } = await explain("-o", "json", ...args);
     const explanation = JSON.parse(out);

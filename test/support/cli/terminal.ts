@@ -4,14 +4,14 @@ import { join } from "node:path";
 import type { Terminal } from "../../../src/cli/command/command.ts";
 import { wave } from "../../../src/cli/wave.ts";
 
-/** What a command wrote, and its exit code. */
+/** The output and the exit code of a command. */
 export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs `wave` in this process, with nothing in its environment but what is given. */
+/** Runs `wave` in this process, with only the given environment variables. */
 export async function runWave(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -37,7 +37,7 @@ export async function runWave(
   return { code, out, err };
 }
 
-/** Writes a kubeconfig into a new file; JSON is YAML. */
+/** Writes a kubeconfig into a new file, as JSON, which is also YAML, and returns its path. */
 export function kubeconfigFile(kubeconfig: object): string {
   const file = join(mkdtempSync(join(tmpdir(), "wave-kubeconfig-")), "kubeconfig");
   writeFileSync(file, JSON.stringify(kubeconfig));

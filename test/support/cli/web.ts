@@ -1,24 +1,24 @@
 import { configHash, updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 
-/** An API server in plain HTTP, and writes to it for tests: a Deployment `web` in namespace `default`, and what it reads. */
+/** Writes to an API server over plain HTTP: a Deployment `web` in namespace `default` and the objects that it reads. */
 export interface WebCluster {
-  /** Sends one request; a DELETE of what is not there is fine, every other failure throws. */
+  /** Sends one request. A DELETE of a missing object succeeds; every other failure throws. */
   readonly call: (method: "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<void>;
   readonly createConfigMap: (name: string, data: object) => Promise<void>;
   readonly createSecret: (stringData: object) => Promise<void>;
-  /** A Deployment whose Pods see a file of the ConfigMap `page`, and a key of the Secret `db` as a variable. */
+  /** Creates a Deployment whose Pods read a file of the ConfigMap `page`, and a key of the Secret `db` as a variable. */
   readonly createWeb: (annotations?: object, spec?: object, pod?: object) => Promise<void>;
-  /** As Wave records a hash, and as Kubernetes tells that the rollout is complete: it is scaled to zero. */
+  /** Records a hash as Wave does, and completes the rollout: the Deployment is scaled to zero. */
   readonly recordHash: (hash: string) => Promise<void>;
-  /** Deletes what the others created. */
+  /** Deletes everything that the other functions create. */
   readonly clean: () => Promise<void>;
 }
 
-/** The path of what is in namespace `default`. */
+/** Returns the path of an object in namespace `default`. */
 export const inDefault = (path: string) => `/api/v1/namespaces/default/${path}`;
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 
-/** Writes to the API server at this URL. */
+/** Returns functions that write to the API server at this URL. */
 export function webCluster(url: string): WebCluster {
   const call: WebCluster["call"] = async (method, path, body) => {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";

@@ -26,7 +26,7 @@ const { map } = fc.letrec<{ map: JsonMap; value: JsonMap[string] }>((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, leaf, tie("map"), fc.array(tie("value"), { maxLength: 4 })),
 }));
 
-it("what was applied once is as it was when it is applied again, whatever it says", () => {
+it("applying any manifest twice has the same result as applying it once", () => {
   fc.assert(
     fc.property(map, map, (live, manifest) => {
       const once = applyManifest(live, manifest);
@@ -36,7 +36,7 @@ it("what was applied once is as it was when it is applied again, whatever it say
   );
 });
 
-it("what is stored changes nothing when it is applied as it is", () => {
+it("applying the stored object changes nothing", () => {
   fc.assert(
     fc.property(map, (live) => {
       const stored = applyManifest({}, live);

@@ -18,7 +18,7 @@ const withManager = (object: JsonMap, manager: string, operation: string, fields
   metadata: { name: "web", managedFields: [{ manager, operation, fieldsV1 }] },
 });
 
-describe("a manifest that says what is stored changes nothing, however it says it:", () => {
+describe("a manifest that equals the stored object changes nothing:", () => {
   it.each<[string, JsonMap, JsonMap]>([
     [
       "quantities",
@@ -62,7 +62,7 @@ describe("a manifest that says what is stored changes nothing, however it says i
   });
 });
 
-describe("a manifest that says something else changes that alone:", () => {
+describe("a manifest changes only the fields that differ:", () => {
   const containerAfter = (stored: JsonMap, said: JsonMap): Json => {
     const { spec } = applyManifest(live(stored), template(said)) as {
       spec: { template: { spec: { containers: Json[] } } };
@@ -103,10 +103,10 @@ describe("a manifest that says something else changes that alone:", () => {
   });
 });
 
-describe("what was applied before and is not said any more is removed,", () => {
+describe("a field that was applied before and is absent now is removed,", () => {
   const data = (texts: JsonMap): JsonMap => ({ kind: "ConfigMap", data: texts });
 
-  it("by kubectl's note, and what others wrote stays", () => {
+  it("by the annotation of kubectl, and fields of other clients stay", () => {
     const note = JSON.stringify({
       kind: "ConfigMap",
       metadata: { name: "page", annotations: {} },
@@ -118,7 +118,7 @@ describe("what was applied before and is not said any more is removed,", () => {
     expect(applyManifest(stored, said)).toEqual({ ...stored, data: { a: "1", c: "1" } });
   });
 
-  it("but no key that was said in a Secret's stringData: only data is stored, of which nothing was said", () => {
+  it("but not a key of stringData of a Secret, because only data is stored", () => {
     const note = JSON.stringify({ kind: "Secret", stringData: { a: "1", b: "1" } });
     const metadata = { annotations: { "kubectl.kubernetes.io/last-applied-configuration": note } };
     const stored = { kind: "Secret", metadata, data: { a: "MQ==", b: "MQ==" } };
@@ -130,13 +130,13 @@ describe("what was applied before and is not said any more is removed,", () => {
     expect(applyManifest(ofHelm, { kind: "Secret", data: { a: "Mg==" } }).data).toEqual({ a: "Mg==" });
   });
 
-  it("by the fields of who applied it on the server", () => {
+  it("by the fields of the server-side apply manager", () => {
     const fields = { "f:data": { "f:a": {}, "f:b": {} } };
     const stored = withManager(data({ a: "1", b: "1", c: "1" }), "kubectl", "Apply", fields);
     expect(applyManifest(stored, data({ a: "1" })).data).toEqual({ a: "1", c: "1" });
   });
 
-  it("by the fields of Helm, but for those that the API server may have filled in", () => {
+  it("by the fields of Helm, except possible defaults of the API server", () => {
     const container = {
       ".": {},
       "f:name": {},
@@ -159,7 +159,7 @@ describe("what was applied before and is not said any more is removed,", () => {
     expect(after.spec).toEqual(live({ resources: {}, env: [{ name: "A" }, { name: "C" }] }).spec);
   });
 
-  it("and nothing where nobody applied it", () => {
+  it("but nothing is removed if no tool applied the object", () => {
     const stored = withManager(data({ a: "1", b: "1" }), "kubectl-edit", "Update", { "f:data": { "f:b": {} } });
     expect(applyManifest(stored, data({ a: "2" })).data).toEqual({ a: "2", b: "1" });
   });

@@ -1,3 +1,4 @@
+// This folder reads manifests and merges them as kubectl apply does. It knows JSON only: no workloads, no cluster.
 import { isList, isMap, itemKeys, type Json, type JsonMap } from "./json.ts";
 import { type LastApplied, lastAppliedOf, withoutRemovedFields } from "./last-applied.ts";
 import { isEqualWhenStored, isOmittedWhenStored } from "./stored-value.ts";

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const nothing = async function* () {};
 
-it("no more is read of an input without an end than manifests may have", async () => {
+it("reads an endless input only up to the limit", async () => {
   let read = 0;
   const endless = async function* () {
     for (;;) {
@@ -22,18 +22,18 @@ it("no more is read of an input without an end than manifests may have", async (
       yield new Uint8Array(1 << 20);
     }
   };
-  await expect(readManifestFiles(["-"], endless)).rejects.toThrow("more than 32 MiB");
+  await expect(readManifestFiles(["-"], endless)).rejects.toThrow("exceed 32 MiB");
   expect(read).toBe(33 << 20);
 });
 
-it.each(["/dev/zero", "a large file of a folder"])("%s is too much, and not read to its end", async (name) => {
+it.each(["/dev/zero", "a large file of a folder"])("reads %s only up to the limit", async (name) => {
   const path = join(folder, "b.yaml");
   writeFileSync(path, "");
   truncateSync(path, 3 * 2 ** 30);
-  await expect(readManifestFiles([name === "/dev/zero" ? name : folder], nothing)).rejects.toThrow("more than 32 MiB");
+  await expect(readManifestFiles([name === "/dev/zero" ? name : folder], nothing)).rejects.toThrow("exceed 32 MiB");
 });
 
-it("pipes of a folder are left out: nobody may ever write to them", async () => {
+it("leaves out pipes of a folder, which might block forever", async () => {
   execFileSync("mkfifo", [join(folder, "b.yaml")]);
   expect(await readManifestFiles([folder], nothing)).toEqual([{ name: join(folder, "a.yaml"), text: "a: 1" }]);
 });

@@ -21,7 +21,7 @@ it.each([
   expect(await parsed(data)).toEqual(expected);
 });
 
-it("separators in texts are none, and each object is told by its first line", async () => {
+it("a separator inside a text does not split, and each object has the line on which it starts", async () => {
   const object = (name: string) =>
     `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata:\n  a: |\n    ---\n    b\n`;
   const text = `\ufeff# begin\n${object("a")}--- # next\n\n${object("b")}---\n`;

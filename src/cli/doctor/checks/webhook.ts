@@ -1,13 +1,12 @@
 import type { EndpointSlice, Service } from "#kubernetes";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resources } from "../../kube/api/resources.ts";
-import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
-import { tokenIn } from "../../webhook/certificates/path-token.ts";
-import { listAll } from "../cluster/list-all.ts";
-import { type ReadResult, tryRead } from "../cluster/read-result.ts";
-import type { RunningWave } from "../cluster/running-wave.ts";
-import { checkCertificate } from "./certificates.ts";
-import { type DoctorContext, deploymentRef, reinstall } from "./doctor-context.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
+import { tokenIn } from "../../../webhook/certificates/path-token.ts";
+import { listAll } from "../../cluster/list-all.ts";
+import { type ReadResult, tryRead } from "../../cluster/read-result.ts";
+import type { RunningWave } from "../../cluster/running-wave.ts";
+import { type DoctorContext, deploymentRef, reinstall } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -17,8 +16,9 @@ import {
   problem,
   unchecked,
   warning,
-} from "./finding.ts";
-import { readObject } from "./read-object.ts";
+} from "../context/finding.ts";
+import { readObject } from "../context/read-object.ts";
+import { checkCertificate } from "./certificates.ts";
 import { probeWebhook } from "./webhook-probe.ts";
 
 /** A MutatingWebhookConfiguration from the API server. */

@@ -1,11 +1,11 @@
-import { type PolicyAnnotation, policyRows, readPolicyValue } from "../../domain/policy/policy-rows.ts";
-import { userAnnotations } from "../../domain/policy/user-annotations.ts";
-import { annotationPrefix } from "../../domain/references/annotations.ts";
-import type { Annotations } from "../../domain/references/wave-annotations.ts";
-import { editDistance } from "../../domain/syntax/edit-distance.ts";
-import { quoted } from "../../domain/syntax/wording.ts";
-import { rotateHashKey } from "../../manager/hash-key/hash-key-secret.ts";
-import { closestName } from "../flags/closest-name.ts";
+import { type PolicyAnnotation, policyRows, readPolicyValue } from "../../../domain/policy/policy-rows.ts";
+import { userAnnotations } from "../../../domain/policy/user-annotations.ts";
+import { annotationPrefix } from "../../../domain/references/annotations.ts";
+import type { Annotations } from "../../../domain/references/wave-annotations.ts";
+import { editDistance } from "../../../domain/syntax/edit-distance.ts";
+import { quoted } from "../../../domain/syntax/wording.ts";
+import { rotateHashKey } from "../../../manager/hash-key/hash-key-secret.ts";
+import { closestName } from "../../flags/closest-name.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem } from "./finding.ts";
 
 /** The annotations and labels of an object, and of its pod template if it is a workload. */
@@ -54,7 +54,7 @@ export function misusedAnnotations(
       return problem(place, `Annotation ${quoted(name)} ${why}.${hint}`, edit);
     }
     if (isReadable(short, value)) return undefined;
-    return problem(place, `Annotation ${name} has invalid value ${quoted(value)}. Allowed: ${row.allowed}.`, edit);
+    return problem(place, `Annotation ${name} is ${quoted(value)}, not ${row.allowed}.`, edit);
   });
 }
 

@@ -1,13 +1,13 @@
 import type { Deployment } from "#kubernetes";
-import { annotationPrefix, configHash, updateOnConfigChange } from "../../domain/references/annotations.ts";
-import { isForbidden } from "../../kube/api/errors.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
-import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
-import type { RunningWave } from "../cluster/running-wave.ts";
-import { sentences } from "../cluster/sentences.ts";
-import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
-import { type Finding, kubectlArguments, type ObjectRef, problem, unchecked } from "./finding.ts";
+import { annotationPrefix, configHash, updateOnConfigChange } from "../../../domain/references/annotations.ts";
+import { isForbidden } from "../../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../../kube/api/resources.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
+import type { RunningWave } from "../../cluster/running-wave.ts";
+import { sentences } from "../../cluster/sentences.ts";
+import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
+import { type Finding, kubectlArguments, type ObjectRef, problem, unchecked } from "../context/finding.ts";
 
 /**
  * Checks that the API server reaches the webhook: creates a Deployment as a dry run, which returns with a hash if the webhook was

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { startSandbox } from "../../../sandbox/sandbox.ts";
-import { commandScene } from "../../../test/support/cli/commands.ts";
-import { doctorScenes } from "../../../test/support/cli/doctor.ts";
+import { startSandbox } from "../../../../sandbox/sandbox.ts";
+import { commandScene } from "../../../../test/support/cli/commands.ts";
+import { doctorScenes } from "../../../../test/support/cli/doctor.ts";
 
 const sandbox = await startSandbox();
 afterAll(() => sandbox.close());
@@ -62,7 +62,7 @@ describe("wave doctor, for a workload,", () => {
     }
     await cluster.toBe("deployments/a0", "held");
     const { out } = await cluster.run("doctor");
-    expect(out).toMatch(/^2 problems\b/);
+    expect(out).toMatch(/^3 problems\b/);
     expect(out).toMatch(/PROBLEM {2}deployment\/zz in halted\n.*\n.*\n\nPROBLEM {2}configmap\/page in halted\n/);
     expect(out).toContain("22 workloads are halted: deployment/a0, ");
   });

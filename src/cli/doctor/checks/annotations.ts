@@ -1,8 +1,8 @@
-import { formatCount } from "../../domain/syntax/wording.ts";
-import { configArgumentKinds } from "../command/workload-argument.ts";
-import type { UnreadResource } from "./annotation-scan.ts";
-import type { DoctorContext } from "./doctor-context.ts";
-import { type CheckResult, notRead } from "./finding.ts";
+import { formatCount } from "../../../domain/syntax/wording.ts";
+import { configArgumentKinds } from "../../command/workload-argument.ts";
+import type { UnreadResource } from "../context/annotation-scan.ts";
+import type { DoctorContext } from "../context/doctor-context.ts";
+import { type CheckResult, notRead } from "../context/finding.ts";
 
 /** Checks that annotations for Wave have an effect where they are, and have valid values. */
 export async function checkAnnotations(doctorContext: DoctorContext): Promise<CheckResult> {

@@ -1,9 +1,9 @@
 import type { Lease } from "#kubernetes";
-import { resources } from "../../kube/api/resources.ts";
-import { sleep, systemClock } from "../../lib/clock.ts";
-import { defaultElectionTimings, holderOf } from "../../manager/leader-election/lease.ts";
-import type { RunningWave } from "../cluster/running-wave.ts";
-import { type DoctorContext, deploymentRef, elects } from "./doctor-context.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import { sleep, systemClock } from "../../../lib/clock.ts";
+import { defaultElectionTimings, holderOf } from "../../../manager/leader-election/lease.ts";
+import type { RunningWave } from "../../cluster/running-wave.ts";
+import { type DoctorContext, deploymentRef, elects } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -12,8 +12,8 @@ import {
   type ObjectRef,
   problem,
   warning,
-} from "./finding.ts";
-import { readObject } from "./read-object.ts";
+} from "../context/finding.ts";
+import { readObject } from "../context/read-object.ts";
 
 /** Checks that one replica is the leader, and that at least one other is on standby. */
 export async function checkLeadership(doctorContext: DoctorContext): Promise<CheckResult> {

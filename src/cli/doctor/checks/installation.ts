@@ -1,16 +1,16 @@
 import type { Pod } from "#kubernetes";
-import { quoted } from "../../domain/syntax/wording.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { resources } from "../../kube/api/resources.ts";
-import { describeWave } from "../cluster/effective-flags.ts";
-import { listAll } from "../cluster/list-all.ts";
-import { podSelector } from "../cluster/pods.ts";
-import { tryRead } from "../cluster/read-result.ts";
-import type { RunningWave } from "../cluster/running-wave.ts";
-import { sentences } from "../cluster/sentences.ts";
-import { version } from "../command/version.ts";
-import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
-import { type CheckResult, type Finding, kubectlArguments, notRead, problem, warning } from "./finding.ts";
+import { quoted } from "../../../domain/syntax/wording.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import { describeWave } from "../../cluster/effective-flags.ts";
+import { listAll } from "../../cluster/list-all.ts";
+import { podSelector } from "../../cluster/pods.ts";
+import { tryRead } from "../../cluster/read-result.ts";
+import type { RunningWave } from "../../cluster/running-wave.ts";
+import { sentences } from "../../cluster/sentences.ts";
+import { version } from "../../command/version.ts";
+import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
+import { type CheckResult, type Finding, kubectlArguments, notRead, problem, warning } from "../context/finding.ts";
 
 /** Checks that exactly one Wave watches the namespace, in the version of this command, with all replicas ready. */
 export async function checkInstallation(doctorContext: DoctorContext): Promise<CheckResult> {

@@ -1,14 +1,22 @@
-import { isClusterFailure } from "../../kube/api/api-failure.ts";
-import { resources } from "../../kube/api/resources.ts";
-import { hashKeySecret } from "../../manager/hash-key/hash-key-secret.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
-import { mapBounded } from "../cluster/map-bounded.ts";
-import { toReadFailure } from "../cluster/read-result.ts";
-import type { RunningWave } from "../cluster/running-wave.ts";
-import { sentences } from "../cluster/sentences.ts";
-import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
-import { type CheckResult, type Finding, kubectlArguments, notRead, problem, unchecked, warning } from "./finding.ts";
-import { permissionToGet, readObject } from "./read-object.ts";
+import { isClusterFailure } from "../../../kube/api/api-failure.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { mapBounded } from "../../cluster/map-bounded.ts";
+import { toReadFailure } from "../../cluster/read-result.ts";
+import type { RunningWave } from "../../cluster/running-wave.ts";
+import { sentences } from "../../cluster/sentences.ts";
+import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
+import {
+  type CheckResult,
+  type Finding,
+  kubectlArguments,
+  notRead,
+  problem,
+  unchecked,
+  warning,
+} from "../context/finding.ts";
+import { permissionToGet, readObject } from "../context/read-object.ts";
 
 /** Checks that the flags of Wave are valid, and that the namespaces and the Secret that they name exist. */
 export async function checkFlags(doctorContext: DoctorContext): Promise<CheckResult> {

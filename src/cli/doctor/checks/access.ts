@@ -1,11 +1,11 @@
 import type { SelfSubjectAccessReview } from "#kubernetes";
-import { formatList } from "../../domain/syntax/wording.ts";
-import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
-import { mapBounded } from "../cluster/map-bounded.ts";
-import { inScope, tryRead } from "../cluster/read-result.ts";
-import type { DoctorContext } from "./doctor-context.ts";
-import { type CheckResult, type Finding, notRead, problem, unchecked } from "./finding.ts";
-import { readObject } from "./read-object.ts";
+import { formatList } from "../../../domain/syntax/wording.ts";
+import { type Resource, resourcePath, resources } from "../../../kube/api/resources.ts";
+import { mapBounded } from "../../cluster/map-bounded.ts";
+import { inScope, tryRead } from "../../cluster/read-result.ts";
+import type { DoctorContext } from "../context/doctor-context.ts";
+import { type CheckResult, type Finding, notRead, problem, unchecked } from "../context/finding.ts";
+import { readObject } from "../context/read-object.ts";
 
 /** Checks whether the namespace exists, and whether the user may read what plans depend on. Other checks cannot see what the user may not read. */
 export async function checkAccess(doctorContext: DoctorContext): Promise<CheckResult> {

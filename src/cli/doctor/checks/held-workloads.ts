@@ -1,9 +1,9 @@
-import { describeObject } from "../../domain/config/messages.ts";
-import type { HoldReason } from "../../domain/decision/hold.ts";
-import { formatCount, formatList } from "../../domain/syntax/wording.ts";
-import type { Explanation } from "../cluster/explanation.ts";
-import { sentences } from "../cluster/sentences.ts";
-import { age } from "../output/age.ts";
+import { describeObject } from "../../../domain/config/messages.ts";
+import type { HoldReason } from "../../../domain/decision/hold.ts";
+import { formatCount, formatList } from "../../../domain/syntax/wording.ts";
+import type { Explanation } from "../../cluster/explanation.ts";
+import { sentences } from "../../cluster/sentences.ts";
+import { age } from "../../output/age.ts";
 import {
   describeRef,
   type Finding,
@@ -12,7 +12,7 @@ import {
   problem,
   warning,
   waveArguments,
-} from "./finding.ts";
+} from "../context/finding.ts";
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 

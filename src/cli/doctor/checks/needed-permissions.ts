@@ -1,11 +1,11 @@
-import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
-import { knownKinds } from "../../domain/model/kinds/known-kinds.ts";
-import { resources } from "../../kube/api/resources.ts";
-import type { RunningWave } from "../cluster/running-wave.ts";
-import { builtInArgumentKinds } from "../command/workload-argument.ts";
-import { wantedKinds } from "../flags/kind-flags.ts";
-import { ownershipOf } from "../flags/run-flags.ts";
-import { elects } from "./doctor-context.ts";
+import { knownKinds } from "../../../domain/model/kinds/known-kinds.ts";
+import { rolloutStrategies } from "../../../domain/model/rollout-strategy.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { RunningWave } from "../../cluster/running-wave.ts";
+import { builtInArgumentKinds } from "../../command/workload-argument.ts";
+import { wantedKinds } from "../../flags/kind-flags.ts";
+import { ownershipOf } from "../../flags/run-flags.ts";
+import { elects } from "../context/doctor-context.ts";
 
 /** A permission that Wave needs on objects of one kind: a row of docs/permissions.md. */
 export interface NeededPermission {

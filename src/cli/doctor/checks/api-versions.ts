@@ -1,10 +1,10 @@
-import { findResource } from "../../kube/reads/discovery.ts";
-import { mapBounded } from "../cluster/map-bounded.ts";
-import { tryRead } from "../cluster/read-result.ts";
-import { builtInArgumentKinds } from "../command/workload-argument.ts";
-import { wantedKinds } from "../flags/kind-flags.ts";
-import { type DoctorContext, deploymentRef, elects } from "./doctor-context.ts";
-import { type CheckResult, type Finding, notRead, problem, unchecked, warning } from "./finding.ts";
+import { findResource } from "../../../kube/reads/discovery.ts";
+import { mapBounded } from "../../cluster/map-bounded.ts";
+import { tryRead } from "../../cluster/read-result.ts";
+import { builtInArgumentKinds } from "../../command/workload-argument.ts";
+import { wantedKinds } from "../../flags/kind-flags.ts";
+import { type DoctorContext, deploymentRef, elects } from "../context/doctor-context.ts";
+import { type CheckResult, type Finding, notRead, problem, unchecked, warning } from "../context/finding.ts";
 
 /** The minor version of the oldest Kubernetes that Wave supports, as in the chart. */
 export const oldestMinor = 30;

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { toRunningWave } from "../cluster/running-wave.ts";
+import { toRunningWave } from "../../cluster/running-wave.ts";
 import { oldestMinor } from "./api-versions.ts";
 import { type NeededPermission, neededPermissions } from "./needed-permissions.ts";
 
-const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), "utf8");
 
 /** A Wave of the chart with everything switched on that takes a permission. */
 function wave(...flags: readonly string[]) {

@@ -1,19 +1,19 @@
-import { standardForm } from "../../domain/model/kind-row.ts";
-import { oldFinalizerWarning } from "../../domain/model/old-finalizer.ts";
-import { isSchedulingHeld } from "../../domain/model/scheduling-hold.ts";
+import { standardForm } from "../../../domain/model/kind-row.ts";
+import { oldFinalizerWarning } from "../../../domain/model/old-finalizer.ts";
+import { isSchedulingHeld } from "../../../domain/model/scheduling-hold.ts";
 import {
   MalformedWorkload,
   toWorkload,
   type Workload,
   type WorkloadObject,
   type WorkloadRow,
-} from "../../domain/model/workload.ts";
-import { compatibilitySourceOf } from "../../domain/model/workload-references.ts";
-import { planRollout } from "../../domain/plan/plan.ts";
-import type { Policy } from "../../domain/policy/policy.ts";
-import { updateOnConfigChange } from "../../domain/references/annotations.ts";
-import type { KubeObject } from "../../kube/api/api-types.ts";
-import { sentences } from "../cluster/sentences.ts";
+} from "../../../domain/model/workload.ts";
+import { compatibilitySourceOf } from "../../../domain/model/workload-references.ts";
+import { planRollout } from "../../../domain/plan/plan.ts";
+import type { Policy } from "../../../domain/policy/policy.ts";
+import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
+import type { KubeObject } from "../../../kube/api/api-types.ts";
+import { sentences } from "../../cluster/sentences.ts";
 import { type Finding, kubectlArguments, type ObjectRef, problem, warning } from "./finding.ts";
 import { misplacedAnnotations, misusedAnnotations } from "./misplaced-annotations.ts";
 

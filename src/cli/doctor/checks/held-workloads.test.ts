@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HoldReason } from "../../domain/decision/hold.ts";
+import type { HoldReason } from "../../../domain/decision/hold.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
 
 const workload = { kind: "Deployment", namespace: "shop", name: "web" } as const;
@@ -18,9 +18,7 @@ describe("a held workload", () => {
 
   it("is reported after a day if a person asked for the hold and may have forgotten it", () => {
     expect(findings("hold", day - 1)).toEqual([]);
-    expect(findings("hold", day)).toEqual([
-      "warning: It is held. Due for 24h. → wave release deployment/web -n shop",
-    ]);
+    expect(findings("hold", day)).toEqual(["warning: It is held. Due for 24h. → wave release deployment/web -n shop"]);
     expect(findings("approval", 3 * day)).toEqual([
       "warning: It is held. Due for 3d. → wave approve deployment/web -n shop",
     ]);
@@ -55,7 +53,10 @@ describe("a halted rollout", () => {
         what: expect.stringMatching(/changed\. 9 workloads are halted: deployment\/a0, .* and 4 more\.$/),
         fix: "Fix configmap/page in shop or the failed workloads. Only if both are correct: wave resume configmap/page -n shop",
       },
-      { where: { kind: "ConfigMap", namespace: "shop", name: "logo" }, what: expect.stringContaining("1 workload is halted") },
+      {
+        where: { kind: "ConfigMap", namespace: "shop", name: "logo" },
+        what: expect.stringContaining("1 workload is halted"),
+      },
     ]);
     expect(findings("halted", 0)).toEqual([]);
   });

@@ -1,8 +1,8 @@
-import type { Missing } from "../../domain/plan/plan.ts";
-import { annotationPrefix } from "../../domain/references/annotations.ts";
-import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
-import type { Explanation } from "../cluster/explanation.ts";
-import { kubectlArguments } from "./finding.ts";
+import type { Missing } from "../../../domain/plan/plan.ts";
+import { annotationPrefix } from "../../../domain/references/annotations.ts";
+import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
+import type { Explanation } from "../../cluster/explanation.ts";
+import { kubectlArguments } from "../context/finding.ts";
 
 /** Returns the command that creates or shares the first missing object of a workload; null if nothing is missing. */
 export function missingObjectFix({ missing, references, workload }: Explanation): string | null {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { defaultPolicy } from "../../../test/support/domain/objects.ts";
-import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
-import type { WorkloadObject } from "../../domain/model/workload.ts";
-import { updateOnConfigChange } from "../../domain/references/annotations.ts";
+import { defaultPolicy } from "../../../../test/support/domain/objects.ts";
+import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
+import type { WorkloadObject } from "../../../domain/model/workload.ts";
+import { updateOnConfigChange } from "../../../domain/references/annotations.ts";
 import { workloadFindings } from "./annotation-findings.ts";
 
 const wanted = parseRequestedKind("widgets.example.com") ?? expect.fail("no kind");
@@ -18,7 +18,9 @@ it("reports a malformed custom resource only if it opts in", () => {
     {
       severity: "problem",
       where: { kind: "widgets.example.com", namespace: "shop", name: "lathe" },
-      what: expect.stringMatching(/^widgets\.example\.com "shop\/lathe" is malformed: .*\. Wave does not roll the workload\.$/),
+      what: expect.stringMatching(
+        /^widgets\.example\.com "shop\/lathe" is malformed: .*\. Wave does not roll the workload\.$/,
+      ),
       fix: "kubectl edit -n shop widgets.example.com/lathe",
       needs: [],
     },

@@ -1,11 +1,12 @@
-import { isClusterFailure } from "../../kube/api/api-failure.ts";
-import { errorText } from "../../telemetry/logging/error-text.ts";
-import { sentences } from "../cluster/sentences.ts";
+// The checks of `wave doctor`: each reads the cluster and returns findings. They may know context/ and cluster/, and not each other's results.
+import { isClusterFailure } from "../../../kube/api/api-failure.ts";
+import { errorText } from "../../../telemetry/logging/error-text.ts";
+import { sentences } from "../../cluster/sentences.ts";
+import type { Check, DoctorContext } from "../context/doctor-context.ts";
+import { type CheckResult, unchecked } from "../context/finding.ts";
 import { checkAccess } from "./access.ts";
 import { checkAnnotations, checkLeftovers } from "./annotations.ts";
 import { checkApiVersions } from "./api-versions.ts";
-import type { Check, DoctorContext } from "./doctor-context.ts";
-import { type CheckResult, unchecked } from "./finding.ts";
 import { checkFlags } from "./flags-check.ts";
 import { checkInstallation } from "./installation.ts";
 import { checkLeadership } from "./leadership.ts";

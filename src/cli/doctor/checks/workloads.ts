@@ -1,9 +1,9 @@
-import { formatCount } from "../../domain/syntax/wording.ts";
-import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
-import { withKubernetesReason } from "../cluster/kubernetes-reason.ts";
-import { sentences } from "../cluster/sentences.ts";
-import { age } from "../output/age.ts";
-import type { DoctorContext } from "./doctor-context.ts";
+import { formatCount } from "../../../domain/syntax/wording.ts";
+import { type Explanation, explainWorkload } from "../../cluster/explanation.ts";
+import { withKubernetesReason } from "../../cluster/kubernetes-reason.ts";
+import { sentences } from "../../cluster/sentences.ts";
+import { age } from "../../output/age.ts";
+import type { DoctorContext } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -14,7 +14,7 @@ import {
   unchecked,
   warning,
   waveArguments,
-} from "./finding.ts";
+} from "../context/finding.ts";
 import { haltFindings, heldFindings } from "./held-workloads.ts";
 import { missingObjectFix } from "./missing-object-fix.ts";
 

@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import type { Secret, Volume } from "#kubernetes";
-import { resources } from "../../kube/api/resources.ts";
-import type { MutatingWebhook } from "../../webhook/certificates/configuration.ts";
-import { type Certificate, readBundle } from "../../webhook/certificates/pem.ts";
-import type { RunningWave } from "../cluster/running-wave.ts";
-import { age } from "../output/age.ts";
-import { type DoctorContext, deploymentRef } from "./doctor-context.ts";
+import { resources } from "../../../kube/api/resources.ts";
+import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
+import { type Certificate, readBundle } from "../../../webhook/certificates/pem.ts";
+import type { RunningWave } from "../../cluster/running-wave.ts";
+import { age } from "../../output/age.ts";
+import { type DoctorContext, deploymentRef } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -15,8 +15,8 @@ import {
   problem,
   unchecked,
   warning,
-} from "./finding.ts";
-import { readObject } from "./read-object.ts";
+} from "../context/finding.ts";
+import { readObject } from "../context/read-object.ts";
 
 /** Wave and cert-manager renew a certificate when a third of its lifetime is left. A certificate that ends this soon was not renewed. */
 const soonMs = 7 * 86_400_000;

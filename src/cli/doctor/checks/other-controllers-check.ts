@@ -1,7 +1,7 @@
-import { formatCount } from "../../domain/syntax/wording.ts";
-import { type OtherController, otherControllers } from "../cluster/other-controllers.ts";
-import type { AnnotationScan } from "./annotation-scan.ts";
-import type { DoctorContext } from "./doctor-context.ts";
+import { formatCount } from "../../../domain/syntax/wording.ts";
+import { type OtherController, otherControllers } from "../../cluster/other-controllers.ts";
+import type { AnnotationScan } from "../context/annotation-scan.ts";
+import type { DoctorContext } from "../context/doctor-context.ts";
 import {
   type CheckResult,
   type Finding,
@@ -10,7 +10,7 @@ import {
   type ObjectRef,
   problem,
   warning,
-} from "./finding.ts";
+} from "../context/finding.ts";
 
 /** Checks that no other controller rolls the same workloads. Otherwise a workload could roll twice for one change. */
 export async function checkOtherControllers(doctorContext: DoctorContext): Promise<CheckResult> {
