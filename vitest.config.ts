@@ -1,13 +1,26 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** No measures, but as long as a very busy machine needs: what is awaited ends a test as soon as it is there. */
+/** Not a measure: as long as a very busy machine needs. A condition that is awaited ends a test as soon as it holds. */
 const patience = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } };
 
-/** Tells what Wave did where a test fails. */
+/** Starts the simulation first: its two files take as long as all other units together, and workers stand idle behind them. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => moduleId.endsWith("-seeds.test.ts");
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
+/** Prints the log of Wave when a test fails. */
 const failures = "test/control-plane/failure-setup.ts";
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
+    coverage: { include: ["src/**/*.ts"], reporter: ["text-summary", "html"], reportsDirectory: "coverage" },
     projects: [
       {
         test: {
@@ -15,6 +28,8 @@ export default defineConfig({
           include: ["{src,sandbox}/**/*.test.ts", "test/*.test.ts", "test/simulation/**/*.test.ts"],
           setupFiles: "test/support/properties-setup.ts",
           ...patience,
+          // One for each core: by default one core is left over, which doubles the time on two.
+          maxWorkers: availableParallelism(),
         },
       },
       {
