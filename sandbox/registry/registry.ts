@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import { type Decoded, decode } from "../objects/decode.ts";
 import { withDefaults } from "../objects/defaults.ts";
 import { isList, type Json, type JsonObject, objectOf, sameJson, stringOf, without } from "../objects/json.ts";

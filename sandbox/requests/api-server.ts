@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
 import { startControllers } from "../controllers/controllers.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { resources } from "../objects/resources.ts";

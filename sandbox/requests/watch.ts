@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 import type { JsonObject } from "../objects/json.ts";
 import type { ApiObject } from "../objects/object.ts";
 import { apiVersionOf } from "../objects/resources.ts";
