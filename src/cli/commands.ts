@@ -19,12 +19,12 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   list: {
     group: "Inspect",
     summary: "List workloads with their state and why",
-    load: async () => (await import("./list/list.ts")).list,
+    load: async () => (await import("./list/list.ts")).listCommand,
   },
   explain: {
     group: "Inspect",
     summary: "Explain what Wave does with one workload, and why",
-    load: async () => (await import("./explain/explain.ts")).explain,
+    load: async () => (await import("./explain/explain.ts")).explainCommand,
   },
   doctor: {
     group: "Inspect",
@@ -34,22 +34,22 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   hold: {
     group: "Control",
     summary: "Hold rollouts of a workload, a Namespace or a ConfigMap",
-    load: async () => (await import("./hold/hold.ts")).hold,
+    load: async () => (await import("./hold/hold.ts")).holdCommand,
   },
   release: {
     group: "Control",
     summary: "Remove a hold",
-    load: async () => (await import("./release/release.ts")).release,
+    load: async () => (await import("./release/release.ts")).releaseCommand,
   },
   approve: {
     group: "Control",
     summary: "Approve the current configuration of a workload",
-    load: async () => (await import("./approve/approve.ts")).approve,
+    load: async () => (await import("./approve/approve.ts")).approveCommand,
   },
   resume: {
     group: "Control",
     summary: "Continue a change that failed rollouts have halted",
-    load: async () => (await import("./resume/resume.ts")).resume,
+    load: async () => (await import("./resume/resume.ts")).resumeCommand,
   },
   diff: {
     group: "Pipelines",
@@ -59,13 +59,13 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   wait: {
     group: "Pipelines",
     summary: "Wait until all Pods run with the current configuration",
-    load: async () => (await import("./wait/wait.ts")).wait,
+    load: async () => (await import("./wait/wait.ts")).waitCommand,
   },
   run: {
     group: "Install",
     summary: "Run the controller",
     load: async () =>
-      accepting((await import("./run/run.ts")).run, { flags: (await import("./flags/run-flags.ts")).runFlags }),
+      accepting((await import("./run/run.ts")).runCommand, { flags: (await import("./flags/run-flags.ts")).runFlags }),
   },
   migrate: {
     group: "Install",

@@ -20,6 +20,7 @@ const flagsOfOthers = [
   "--force",
   "--from",
   "--help",
+  "--help-all",
   "--reset-then-reuse-values",
   "--reuse-values",
   "--server-side",
@@ -32,7 +33,7 @@ const flagsOfOthers = [
 async function flagsOfWave(): Promise<ReadonlySet<string>> {
   const { out } = await runWave(["help"]);
   const commands = [...out.matchAll(/^ {2}([a-z]+) +/gm)].map(([, name]) => name ?? "");
-  const helps = await Promise.all(commands.map((name) => runWave([name, "--help"])));
+  const helps = await Promise.all(commands.map((name) => runWave([name, "--help-all"])));
   return new Set(
     helps.flatMap((help) => [...help.out.matchAll(/--[A-Za-z][A-Za-z-]*[A-Za-z]/g)].map(([flag]) => flag)),
   );

@@ -23,14 +23,14 @@ describeOnControlPlane("kubectl with bin/ in the PATH", (cluster) => {
 
   it("runs wave as its plugin, with its own flags after it", async () => {
     expect(await kubectl("wave", "list", "-n", ns, "-ojson")).toContain('"name": "web"');
-    expect(await kubectl("wave", "list", "--help")).toMatch(/^Usage: kubectl wave list /);
+    expect(await kubectl("wave", "list", "--help")).toMatch(/^Usage: kubectl wave list /m);
     expect(await kubectl("plugin", "list", "--name-only")).toMatch(/^kubectl-wave$/m);
   });
 
   it("completes commands, namespaces and workloads", async () => {
     const completed = async (...words: readonly string[]) =>
       (await kubectl("__complete", "wave", ...words)).split("\n");
-    expect(await completed("rel")).toContain("release\ttake back a hold");
+    expect(await completed("rel")).toContain("release\tRemove a hold");
     expect(await completed("list", "-n", "plu")).toContain("plugin");
     expect(await completed("explain", "-n", ns, "deploy/w")).toContain("deploy/web");
   });

@@ -1,8 +1,8 @@
 // `wave approve KIND/NAME...`.
 import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
-import { annotate, removeCommand } from "../annotate/annotate.ts";
-import { type AnnotationContext, annotationCommand } from "../annotate/annotation-command.ts";
-import { nextStep } from "../annotate/next-step.ts";
+import { annotate, removeCommand } from "../annotation/annotate.ts";
+import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
+import { nextStep } from "../annotation/next-step.ts";
 import { type Explanation, explainWorkload } from "../cluster/explanation.ts";
 import { policyOf } from "../cluster/known-policy.ts";
 import { sentences } from "../cluster/sentences.ts";
@@ -12,7 +12,7 @@ import { type NamedObject, objectName } from "../command/named-object.ts";
 import { workloadArgumentKinds } from "../command/workload-argument.ts";
 
 /** Approves the current configuration of a workload with `mode: approve`. */
-export const approve = annotationCommand({
+export const approveCommand = annotationCommand({
   name: "approve",
   kinds: workloadArgumentKinds,
   help: {

@@ -61,7 +61,7 @@ export const namespaceArgumentKinds: readonly ArgumentKind<"Namespace">[] = [
 
 /**
  * Returns the workload that `deploy/web`, `deployments.apps/web` or `deployment web` names, as `kubectl` reads it, in any case.
- * @throws UsageError with one line that says what to write.
+ * @throws UsageError with one line that names the right form.
  */
 export function parseWorkloadArgument(positionals: readonly string[]): WorkloadArgument {
   const [first, second] = parseObjectArguments(positionals, workloadArgumentKinds);
@@ -74,7 +74,7 @@ export function parseWorkloadArgument(positionals: readonly string[]): WorkloadA
 /**
  * Returns the objects that `deploy/web sts/db` or `deploy web api` name, as `kubectl` reads them, in any case: at least one,
  * each once.
- * @throws UsageError with one line that says what to write.
+ * @throws UsageError with one line that names the right form.
  */
 export function parseObjectArguments<K extends string, R extends Resource>(
   positionals: readonly string[],

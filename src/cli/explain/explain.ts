@@ -2,8 +2,9 @@
 import { withAvailableKind } from "../cluster/available-kinds.ts";
 import { type Cluster, type CommandCall, clusterCommand } from "../cluster/cluster-command.ts";
 import { readRunningPolicy } from "../cluster/effective-flags.ts";
-import { explainWorkload, type WorkloadSnapshot } from "../cluster/explanation.ts";
+import { explainWorkload } from "../cluster/explanation.ts";
 import { readWorkloadSnapshot } from "../cluster/read-workload-snapshot.ts";
+import type { WorkloadSnapshot } from "../cluster/workload-snapshot.ts";
 import { exitCodeFor } from "../command/exit-codes.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
 import { hasColors, paintOf } from "../output/paint.ts";
@@ -12,7 +13,7 @@ import { explainFlags } from "./explain-flags.ts";
 import { renderExplanation } from "./explain-text.ts";
 
 /** Explains one workload as it is in the cluster now: what Wave would do and why. Writes nothing to the cluster. */
-export const explain = clusterCommand({
+export const explainCommand = clusterCommand({
   name: "explain",
   flags: explainFlags,
   kinds: workloadArgumentKinds,

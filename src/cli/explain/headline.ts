@@ -2,7 +2,7 @@ import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
 import type { Explanation } from "../cluster/explanation.ts";
 import { sentences } from "../cluster/sentences.ts";
 
-/** Returns one line that says what Wave does with a workload now. */
+/** Returns one line about what Wave does with a workload now. */
 export function headline(explanation: Explanation): string {
   const { outcome, schedulingHold, hold, strategy } = explanation;
   const { texts } = rolloutStrategies[strategy];

@@ -152,7 +152,7 @@ export function rate(row: FlagRow & { readonly default: number }): Flag<number> 
 }
 
 /** Returns a flag with a whole number: at least 1, or 0 if `zero` describes its effect. */
-export function count(row: FlagRow & { readonly default: number; zero?: string }): Flag<number> {
+export function wholeNumber(row: FlagRow & { readonly default: number; zero?: string }): Flag<number> {
   const { zero, ...rest } = row;
   const off = zero === undefined ? "" : `, or 0 for ${zero}`;
   return {

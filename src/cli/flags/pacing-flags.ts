@@ -2,7 +2,7 @@ import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { policyRows } from "../../domain/policy/policy-rows.ts";
 import { formatDuration } from "../../domain/syntax/duration.ts";
 import { parseWindow } from "../../domain/syntax/window.ts";
-import { bool, count, duration, text } from "./flag-types.ts";
+import { bool, duration, text, wholeNumber } from "./flag-types.ts";
 import type { FlagValues } from "./parse-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -24,13 +24,13 @@ export const pacingFlags = {
     zero: "no delay",
     help: "Maximum delay after the first change while more changes arrive.",
   }),
-  "max-concurrent-rollouts": count({
+  "max-concurrent-rollouts": wholeNumber({
     group,
     default: 50,
     zero: "no batches, all at once",
     help: "Maximum number of workloads in one namespace that roll at once for one changed object. The others wait until these are complete. 0: no batches, all at once.",
   }),
-  "canary-size": count({
+  "canary-size": wholeNumber({
     group,
     default: 1,
     help: "Number of workloads in one namespace that roll first when an object changes: the canary.",
@@ -42,7 +42,7 @@ export const pacingFlags = {
     zero: "no soak time",
     help: "Time that the canary must be complete before the other workloads follow.",
   }),
-  "halt-after-failures": count({
+  "halt-after-failures": wholeNumber({
     group,
     default: 3,
     zero: "no halt",

@@ -6,13 +6,13 @@ import {
   bindAddress,
   bool,
   choice,
-  count,
   duration,
   httpsOrigin,
   namespacedName,
   namespaces,
   rate,
   text,
+  wholeNumber,
 } from "./flag-types.ts";
 import { reloaderKindFlags, workloadKindsFlag } from "./kind-flags.ts";
 import { pacingFlags } from "./pacing-flags.ts";
@@ -61,7 +61,7 @@ export const runFlags = {
     default: 10,
     help: "Maximum rollouts per second after the burst, shared between namespaces in turn. `unlimited`: no limit.",
   }),
-  "update-burst": count({
+  "update-burst": wholeNumber({
     group: rollouts,
     default: 100,
     help: "Number of rollouts that start at once before --update-rate applies.",

@@ -1,12 +1,12 @@
 // `wave hold KIND/NAME...`.
-import { annotate } from "../annotate/annotate.ts";
-import { annotationCommand } from "../annotate/annotation-command.ts";
-import { nextStep } from "../annotate/next-step.ts";
+import { annotate } from "../annotation/annotate.ts";
+import { annotationCommand } from "../annotation/annotation-command.ts";
+import { nextStep } from "../annotation/next-step.ts";
 import { commandArguments, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 
 /** Holds rollouts of an object until `wave release`. */
-export const hold = annotationCommand({
+export const holdCommand = annotationCommand({
   name: "hold",
   kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
   help: {

@@ -14,7 +14,7 @@ import { listFlags } from "./list-flags.ts";
 import { type ListedWorkload, listedWorkload, renderList } from "./list-output.ts";
 
 /** Lists every workload that opted in, with its state. Writes one warning for each kind that cannot be listed. */
-export const list = clusterCommand({
+export const listCommand = clusterCommand({
   name: "list",
   flags: listFlags,
   help: async (scope) => (await import("./list-help.ts")).listHelp(scope),

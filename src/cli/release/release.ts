@@ -1,13 +1,13 @@
 // `wave release KIND/NAME...`.
-import { annotate } from "../annotate/annotate.ts";
-import { type AnnotationContext, annotationCommand } from "../annotate/annotation-command.ts";
-import { nextStep } from "../annotate/next-step.ts";
-import type { WorkloadSnapshot } from "../cluster/explanation.ts";
+import { annotate } from "../annotation/annotate.ts";
+import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
+import { nextStep } from "../annotation/next-step.ts";
+import type { WorkloadSnapshot } from "../cluster/workload-snapshot.ts";
 import { commandArguments, type NamedObject, objectName } from "../command/named-object.ts";
 import { configArgumentKinds, namespaceArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 
 /** Removes the hold of an object. In a held Namespace it exempts one workload from that hold. */
-export const release = annotationCommand({
+export const releaseCommand = annotationCommand({
   name: "release",
   kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
   help: {

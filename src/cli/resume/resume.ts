@@ -1,19 +1,19 @@
 // `wave resume KIND/NAME...`.
 import { configKey } from "../../domain/references/references.ts";
 import { formatCount, formatList } from "../../domain/syntax/wording.ts";
-import { annotate, removeCommand, serverTime } from "../annotate/annotate.ts";
-import { type AnnotationContext, annotationCommand } from "../annotate/annotation-command.ts";
-import { nextStep } from "../annotate/next-step.ts";
+import { annotate, removeCommand, serverTime } from "../annotation/annotate.ts";
+import { type AnnotationContext, annotationCommand } from "../annotation/annotation-command.ts";
+import { nextStep } from "../annotation/next-step.ts";
 import { explainWorkload } from "../cluster/explanation.ts";
 import { readWorkloadSnapshots } from "../cluster/read-workload-snapshots.ts";
-import type { WorkloadState } from "../cluster/workload-states.ts";
+import type { WorkloadStateName } from "../cluster/workload-states.ts";
 import { CommandFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { type NamedObject, objectName, qualifiedName } from "../command/named-object.ts";
 import { configArgumentKinds, workloadArgumentKinds } from "../command/workload-argument.ts";
 
 /** Continues a change that Wave halted because rollouts failed. */
-export const resume = annotationCommand({
+export const resumeCommand = annotationCommand({
   name: "resume",
   kinds: [...workloadArgumentKinds, ...configArgumentKinds],
   help: {
@@ -60,7 +60,7 @@ async function resumeConfig(context: AnnotationContext, target: NamedObject): Pr
   const readers = snapshots.filter(({ found }) => found.workload.references.some((each) => configKey(each) === key));
   if (readers.length === 0 && failures.length === 0)
     throw new CommandFailure(`no workload that opted in reads ${qualifiedName(target)}. Check -n and --context.`);
-  const inState = (state: WorkloadState) =>
+  const inState = (state: WorkloadStateName) =>
     readers
       .filter((each) => explainWorkload(each).state === state)
       .map(({ found: { workload } }): NamedObject => ({ ...workload, resource: workload.row }));

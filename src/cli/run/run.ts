@@ -17,7 +17,7 @@ import { parseRunArguments } from "./run-arguments.ts";
  * explains. A second signal ends the process at once.
  * @throws UsageError for a mistake in flags, variables, the kubeconfig or the file of `--notify`.
  */
-export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parseRunArguments(args, terminal.env);
   if (parsed.action === "help") {
     const { runHelp } = await import("./run-help.ts");

@@ -114,7 +114,7 @@ function checkOf({ state, because, message, reason, kubernetes, hold, pods }: Ex
   const shared = {
     state: hold === null ? state : `${state} (${hold.reason})`,
     message: withKubernetesReason(message ?? reason, kubernetes),
-    // The message of a hold already says what ends it.
+    // The message of a hold already names what ends the hold.
     next: state === "held" ? "" : workloadStates[state].next,
   };
   switch (state) {

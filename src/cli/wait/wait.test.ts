@@ -30,7 +30,7 @@ async function scene(spec: object = {}, annotations: Readonly<Record<string, str
 
 describe("wave wait", () => {
   it("reports progress, and ends with 0 when every Pod runs with the current configuration", async () => {
-    const { wait, checked, roll, namespace } = await scene();
+    const { wait, checked, roll } = await scene();
     const [ended] = await Promise.all([wait(), checked().then(() => roll("deployments/web"))]);
     expect(ended).toMatchObject({ code: 0, err: "" });
     const lines = ended.out.trim().split("\n");

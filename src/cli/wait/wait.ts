@@ -1,4 +1,4 @@
-// `wave wait KIND/NAME...`. This folder waits and reports progress; src/cli/cluster says what the state of a workload is.
+// `wave wait KIND/NAME...`. This folder waits and reports progress; src/cli/cluster explains the state of a workload.
 import { formatDuration } from "../../domain/syntax/duration.ts";
 import { longestTimerMs, systemClock } from "../../lib/clock.ts";
 import { withAvailableKind } from "../cluster/available-kinds.ts";
@@ -17,7 +17,7 @@ import { waitForWorkload } from "./wait-for-workload.ts";
  * Waits until every Pod of each workload runs with the current configuration. Otherwise writes one error for each workload: exit
  * code 1 if a rollout did not complete in time or needs a person, 3 if the state could not be read.
  */
-export const wait = clusterCommand({
+export const waitCommand = clusterCommand({
   name: "wait",
   flags: waitFlags,
   kinds: workloadArgumentKinds,
