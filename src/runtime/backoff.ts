@@ -1,15 +1,18 @@
-/** How long to wait between tries: from `baseMs` doubling up to `maxMs`, spread by `random` (numbers in [0, 1)). */
+/** The parameters of a backoff. */
 export interface BackoffOptions {
+  /** The first delay, in milliseconds. */
   readonly baseMs: number;
+  /** The longest delay, in milliseconds. */
   readonly maxMs: number;
+  /** Numbers in [0, 1), which spread the delays. */
   readonly random: () => number;
 }
 
 /**
- * Milliseconds to wait after the failure number `attempt`, counted from 0: `baseMs` doubled that many times, at most
- * `maxMs`, and of that between a half and the whole, so that those who failed together do not return together.
+ * Returns the delay after failure number `attempt`, from 0, in milliseconds: `baseMs` doubled `attempt` times, at most
+ * `maxMs`. The result is between half of that and all of it, so that clients that failed together do not return together.
  */
 export function backoffMs(attempt: number, { baseMs, maxMs, random }: BackoffOptions): number {
-  const whole = Math.min(maxMs, baseMs * 2 ** attempt);
-  return whole * (0.5 + random() / 2);
+  const longest = Math.min(maxMs, baseMs * 2 ** attempt);
+  return longest * (0.5 + random() / 2);
 }

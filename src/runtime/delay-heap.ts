@@ -1,23 +1,23 @@
-/** Something that waits for its time. `due` is on the monotonic clock, in milliseconds. */
+/** An entry that waits for its time. `due` is in monotonic milliseconds. */
 export interface Delayed {
   readonly due: number;
 }
 
-/** What waits, the one that falls due first on top: a binary heap. Nothing is removed but from the top. */
+/** A binary heap of entries by `due`, the earliest on top. Entries are removed only from the top. */
 export class DelayHeap<T extends Delayed> {
   #heap: T[] = [];
 
-  /** How many wait. */
+  /** The number of entries. */
   get size(): number {
     return this.#heap.length;
   }
 
-  /** The one that falls due first. */
+  /** Returns the earliest entry. */
   first(): T | undefined {
     return this.#heap[0];
   }
 
-  /** Adds one, in a time that grows as the logarithm of how many wait. */
+  /** Adds an entry, in a time that grows with the logarithm of the size. */
   push(entry: T): void {
     let place = this.#heap.push(entry) - 1;
     while (place > 0) {
@@ -28,7 +28,7 @@ export class DelayHeap<T extends Delayed> {
     }
   }
 
-  /** Takes out the one that falls due first. */
+  /** Takes out the earliest entry. */
   pop(): T | undefined {
     const [first] = this.#heap;
     const last = this.#heap.pop();
@@ -41,13 +41,13 @@ export class DelayHeap<T extends Delayed> {
     return first;
   }
 
-  /** Keeps only these. */
+  /** Replaces all entries. */
   reset(entries: Iterable<T>): void {
-    // In order of time an array is a heap.
+    // A sorted array is a heap.
     this.#heap = [...entries].sort((a, b) => a.due - b.due);
   }
 
-  /** The earlier of the two below a place; there may be none there. */
+  /** Returns the index of the earlier of the two children of `place`, which need not exist. */
   #below(place: number): number {
     const left = 2 * place + 1;
     return this.#isBefore(left + 1, left) ? left + 1 : left;

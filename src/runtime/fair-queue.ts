@@ -1,6 +1,6 @@
 import { FifoSet } from "./fifo-set.ts";
 
-/** Inside a flow `high` is taken before `low`, and within each, first come, first served. */
+/** In each flow, `high` is taken before `low`. Keys of one priority are taken in the order of their arrival. */
 export type Priority = "high" | "low";
 
 interface Flow {
@@ -9,34 +9,34 @@ interface Flow {
 }
 
 /**
- * Keys that wait, each once, in flows between which turns go round: however many keys one flow has, and however urgent
- * they are, a key that is the first of another flow waits for at most one key of every flow. Every call costs the same
- * at any size, except where it says otherwise.
+ * Distinct keys in flows that are served round-robin. The first key of a flow waits for at most one key of each other
+ * flow, however many keys these have and however urgent they are. Each call costs the same at any size, unless its
+ * comment says otherwise.
  */
 export class FairQueue {
   readonly #flowOf: (key: string) => string;
   readonly #flows = new Map<string, Flow>();
-  /** The flows that have keys, the one whose turn is next first. */
+  /** The flows that have keys, the next one first. */
   readonly #ring = new FifoSet();
   #size = 0;
 
-  /** `flowOf` tells the flow of a key, always the same. */
+  /** `flowOf` returns the flow of a key, always the same. */
   constructor(flowOf: (key: string) => string) {
     this.#flowOf = flowOf;
   }
 
-  /** How many keys are in it. */
+  /** The number of keys. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether a key is in it. */
+  /** Reports whether `key` is in the queue. */
   has(key: string): boolean {
     const flow = this.#flows.get(this.#flowOf(key));
     return flow !== undefined && (flow.high.has(key) || flow.low.has(key));
   }
 
-  /** Puts `key` last among those of its flow and priority. One that is there keeps its place, or is raised to `high`. */
+  /** Adds `key` as the last of its flow and priority. A key in the queue keeps its place, or is raised to `high`. */
   add(key: string, priority: Priority): void {
     const name = this.#flowOf(key);
     const flow = this.#flows.get(name) ?? this.#open(name);
@@ -50,7 +50,7 @@ export class FairQueue {
     this.#size++;
   }
 
-  /** True when the key was there. */
+  /** Deletes `key`. Returns true if it was in the queue. */
   delete(key: string): boolean {
     const name = this.#flowOf(key);
     const flow = this.#flows.get(name);
@@ -61,8 +61,8 @@ export class FairQueue {
   }
 
   /**
-   * Takes out the first key of the flow whose turn it is; undefined when there is none. A flow that `isBlocked` is
-   * passed over, which costs the number of those.
+   * Takes out the first key of the next flow; undefined if there is no key. Skips flows for which `isBlocked` returns
+   * true. Costs the number of skipped flows.
    */
   take(isBlocked: (flow: string) => boolean = () => false): string | undefined {
     for (let flows = this.#ring.size; flows > 0; flows--) {
@@ -74,7 +74,7 @@ export class FairQueue {
     return undefined;
   }
 
-  /** Takes out the first key of the flow that has most: for a queue that is full. Costs the number of flows. */
+  /** Takes out the first key of the longest flow, for a queue that is full. Costs the number of flows. */
   takeFromLongest(): string | undefined {
     let longest: string | undefined;
     let most = 0;
@@ -85,7 +85,7 @@ export class FairQueue {
     return longest === undefined ? undefined : this.#takeFrom(longest);
   }
 
-  /** Forgets all keys. */
+  /** Deletes all keys. */
   clear(): void {
     this.#flows.clear();
     this.#ring.clear();

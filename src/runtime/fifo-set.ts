@@ -1,39 +1,39 @@
-/** Strings in the order in which they came, each once; adding, removing and taking the first cost the same at any size. */
+/** Distinct strings in the order of their arrival. Adding, deleting and taking the first cost the same at any size. */
 export class FifoSet {
   readonly #keys = new Set<string>();
-  /** Stands behind everything that was taken: a fresh iterator would walk over the holes that taken keys leave. */
+  /** Is behind all keys that were taken: a fresh iterator would walk over the holes that taken keys leave. */
   readonly #cursor = this.#keys.values();
 
-  /** How many keys are in it. */
+  /** The number of keys. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** Puts `key` last; does nothing when it is there. */
+  /** Adds `key` as the last one. Has no effect on a key that is in the set. */
   add(key: string): void {
     this.#keys.add(key);
   }
 
-  /** Whether a key is in it. */
+  /** Reports whether `key` is in the set. */
   has(key: string): boolean {
     return this.#keys.has(key);
   }
 
-  /** True when the key was there. */
+  /** Deletes `key`. Returns true if it was in the set. */
   delete(key: string): boolean {
     return this.#keys.delete(key);
   }
 
-  /** Takes out the key that has been here longest; undefined when there is none. */
+  /** Takes out the oldest key; undefined if the set is empty. */
   take(): string | undefined {
-    // Asked at the end once, an iterator would stay there, whatever is added later.
+    // An iterator that was read at its end stays at the end, whatever is added later.
     if (this.#keys.size === 0) return undefined;
     const { value } = this.#cursor.next();
     if (value !== undefined) this.#keys.delete(value);
     return value;
   }
 
-  /** Forgets all keys. */
+  /** Deletes all keys. */
   clear(): void {
     this.#keys.clear();
   }

@@ -1,18 +1,17 @@
-/** One term in which this process may write: what a leader elector gives to those that work for the leader. */
+/** One time of leadership: what the leader elector gives to everything that only the leader does. */
 export interface Leadership {
-  /** Aborted when the term is to end in good order: nothing new is taken on, what has begun is finished. */
+  /** Aborted for an orderly end: nothing new starts, and running writes finish. */
   readonly stop: AbortSignal;
-  /** Aborted when the term is over: writes in flight are aborted, nothing is sent any more. */
+  /** Aborted when the leadership is lost: running writes are aborted, and nothing more is sent. */
   readonly abort: AbortSignal;
   /**
-   * Whether this process may write at this very moment, by the clock. Asked right before each write, because a process
-   * that was suspended wakes up before its timers tell it that its term ended. Once false it stays false, and `abort`
-   * is aborted.
+   * Reports whether this process may write now, by the clock. Callers check it right before each write, because a process
+   * that was suspended wakes up before its timers report the loss. Once false, it stays false, and `abort` is aborted.
    */
   readonly valid: () => boolean;
 }
 
-/** Leads until `stop`: for a process that does not elect a leader and has nobody to lose its term to. */
+/** Returns a leadership that lasts until `stop`: for a process without leader election, which cannot lose it. */
 export function soleLeadership(stop: AbortSignal): Leadership {
   return { stop, abort: new AbortController().signal, valid: () => true };
 }

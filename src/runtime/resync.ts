@@ -1,11 +1,11 @@
 import { type Clock, sleep } from "../lib/clock.ts";
 
-/** Turns are this far apart, or further where there are few workloads. */
-const permitMs = 1_000;
+/** The least time between two slices of a period. */
+const sliceMs = 1_000;
 
 /**
- * Calls `enqueue` for every key once in each period, evenly spread over it, until `signal` is aborted. `keys` is asked
- * at the start of each period. A period of 0 turns this off.
+ * Calls `enqueue` once for each key in each period, evenly spread over the period, until `signal` is aborted. Reads `keys`
+ * at the start of each period. `periodMs` of 0 turns the resync off.
  */
 export async function resync(options: {
   readonly periodMs: number;
@@ -18,19 +18,19 @@ export async function resync(options: {
   if (periodMs === 0) return;
   while (!signal.aborted) {
     const all = [...keys()];
-    const permits = Math.max(1, Math.min(all.length, Math.ceil(periodMs / permitMs)));
-    for (let turn = 0; turn < permits; turn++) {
+    const slices = Math.max(1, Math.min(all.length, Math.ceil(periodMs / sliceMs)));
+    for (let slice = 0; slice < slices; slice++) {
       try {
-        await sleep(clock, periodMs / permits, signal);
+        await sleep(clock, periodMs / slices, signal);
       } catch {
         return;
       }
-      for (const key of all.slice(part(all, turn, permits), part(all, turn + 1, permits))) enqueue(key);
+      for (const key of all.slice(startOf(all, slice, slices), startOf(all, slice + 1, slices))) enqueue(key);
     }
   }
 }
 
-/** Where the part of a turn begins. */
-function part({ length }: readonly string[], turn: number, permits: number): number {
-  return Math.floor((length * turn) / permits);
+/** Returns the index of the first key of a slice. */
+function startOf({ length }: readonly string[], slice: number, slices: number): number {
+  return Math.floor((length * slice) / slices);
 }

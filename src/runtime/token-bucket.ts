@@ -1,15 +1,15 @@
 import type { Clock } from "../lib/clock.ts";
 
 /**
- * A rate limit that never blocks and reserves nothing. Up to `burst` tokens are there after a quiet time, and a new one
- * comes every 1/`perSecond` seconds. `perSecond` of Infinity turns the limit off.
+ * A rate limit that never blocks and reserves nothing. After a quiet time it holds `burst` tokens, and gets a new token
+ * every 1/`perSecond` seconds. `perSecond` of Infinity turns the limit off.
  */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #intervalMs: number;
-  /** How far before now the next token may lie: what was not taken within this time is lost. */
+  /** How far before now the time of the next token may be: older tokens that were not taken are lost. */
   readonly #savedMs: number;
-  /** When the next token comes or came. */
+  /** The time of the next token, which may be in the past. */
   #next = Number.NEGATIVE_INFINITY;
 
   constructor({ clock, perSecond, burst }: { clock: Clock; perSecond: number; burst: number }) {
@@ -18,19 +18,19 @@ export class TokenBucket {
     this.#savedMs = (burst - 1) * this.#intervalMs;
   }
 
-  /** Milliseconds until there is a token; 0 where there is one. */
+  /** The milliseconds until the next token; 0 if there is a token now. */
   get waitMs(): number {
     return Math.max(0, this.#next - this.#clock.monotonic());
   }
 
-  /** Takes a token; false where there is none. */
+  /** Takes a token. Returns false if there is no token. */
   take(): boolean {
     if (this.waitMs > 0) return false;
     this.#next = Math.max(this.#next, this.#clock.monotonic() - this.#savedMs) + this.#intervalMs;
     return true;
   }
 
-  /** Gives back a token that was taken and not needed. */
+  /** Returns a token that was taken and not needed. */
   giveBack(): void {
     this.#next -= this.#intervalMs;
   }

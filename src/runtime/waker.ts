@@ -1,17 +1,17 @@
 import type { Clock } from "../lib/clock.ts";
 
-/** Lets one waiting loop be woken; being woken while it does not wait is remembered. */
+/** Wakes one waiting loop. A wake-up while the loop does not wait ends its next wait. */
 export class Waker {
   #woken = false;
   #notify: (() => void) | undefined;
 
-  /** Ends the wait under way, or the next one. */
+  /** Ends the current wait, or the next one. */
   wake(): void {
     this.#woken = true;
     this.#notify?.();
   }
 
-  /** Resolves when woken, after `ms` milliseconds, or when the signal is aborted; true where it was woken. */
+  /** Waits for a wake-up, for `ms` milliseconds, or for the signal. Resolves to true if it was woken. */
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
     if (!this.#woken && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<unknown>();

@@ -55,7 +55,7 @@ class Rig {
 
   async take(): Promise<void> {
     this.#waiting++;
-    void this.queue.next().then((taken) => {
+    void this.queue.get().then((taken) => {
       this.#waiting--;
       if (taken === undefined) return;
       if (this.running.has(taken)) this.broken.push(`${taken} runs twice at once`);
@@ -113,7 +113,7 @@ describe("WorkQueue under any interleaving", () => {
         }
         await clock.advance(1000);
         const times: (number | undefined)[] = [];
-        while (queue.depth > 0) times.push(due.get((await queue.next()) ?? ""));
+        while (queue.depth > 0) times.push(due.get((await queue.get()) ?? ""));
         expect(times).toEqual([...due.values()].sort((a, b) => a - b));
       }),
     );
@@ -125,7 +125,7 @@ describe("WorkQueue under any interleaving", () => {
       for (let i = 0; i < keys; i++) queue.add(`key-${i}`, { delayMs: i % 2 });
       for (let i = 0; i < keys; i++) queue.add(`key-${i}`, { urgency: "low" });
       let taken = 0;
-      for (; queue.depth > 0; taken++) queue.done((await queue.next()) ?? "");
+      for (; queue.depth > 0; taken++) queue.done((await queue.get()) ?? "");
       expect(taken).toBe(keys);
     };
     const costOf = (queues: number, keys: number) =>

@@ -11,7 +11,7 @@ function newQueue() {
 /** Takes everything that can be taken now. */
 async function takeAll(queue: WorkQueue): Promise<(string | undefined)[]> {
   const keys: (string | undefined)[] = [];
-  while (queue.depth > 0) keys.push(await queue.next());
+  while (queue.depth > 0) keys.push(await queue.get());
   return keys;
 }
 
@@ -46,7 +46,7 @@ describe("WorkQueue", () => {
   it("gives a key that is added while it runs to nobody before done, and then runs it again", async () => {
     const { queue } = newQueue();
     queue.add("a");
-    expect(await queue.next()).toBe("a");
+    expect(await queue.get()).toBe("a");
     queue.add("a");
     queue.add("a");
     expect(queue.depth).toBe(0);
@@ -58,7 +58,7 @@ describe("WorkQueue", () => {
 
   it("gives keys to waiting workers in the order in which they wait", async () => {
     const { queue } = newQueue();
-    const workers = [queue.next(), queue.next()];
+    const workers = [queue.get(), queue.get()];
     queue.add("a");
     queue.add("b");
     expect(await Promise.all(workers)).toEqual(["a", "b"]);
@@ -69,7 +69,7 @@ describe("WorkQueue", () => {
     queue.add("late", { delayMs: 500 });
     queue.add("early", { delayMs: 100 });
     expect([queue.depth, queue.delayed]).toEqual([0, 2]);
-    const first = queue.next();
+    const first = queue.get();
     await clock.advance(99);
     expect(queue.delayed).toBe(2);
     await clock.advance(1);
@@ -82,7 +82,7 @@ describe("WorkQueue", () => {
     const { clock, queue } = newQueue();
     queue.add("a", { delayMs: 60_000 });
     queue.add("a");
-    expect(await queue.next()).toBe("a");
+    expect(await queue.get()).toBe("a");
     queue.done("a");
     await clock.advance(60_000);
     expect(queue.depth).toBe(0);
@@ -100,7 +100,7 @@ describe("WorkQueue", () => {
   it("counts the delay of a key that runs from the add, not from done", async () => {
     const { clock, queue } = newQueue();
     queue.add("a");
-    await queue.next();
+    await queue.get();
     queue.add("a", { delayMs: 100 });
     await clock.advance(60);
     queue.done("a");
@@ -149,7 +149,7 @@ describe("WorkQueue", () => {
   it("keeps what was asked for while it runs at its highest urgency", async () => {
     const { queue } = newQueue();
     queue.add("a/0");
-    await queue.next();
+    await queue.get();
     queue.add("a/0", { urgency: "next" });
     queue.add("a/0", { urgency: "low" });
     queue.add("b/0");
@@ -161,11 +161,11 @@ describe("WorkQueue", () => {
     const queue = new WorkQueue({ clock: new FakeClock(), flowOf: (key) => key.slice(0, 1), mostOfFlow: 2 });
     for (const key of ["a0", "a1", "a2"]) queue.add(key);
     queue.add("a3", { urgency: "next" });
-    expect([await queue.next(), await queue.next()]).toEqual(["a3", "a0"]);
-    const waiting = queue.next();
+    expect([await queue.get(), await queue.get()]).toEqual(["a3", "a0"]);
+    const waiting = queue.get();
     queue.add("b0", { urgency: "low" });
     expect(await waiting).toBe("b0");
-    const next = queue.next();
+    const next = queue.get();
     queue.done("b0");
     queue.done("a0");
     expect(await next).toBe("a1");
@@ -187,12 +187,12 @@ describe("WorkQueue", () => {
 describe("WorkQueue.close", () => {
   it("ends every next, drops what waits and refuses what comes", async () => {
     const { clock, queue } = newQueue();
-    const waiting = [queue.next(), queue.next()];
+    const waiting = [queue.get(), queue.get()];
     queue.add("delayed", { delayMs: 10 });
     queue.close();
     queue.add("new");
     await clock.advance(1000);
-    expect(await Promise.all([...waiting, queue.next()])).toEqual([undefined, undefined, undefined]);
+    expect(await Promise.all([...waiting, queue.get()])).toEqual([undefined, undefined, undefined]);
     expect([queue.depth, queue.delayed, clock.pending]).toEqual([0, 0, 0]);
   });
 
@@ -203,6 +203,6 @@ describe("WorkQueue.close", () => {
     queue.add("a");
     queue.close();
     queue.done("a");
-    expect(await queue.next()).toBeUndefined();
+    expect(await queue.get()).toBeUndefined();
   });
 });

@@ -2,22 +2,22 @@ import { type Clock, longestTimerMs } from "../lib/clock.ts";
 import { DelayHeap } from "./delay-heap.ts";
 import { FairQueue, type Priority } from "./fair-queue.ts";
 
-/** `next` is taken before `high` and `low` of all flows: for what already waited its turn elsewhere. */
+/** `next` is taken before `high` and `low` of all flows, for keys that already waited for a write permit. */
 export type Urgency = "next" | Priority;
 
-/** When and how urgently a key is to run: `due` is on the monotonic clock, at or before now for at once. */
-interface Turn {
+/** When and how urgently a key runs. `due` is in monotonic milliseconds; at or before now means at once. */
+interface Entry {
   readonly key: string;
   readonly due: number;
   urgency: Urgency;
 }
 
 /**
- * Keys that wait for a worker, in the manner of client-go's workqueue
- * (https://pkg.go.dev/k8s.io/client-go/util/workqueue), and fair between flows of keys:
- * - a key waits once, however often it is added, and the earliest time and the highest urgency asked for win;
- * - a key is never with two workers: one that is added while it runs is run again after `done`;
- * - nothing that was added is lost, except by `close`.
+ * Keys that wait for a worker, like client-go's workqueue (https://pkg.go.dev/k8s.io/client-go/util/workqueue), and fair
+ * between flows of keys:
+ * - A key is in the queue once, however often it is added. The earliest time and the highest urgency win.
+ * - A key never has two workers. A key that is added while it runs, runs again after `done`.
+ * - No added key is lost, except by `close`.
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -25,22 +25,22 @@ export class WorkQueue {
   readonly #mostOfFlow: number;
   readonly #next: FairQueue;
   readonly #ready: FairQueue;
-  /** What counts of each key that waits for its time. */
-  readonly #delayed = new Map<string, Turn>();
-  /** By time, all that is in `#delayed` and what does not count any more, which is dropped when it comes up. */
-  readonly #heap = new DelayHeap<Turn>();
-  /** Keys with a worker, and the turn that each gets after `done`. */
-  readonly #running = new Map<string, Turn | undefined>();
-  /** How many keys of each flow are with a worker. */
+  /** The current entry of each key that waits for its time. */
+  readonly #delayed = new Map<string, Entry>();
+  /** By time: all of `#delayed`, and replaced entries, which are dropped when they come up. */
+  readonly #heap = new DelayHeap<Entry>();
+  /** Keys with a worker, and the next run of each after `done`. */
+  readonly #running = new Map<string, Entry | undefined>();
+  /** The number of keys of each flow that have a worker. */
   readonly #runningOf = new Map<string, number>();
-  /** Whoever waits in `next`, in the order in which they came. */
-  readonly #takers = new Set<(key: string | undefined) => void>();
+  /** The calls that wait in `get`, in the order of their arrival. */
+  readonly #waiting = new Set<(key: string | undefined) => void>();
   #timer: { readonly due: number; readonly cancel: () => void } | undefined;
   #closed = false;
 
   /**
-   * `flowOf` tells the flow of a key, such as its namespace. No more than `mostOfFlow` keys of one are with workers at a
-   * time, so that work which takes long in one flow leaves workers for the others; default: any number.
+   * `flowOf` returns the flow of a key, such as its namespace. At most `mostOfFlow` keys of one flow have a worker at a
+   * time, so that slow work in one flow leaves workers for the others. Default: no limit.
    */
   constructor(options: {
     readonly clock: Clock;
@@ -54,43 +54,43 @@ export class WorkQueue {
     this.#ready = new FairQueue(options.flowOf);
   }
 
-  /** How many keys wait for nothing but a worker. */
+  /** The number of keys that wait only for a worker. */
   get depth(): number {
     return this.#next.size + this.#ready.size;
   }
 
-  /** How many keys wait for their time. */
+  /** The number of keys that wait for their time. */
   get delayed(): number {
     return this.#delayed.size;
   }
 
-  /** Asks for a run of `key`, at once or `delayMs` from now. Does nothing after `close`. */
+  /** Enqueues `key`, now or after `delayMs`. Has no effect after `close`. */
   add(key: string, { urgency = "high", delayMs = 0 }: { urgency?: Urgency; delayMs?: number } = {}): void {
-    this.#ask({ key, due: this.#clock.monotonic() + delayMs, urgency });
+    this.#enqueue({ key, due: this.#clock.monotonic() + delayMs, urgency });
   }
 
-  /** The next key, when there is one; it is the caller's until `done`. Undefined after `close`. */
-  next(): Promise<string | undefined> {
+  /** Waits for the next key, which belongs to the caller until `done`. Resolves to undefined after `close`. */
+  get(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     this.#wakeDue();
     const key = this.#take();
-    return key === undefined ? new Promise((resolve) => this.#takers.add(resolve)) : Promise.resolve(key);
+    return key === undefined ? new Promise((resolve) => this.#waiting.add(resolve)) : Promise.resolve(key);
   }
 
-  /** Gives a key back that `next` gave out. */
+  /** Ends the run of a key that `get` returned. Throws for any other key: that is a bug of the caller. */
   done(key: string): void {
-    if (!this.#running.has(key)) return;
-    const again = this.#running.get(key);
+    if (!this.#running.has(key)) throw new Error(`bug: key ${JSON.stringify(key)} has no worker`);
+    const next = this.#running.get(key);
     this.#running.delete(key);
     const flow = this.#flowOf(key);
     const left = (this.#runningOf.get(flow) ?? 1) - 1;
     if (left > 0) this.#runningOf.set(flow, left);
     else this.#runningOf.delete(flow);
-    if (again !== undefined) this.#ask(again);
-    this.#serveTakers();
+    if (next !== undefined) this.#enqueue(next);
+    this.#serveWaiting();
   }
 
-  /** Drops every key that waits and refuses new ones; whoever waits in `next` gets undefined. Keys with a worker stay. */
+  /** Drops all waiting keys and refuses new ones. Calls that wait in `get` resolve to undefined. Keys with a worker stay. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();
@@ -99,38 +99,38 @@ export class WorkQueue {
     this.#heap.reset([]);
     this.#next.clear();
     this.#ready.clear();
-    for (const taker of this.#takers) taker(undefined);
-    this.#takers.clear();
+    for (const waiting of this.#waiting) waiting(undefined);
+    this.#waiting.clear();
   }
 
-  #ask(turn: Turn): void {
-    const { key } = turn;
+  #enqueue(entry: Entry): void {
+    const { key } = entry;
     if (this.#closed) return;
-    if (this.#running.has(key)) this.#running.set(key, soonest(this.#running.get(key), turn));
+    if (this.#running.has(key)) this.#running.set(key, merged(this.#running.get(key), entry));
     else if (this.#next.has(key)) return;
-    else if (this.#ready.has(key)) this.#putReady(turn);
-    else this.#wait(soonest(this.#delayed.get(key), turn));
+    else if (this.#ready.has(key)) this.#putReady(entry);
+    else this.#wait(merged(this.#delayed.get(key), entry));
   }
 
-  #wait(turn: Turn): void {
-    if (turn.due > this.#clock.monotonic()) {
-      if (this.#delayed.get(turn.key) !== turn) this.#delay(turn);
+  #wait(entry: Entry): void {
+    if (entry.due > this.#clock.monotonic()) {
+      if (this.#delayed.get(entry.key) !== entry) this.#delay(entry);
       return;
     }
-    this.#delayed.delete(turn.key);
-    this.#putReady(turn);
-    this.#serveTakers();
+    this.#delayed.delete(entry.key);
+    this.#putReady(entry);
+    this.#serveWaiting();
   }
 
-  #delay(turn: Turn): void {
-    this.#delayed.set(turn.key, turn);
-    this.#heap.push(turn);
-    // What does not count any more is at most as much as what does.
+  #delay(entry: Entry): void {
+    this.#delayed.set(entry.key, entry);
+    this.#heap.push(entry);
+    // There are at most as many replaced entries as current ones.
     if (this.#heap.size > 2 * this.#delayed.size + 16) this.#heap.reset(this.#delayed.values());
     this.#armTimer();
   }
 
-  #putReady({ key, urgency }: Turn): void {
+  #putReady({ key, urgency }: Entry): void {
     if (urgency === "next") {
       this.#ready.delete(key);
       this.#next.add(key, "high");
@@ -139,12 +139,12 @@ export class WorkQueue {
     }
   }
 
-  #serveTakers(): void {
-    for (const taker of this.#takers) {
+  #serveWaiting(): void {
+    for (const waiting of this.#waiting) {
       const key = this.#take();
       if (key === undefined) return;
-      this.#takers.delete(taker);
-      taker(key);
+      this.#waiting.delete(waiting);
+      waiting(key);
     }
   }
 
@@ -158,7 +158,7 @@ export class WorkQueue {
     return key;
   }
 
-  /** One timer for all keys: for the one that falls due first. One that is too early finds nothing due and is set again. */
+  /** One timer for all keys, for the earliest. A timer that fires early finds no key due and is set again. */
   #armTimer(): void {
     const first = this.#firstDelayed();
     if (first === undefined || (this.#timer !== undefined && this.#timer.due <= first.due)) return;
@@ -167,7 +167,7 @@ export class WorkQueue {
     const cancel = this.#clock.timer(ms, () => {
       this.#timer = undefined;
       this.#wakeDue();
-      this.#serveTakers();
+      this.#serveWaiting();
       this.#armTimer();
     });
     this.#timer = { due: first.due, cancel };
@@ -182,7 +182,7 @@ export class WorkQueue {
     }
   }
 
-  #firstDelayed(): Turn | undefined {
+  #firstDelayed(): Entry | undefined {
     for (let first = this.#heap.first(); first !== undefined; first = this.#heap.first()) {
       if (this.#delayed.get(first.key) === first) return first;
       this.#heap.pop();
@@ -193,8 +193,8 @@ export class WorkQueue {
 
 const urgencies: readonly Urgency[] = ["low", "high", "next"];
 
-/** The turn that a key has which was asked for twice; `a` itself where `b` is not sooner. */
-function soonest(a: Turn | undefined, b: Turn): Turn {
+/** Merges two entries of one key: the earlier time and the higher urgency. Returns `a` itself if `b` is not earlier. */
+function merged(a: Entry | undefined, b: Entry): Entry {
   if (a === undefined) return b;
   const urgency = urgencies.indexOf(a.urgency) < urgencies.indexOf(b.urgency) ? b.urgency : a.urgency;
   if (b.due < a.due) return { key: a.key, due: b.due, urgency };

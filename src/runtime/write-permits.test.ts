@@ -11,7 +11,7 @@ function start({ perSecond = 1, burst = 1 } = {}) {
   const clock = new FakeClock();
   const given: string[] = [];
   const tokens = new TokenBucket({ clock, perSecond, burst });
-  const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGiven: (key) => given.push(key) });
+  const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGranted: (key) => given.push(key) });
   return { clock, given, tokens, permits };
 }
 
@@ -72,7 +72,7 @@ describe("permits to write", () => {
     let now = 0;
     const clock = { wall: () => now, monotonic: () => now, timer: () => () => {} };
     const tokens = new TokenBucket({ clock, perSecond: 1, burst: 1 });
-    const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGiven: () => {} });
+    const permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGranted: () => {} });
     expect([permits.take(keyOf("a", 0), "high"), permits.take(keyOf("a", 1), "high")]).toEqual([true, false]);
     now = 1_000;
     expect(permits.take(keyOf("b", 0), "high")).toBe(false);

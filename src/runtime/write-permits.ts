@@ -3,87 +3,87 @@ import { FairQueue, type Priority } from "./fair-queue.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 
 /**
- * Who may write when, by `--update-rate` and `--update-burst`. A turn is taken when a worker is about to write, never
- * before. Where there is none the workload lines up, and nobody waits with it: when a turn comes, the next in line is
- * given it and planned again. Turns go round the namespaces, so that a workload waits for at most one write of each.
- * One that then has nothing to write drops its turn, which is at once the next one's.
+ * Grants writes at `--update-rate` and `--update-burst`, round-robin by flow (namespace). A worker takes a permit right
+ * before a write. If there is no permit, the key waits and no worker waits with it: when the permit is granted, the key
+ * is reconciled again. So a key waits for at most one write of each other flow. If a key with a permit has nothing to
+ * write, its permit goes to the next key at once.
  */
 export class WritePermits {
   readonly #clock: Clock;
   readonly #tokens: TokenBucket;
-  readonly #onGiven: (key: string) => void;
-  readonly #line: FairQueue;
-  /** Who was given a turn and has neither taken nor dropped it. */
-  readonly #given = new Set<string>();
+  readonly #onGranted: (key: string) => void;
+  readonly #waiting: FairQueue;
+  /** The keys that have a permit and neither took nor dropped it. */
+  readonly #granted = new Set<string>();
   #cancelTimer: (() => void) | undefined;
   #closed = false;
 
-  /** `onGiven` is told whose turn it is now: plan it, then `take` or `drop`. */
+  /** `onGranted` is called with the key that has a permit now: reconcile the key, then call `take` or `drop`. */
   constructor(options: {
     clock: Clock;
     tokens: TokenBucket;
     flowOf: (key: string) => string;
-    onGiven: (key: string) => void;
+    onGranted: (key: string) => void;
   }) {
-    this.#line = new FairQueue(options.flowOf);
+    this.#waiting = new FairQueue(options.flowOf);
     this.#clock = options.clock;
     this.#tokens = options.tokens;
-    this.#onGiven = options.onGiven;
+    this.#onGranted = options.onGranted;
   }
 
-  /** How many workloads have something to write and wait for their turn. */
+  /** The number of keys that wait for a permit. */
   get waiting(): number {
-    return this.#line.size;
+    return this.#waiting.size;
   }
 
-  /** Whether a workload is in line or has a turn. */
+  /** Reports whether `key` waits for a permit or has one. */
   has(key: string): boolean {
-    return this.#given.has(key) || this.#line.has(key);
+    return this.#granted.has(key) || this.#waiting.has(key);
   }
 
-  /** Takes a turn for one write; false where there is none, and then the workload is in line, or after `close`. */
+  /** Takes a permit for one write. Returns false if there is no permit, and the key waits; also after `close`. */
   take(key: string, priority: Priority): boolean {
     if (this.#closed) return false;
-    if (this.#given.delete(key)) return true;
-    // Whoever is in line is before whoever comes.
-    if (this.#line.size === 0 && this.#tokens.take()) return true;
-    this.#line.add(key, priority);
-    if (this.#cancelTimer === undefined) this.#giveOut();
+    if (this.#granted.delete(key)) return true;
+    // Keys that already wait come before a new one.
+    if (this.#waiting.size === 0 && this.#tokens.take()) return true;
+    this.#waiting.add(key, priority);
+    if (this.#cancelTimer === undefined) this.#grant();
     return false;
   }
 
-  /** Leaves the line, and gives back a turn that was not taken: there is nothing to write. */
+  /** Removes `key`, which has nothing to write, and returns its permit if it has one. */
   drop(key: string): void {
-    this.#line.delete(key);
-    if (this.#given.delete(key)) this.giveBack();
+    this.#waiting.delete(key);
+    if (this.#granted.delete(key)) this.giveBack();
   }
 
-  /** Gives back a turn that was taken and not used. */
+  /** Returns a permit that was taken and not used. */
   giveBack(): void {
     this.#tokens.giveBack();
-    this.#giveOut();
+    this.#grant();
   }
 
-  /** Everybody leaves, and nothing more is given out. */
+  /** Removes all keys. No permit is granted any more. */
   close(): void {
     this.#closed = true;
-    for (let left = this.#given.size; left > 0; left--) this.#tokens.giveBack();
-    this.#given.clear();
-    this.#line.clear();
-    this.#giveOut();
+    for (let left = this.#granted.size; left > 0; left--) this.#tokens.giveBack();
+    this.#granted.clear();
+    this.#waiting.clear();
+    this.#grant();
   }
 
-  #giveOut(): void {
+  #grant(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    while (this.#line.size > 0 && this.#tokens.take()) {
-      const key = this.#line.take();
+    while (this.#waiting.size > 0 && this.#tokens.take()) {
+      const key = this.#waiting.take();
       if (key === undefined) return;
-      this.#given.add(key);
-      this.#onGiven(key);
+      this.#granted.add(key);
+      this.#onGranted(key);
     }
-    if (this.#line.size === 0) return;
+    if (this.#waiting.size === 0) return;
     const ms = Math.min(longestTimerMs, Math.ceil(this.#tokens.waitMs));
-    this.#cancelTimer = this.#clock.timer(ms, () => this.#giveOut());
+    this.#cancelTimer = this.#clock.timer(ms, () => this.#grant());
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
-import { backoffMs } from "../../runtime/backoff.ts";
-import { WorkQueue } from "../../runtime/work-queue.ts";
+import { done, type Result } from "../../runtime/result.ts";
+import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 
@@ -14,7 +14,7 @@ const pauseMs = 10_000;
 const pauseFactor = 9;
 /** Where it cannot be listed just now. */
 const laterMs = 1_000;
-const retries = { baseMs: 500, maxMs: 30_000 };
+const backoff = { baseMs: 500, retryMaxMs: 30_000 };
 
 /**
  * Lists the workloads of a namespace again, beside the watches, when it is another question whether they have opted in: of
@@ -25,12 +25,11 @@ export class NamespaceLists {
   readonly #lists: () => Iterable<List>;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #random: () => number;
-  readonly #queue: WorkQueue;
+  readonly #workers: Workers;
+  /** When the lists end. Set by `run`. */
+  #signal: AbortSignal | undefined;
   /** Until when each is left alone that was listed lately. */
   readonly #restsUntil = new Map<string, number>();
-  /** How often each failed since it last could be listed. */
-  readonly #failures = new Map<string, number>();
 
   constructor(options: {
     /** Asked each time: kinds come and go. */
@@ -42,50 +41,46 @@ export class NamespaceLists {
     this.#lists = options.lists;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#random = options.random;
-    this.#queue = new WorkQueue({ clock: options.clock, flowOf: (namespace) => namespace });
+    this.#workers = new Workers({
+      clock: options.clock,
+      random: options.random,
+      workers: atOnce,
+      flowOf: (namespace) => namespace,
+      backoff,
+      reconcile: (namespace, failures) => this.#list(namespace, failures),
+    });
   }
 
   /** Asks for a namespace to be listed: at once, or when it has rested. */
   request(namespace: string): void {
-    this.#queue.add(namespace, { delayMs: this.#restMs(namespace) });
+    this.#workers.add(namespace, { delayMs: this.#restMs(namespace) });
   }
 
   /** Lists what is asked for until the signal. */
   async run(signal: AbortSignal): Promise<void> {
-    const close = () => this.#queue.close();
-    signal.addEventListener("abort", close, { once: true });
-    if (signal.aborted) close();
-    await Promise.all(Array.from({ length: atOnce }, () => this.#work(signal)));
+    this.#signal = signal;
+    await this.#workers.run(signal);
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    for (let namespace = await this.#queue.get(); namespace !== undefined; namespace = await this.#queue.get()) {
-      // It may have been asked for while it was being listed.
-      const restMs = this.#restMs(namespace);
-      const againMs = restMs > 0 ? restMs : await this.#list(namespace, signal);
-      if (againMs !== undefined) this.#queue.add(namespace, { delayMs: againMs });
-      this.#queue.done(namespace);
-    }
-  }
-
-  /** In how many milliseconds it is to be tried again; undefined: not, it is listed. */
-  async #list(namespace: string, signal: AbortSignal): Promise<number | undefined> {
+  async #list(namespace: string, failures: number): Promise<Result> {
+    const signal = this.#signal;
+    if (signal === undefined) return done;
+    // The namespace may have been requested while it was listed.
+    const restMs = this.#restMs(namespace);
+    if (restMs > 0) return { type: "deferred", delayMs: restMs };
     const begin = this.#clock.monotonic();
     const costMs = () => pauseFactor * (this.#clock.monotonic() - begin);
     try {
-      for (const list of this.#lists()) if (!(await list(namespace, signal))) return Math.max(laterMs, costMs());
-      this.#failures.delete(namespace);
+      for (const list of this.#lists()) {
+        if (!(await list(namespace, signal))) return { type: "deferred", delayMs: Math.max(laterMs, costMs()) };
+      }
       this.#rest(namespace, Math.max(pauseMs, costMs()));
-      return undefined;
+      return done;
     } catch (error) {
-      if (signal.aborted) return undefined;
-      const failures = this.#failures.get(namespace) ?? 0;
-      this.#failures.set(namespace, failures + 1);
-      const level = failures === 0 ? "warn" : "debug";
-      const message = "cannot list the workloads of a namespace that opted in or out; trying again";
-      this.#log[level](message, { namespace, error: errorText(error) });
-      return Math.max(backoffMs(failures, { ...retries, random: this.#random }), costMs());
+      if (signal.aborted) return done;
+      const message = "cannot list the workloads of a namespace that opted in or out, will retry";
+      this.#log[failures === 0 ? "warn" : "debug"](message, { namespace, error: errorText(error) });
+      return { type: "retry", atLeastMs: costMs() };
     }
   }
 

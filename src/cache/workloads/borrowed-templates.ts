@@ -11,7 +11,8 @@ import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/backoff.ts";
-import { WorkQueue } from "../../runtime/work-queue.ts";
+import { done, type Result } from "../../runtime/result.ts";
+import { Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { ReadTemplate } from "../store/read-template.ts";
@@ -25,11 +26,10 @@ interface Name {
   readonly name: string;
 }
 
+/** A workload whose pod template must be read. */
 interface Wanted {
-  /** How often it was heard of. */
-  heard: number;
-  /** How often it could not be read. */
-  failures: number;
+  /** The number of its change events. */
+  events: number;
 }
 
 /** What {@link LentTemplates} works with. */
@@ -46,7 +46,8 @@ const atOnce = 8;
 const mostOfNamespace = 2;
 /** So one that its owner keeps changing is read four times a second. */
 const delayMs = 250;
-const retries = { baseMs: 500, maxMs: 30_000 };
+const baseMs = 500;
+const maxMs = 30_000;
 
 /**
  * Lets a cache hold workloads together with the pod templates that they borrow. The template of a workload that asks
@@ -58,7 +59,9 @@ const retries = { baseMs: 500, maxMs: 30_000 };
 export class BorrowedTemplates implements Completer<O, Workload> {
   readonly #row: WorkloadRow;
   readonly #options: BorrowedTemplatesOptions;
-  readonly #queue: WorkQueue;
+  readonly #workers: Workers;
+  /** Where whole objects go, and when the reads end. Set by `run`. */
+  #target: { readonly put: (whole: O) => void; readonly signal: AbortSignal } | undefined;
   /** Those that are to be read. A read of one that was forgotten meanwhile is void. */
   readonly #wanted = new Map<string, Wanted>();
   /** Namespaces in which the last read failed: how often in a row, and until when none is tried. */
@@ -67,10 +70,14 @@ export class BorrowedTemplates implements Completer<O, Workload> {
   constructor(row: WorkloadRow, options: BorrowedTemplatesOptions) {
     this.#row = row;
     this.#options = options;
-    this.#queue = new WorkQueue({
+    this.#workers = new Workers({
       clock: options.clock,
+      random: options.random,
+      workers: atOnce,
       flowOf: (key) => parse(key).namespace,
-      mostOfFlow: mostOfNamespace,
+      workersPerFlow: mostOfNamespace,
+      backoff: { baseMs, retryMaxMs: maxMs },
+      reconcile: (key, failures) => this.#read(key, failures),
     });
   }
 
@@ -83,9 +90,9 @@ export class BorrowedTemplates implements Completer<O, Workload> {
       return false;
     }
     const wanted = this.#wanted.get(key);
-    if (wanted === undefined) this.#wanted.set(key, { heard: 1, failures: 0 });
-    else wanted.heard++;
-    this.#queue.add(key, { delayMs });
+    if (wanted === undefined) this.#wanted.set(key, { events: 1 });
+    else wanted.events++;
+    this.#workers.add(key, { delayMs });
     return true;
   }
 
@@ -100,10 +107,8 @@ export class BorrowedTemplates implements Completer<O, Workload> {
   }
 
   async run(put: (whole: O) => void, signal: AbortSignal): Promise<void> {
-    const close = () => this.#queue.close();
-    signal.addEventListener("abort", close, { once: true });
-    if (signal.aborted) close();
-    await Promise.all(Array.from({ length: atOnce }, () => this.#work(put, signal)));
+    this.#target = { put, signal };
+    await this.#workers.run(signal);
   }
 
   #isToBeRead(object: O, held: Workload | undefined, asking: DirectiveContext): boolean {
@@ -114,50 +119,39 @@ export class BorrowedTemplates implements Completer<O, Workload> {
     return toWorkloadIfValid(this.#row, object, asking)?.optIn.state === "in";
   }
 
-  async #work(put: (whole: O) => void, signal: AbortSignal): Promise<void> {
-    for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
-      const againMs = await this.#read(key, put, signal);
-      if (againMs !== undefined) this.#queue.add(key, { delayMs: againMs });
-      this.#queue.done(key);
-    }
-  }
-
-  /** In how many milliseconds it is to be tried again; undefined: not. */
-  async #read(key: string, put: (whole: O) => void, signal: AbortSignal): Promise<number | undefined> {
+  async #read(key: string, failures: number): Promise<Result> {
     const wanted = this.#wanted.get(key);
-    if (wanted === undefined) return undefined;
+    if (wanted === undefined || this.#target === undefined) return done;
+    const { put, signal } = this.#target;
     const name = parse(key);
-    const restMs = (this.#failing.get(name.namespace)?.until ?? 0) - this.#options.clock.monotonic();
-    if (restMs > 0) return restMs;
-    const { heard } = wanted;
+    const pauseMs = (this.#failing.get(name.namespace)?.until ?? 0) - this.#options.clock.monotonic();
+    if (pauseMs > 0) return { type: "deferred", delayMs: pauseMs };
+    const { events } = wanted;
     try {
       const whole = await this.#options.read(this.#row, name, signal);
       this.#failing.delete(name.namespace);
-      if (this.#wanted.get(key) !== wanted || signal.aborted) return undefined;
-      wanted.failures = 0;
-      // Else it is read again, as it is in the queue again.
-      if (wanted.heard === heard) this.#wanted.delete(key);
+      if (this.#wanted.get(key) !== wanted || signal.aborted) return done;
+      // Otherwise a later event has enqueued the workload again.
+      if (wanted.events === events) this.#wanted.delete(key);
       if (whole !== undefined) put(whole);
-      return undefined;
+      return done;
     } catch (error) {
-      if (signal.aborted) return undefined;
+      if (signal.aborted) return done;
       if (!isApiFailure(error)) throw error;
-      return this.#failed(name, wanted, error);
+      return this.#failed(name, failures, error);
     }
   }
 
-  /** While one cannot be read the others of its namespace wait: each of thousands would fail as well. */
-  #failed({ namespace, name }: Name, wanted: Wanted, error: unknown): number {
+  /** Pauses the namespace: each of its thousands of reads would fail for the same reason. */
+  #failed({ namespace, name }: Name, failures: number, error: unknown): Result {
     const { clock, log, random } = this.#options;
-    const failures = this.#failing.get(namespace)?.failures ?? 0;
-    const isNews = failures === 0 && wanted.failures === 0;
+    const ofNamespace = this.#failing.get(namespace)?.failures ?? 0;
+    const level = ofNamespace === 0 && failures === 0 ? "warn" : "debug";
     const fields = { kind: this.#row.id, namespace, name, error: errorText(error) };
-    log[isNews ? "warn" : "debug"]("cannot read the pod template that a workload borrows; trying again", fields);
-    const pauseMs = (count: number) => Math.max(retryAfterMs(error), backoffMs(count, { ...retries, random }));
-    const againMs = pauseMs(Math.max(failures, wanted.failures));
-    this.#failing.set(namespace, { failures: failures + 1, until: clock.monotonic() + pauseMs(failures) });
-    wanted.failures++;
-    return againMs;
+    log[level]("cannot read the pod template of a workloadRef, will retry", fields);
+    const pauseMs = Math.max(retryAfterMs(error), backoffMs(ofNamespace, { baseMs, maxMs, random }));
+    this.#failing.set(namespace, { failures: ofNamespace + 1, until: clock.monotonic() + pauseMs });
+    return { type: "retry", atLeastMs: pauseMs };
   }
 }
 

@@ -1,10 +1,10 @@
-import type { OwnerReference } from "kubernetes-types/meta/v1.d.ts";
 import { expect, it, onTestFinished } from "vitest";
+import type { OwnerReference } from "#kubernetes";
 import { startSandbox } from "../../../sandbox/sandbox.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { fetchClient, TestCluster, workload } from "../../../test/support/fake-cluster.ts";
 import { oldFinalizer } from "../../domain/model/old-finalizer.ts";
-import { decidesNothing } from "../../domain/policy/namespace-policy.ts";
+import { emptyNamespacePolicy } from "../../domain/policy/namespace-policy.ts";
 import { ApiError } from "../../kube/api/errors.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -353,10 +353,10 @@ it.each([403, 422])(
 
 it("takes nothing but the finalizer off where the Namespace is being deleted: Wave's roles may be gone in a moment", async () => {
   let ends = false;
-  const ofNamespace = () => ({ ...decidesNothing, ...(ends && { ends: true as const }) });
+  const namespacePolicyOf = () => ({ ...emptyNamespacePolicy, ...(ends && { ends: true as const }) });
   const policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true } as const;
   const { configMaps, create, start, owners, finalizers, showAll, cluster, looks } = await scene({
-    policy: { ...policy, ownership: "keep", ofNamespace },
+    policy: { ...policy, ownership: "keep", namespacePolicyOf },
   });
   await configMaps("a");
   await create("Deployment", workload("web", reads("a")));

@@ -4,49 +4,49 @@ import type { Workload } from "../../domain/model/workload.ts";
 import { isStored } from "../../domain/references/references.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
-import { ownershipMetrics } from "../../telemetry/catalogue/owner-references.ts";
+import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { OwnershipTerm, type OwnershipTermOptions } from "./owner-reference-workers.ts";
+import { OwnerReferenceWorkers, type OwnerReferenceWorkersOptions } from "./workers.ts";
 
 /** What {@link createOwnership} needs. */
-export interface OwnershipOptions extends Omit<OwnershipTermOptions, "leadership" | "tokens" | "writes"> {
+export interface OwnershipOptions extends Omit<OwnerReferenceWorkersOptions, "leadership" | "tokens" | "writes"> {
   readonly metrics: MetricsRegistry;
-  /** Writes a second of its own, beside those of rolls. */
+  /** The writes per second of this controller, in addition to those of rollouts. */
   readonly updateRate: number;
   readonly updateBurst: number;
 }
 
-/** Keeps, or removes, owner references and finalizers while Wave leads. To be told of changes; without effect while it does not. */
+/** Keeps or removes owner references and finalizers while Wave leads. Receives changes, which have no effect otherwise. */
 export interface Ownership {
   onWorkloadChange(change: StoreChange<Workload>): void;
   onConfigChange(change: StoreChange<Config>): void;
   onOwnersChange(configKey: string): void;
   onNamespaceChange(namespace: string): void;
-  /** Works for one term; the caches must be synced. */
+  /** Works for one leadership. The caches must be synced. */
   run(leadership: Leadership): Promise<void>;
 }
 
-/** Nothing happens before `run`. Undefined where the policy says nothing of ownership, or nothing is to be written at all. */
+/** Returns the controller; undefined if the policy has no ownership, or Wave writes nothing. Nothing happens before `run`. */
 export function createOwnership(options: OwnershipOptions): Ownership | undefined {
   const { policy, clock, updateRate, updateBurst } = options;
   if (policy.ownership === undefined || policy.pacing?.observe) return undefined;
-  // Not of a term: what was written in the one before counts.
+  // Kept for all leaderships: writes of the one before use up the rate, too.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
-  const writes = options.metrics.counter(ownershipMetrics.writes);
-  let term: OwnershipTerm | undefined;
+  const writes = options.metrics.counter(ownerReferenceMetrics.writes);
+  let workers: OwnerReferenceWorkers | undefined;
   return {
-    onWorkloadChange: (change) => term?.workloadChanged(change),
+    onWorkloadChange: (change) => workers?.workloadChanged(change),
     onConfigChange: ({ key, before, after }) => {
-      if (before === undefined && after !== undefined && isStored(after)) term?.objectChanged(key);
+      if (before === undefined && after !== undefined && isStored(after)) workers?.objectChanged(key);
     },
-    onOwnersChange: (key) => term?.objectChanged(key),
-    onNamespaceChange: (namespace) => term?.askAll(namespace),
+    onOwnersChange: (key) => workers?.objectChanged(key),
+    onNamespaceChange: (namespace) => workers?.enqueueAll(namespace),
     async run(leadership) {
-      term = new OwnershipTerm({ ...options, leadership, tokens, writes });
+      workers = new OwnerReferenceWorkers({ ...options, leadership, tokens, writes });
       try {
-        await term.run();
+        await workers.run();
       } finally {
-        term = undefined;
+        workers = undefined;
       }
     },
   };

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Reverted } from "./reverted-owners.ts";
+import { RevertedWrites } from "./reverted-owners.ts";
 
 const [minute, hour] = [60_000, 3_600_000];
 
 /** How often it is written within so long where each write is undone at once, and the moments at which that is told. */
 function quarrel(lastsMs: number, changes: readonly string[] = ["a"]) {
-  const reverted = new Reverted();
+  const reverted = new RevertedWrites();
   let [writes, now] = [0, 0];
   const told: number[] = [];
   while (now < lastsMs) {
@@ -24,23 +24,23 @@ it("what is reverted again and again is written less and less often, and told of
 });
 
 it("who writes with others what was reverted waits as well", () => {
-  const reverted = new Reverted();
+  const reverted = new RevertedWrites();
   reverted.wrote("x", ["a"], 0);
   expect(reverted.waitMs("x", ["a", "b"], 0)).toBeGreaterThan(0);
 });
 
 it("what a deletion waits for never waits long", () => {
-  const reverted = new Reverted();
+  const reverted = new RevertedWrites();
   for (let times = 0; times < 100; times++) reverted.wrote("x", ["a"], 0);
   expect(reverted.waitMs("x", ["a"], 0)).toBeGreaterThan(minute);
   expect(reverted.waitMs("x", ["a"], 0, true)).toBeLessThanOrEqual(5_000);
 });
 
 it("nothing waits that was not written before, however much is written", () => {
-  const reverted = new Reverted();
+  const reverted = new RevertedWrites();
   fc.assert(
     fc.property(fc.uniqueArray(fc.string()), fc.string(), (all, key) => {
-      const own = new Reverted();
+      const own = new RevertedWrites();
       return all.every((change) => own.waitMs(key, [change], 0) === 0 && !own.wrote(key, [change], 0));
     }),
   );
@@ -49,7 +49,7 @@ it("nothing waits that was not written before, however much is written", () => {
 });
 
 it("a person who changes their mind now and then waits for nothing", () => {
-  const reverted = new Reverted();
+  const reverted = new RevertedWrites();
   for (let at = 0; at < 24 * hour; at += 30 * minute) {
     expect(reverted.waitMs("x", ["a"], at)).toBe(0);
     expect(reverted.wrote("x", ["a"], at)).toBe(false);
@@ -57,7 +57,7 @@ it("a person who changes their mind now and then waits for nothing", () => {
 });
 
 it("what is remembered has an end, whatever is written", () => {
-  const reverted = new Reverted();
+  const reverted = new RevertedWrites();
   for (let index = 0; index < 20_001; index++) reverted.wrote(`${index}`, ["a"], 0);
   expect(reverted.waitMs("0", ["a"], 0)).toBe(0);
   expect(reverted.waitMs("20000", ["a"], 0)).toBeGreaterThan(0);

@@ -1,12 +1,10 @@
 import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../kube/api/api-failure.ts";
 
-/** What a request that failed means for the next try. */
+/** What a failed request means for the retry. */
 export interface OwnerWriteFailure {
-  /** What the metrics count it as. */
+  /** The result in the metrics. */
   readonly result: "conflict" | "refused" | "unavailable";
-  /** How long to wait at most between tries. */
-  readonly maxMs: number;
-  /** How long the API server asks to wait. */
+  /** The Retry-After of the API server, in milliseconds; 0 without one. */
   readonly retryAfterMs: number;
 }
 
@@ -14,8 +12,8 @@ export interface OwnerWriteFailure {
 const maxRetryAfterMs = 60_000;
 
 /**
- * 422 is a `test` that failed, 409 an object that kept changing: both are edits of others. What is refused mostly stays
- * refused. Anything else says nothing about the object.
+ * Returns what a failed request means. 422 is a failed `test`, and 409 is an object that kept changing: both are edits of
+ * others. A refused write stays refused in most cases. Other failures say nothing about the object.
  */
 export function failureOf(error: unknown): OwnerWriteFailure {
   const retryAfterMs = Math.min(retryAfterMsOf(error), maxRetryAfterMs);
@@ -23,13 +21,13 @@ export function failureOf(error: unknown): OwnerWriteFailure {
     case "conflict":
     case "alreadyExists":
     case "invalid":
-      return { result: "conflict", maxMs: 60_000, retryAfterMs };
+      return { result: "conflict", retryAfterMs };
     case "badRequest":
     case "forbidden":
     case "notFound":
     case "deniedByWebhook":
-      return { result: "refused", maxMs: 300_000, retryAfterMs };
+      return { result: "refused", retryAfterMs };
     default:
-      return { result: "unavailable", maxMs: 15_000, retryAfterMs };
+      return { result: "unavailable", retryAfterMs };
   }
 }

@@ -1,4 +1,4 @@
-import type { DaemonSet, StatefulSet } from "kubernetes-types/apps/v1.d.ts";
+import type { DaemonSet, StatefulSet } from "#kubernetes";
 import type { Caches } from "../../cache/caches.ts";
 import { workloadPath } from "../../cache/workloads/workload-resource.ts";
 import { isOfKind } from "../../domain/model/kind-row.ts";
@@ -10,36 +10,35 @@ import { rolloutPolicyOf } from "../../domain/policy/rollout-policy.ts";
 import { isDnsSubdomain } from "../../domain/syntax/dns-name.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 
 /**
- * What is to be done with a Pod that a gate holds:
- *
- * - "replaceable": its controller would make another one, without the gate;
- * - "not yet": its controller has not seen that the gate is open;
- * - "held": the gate is closed, its workload is only observed, or no workload of these kinds owns it.
+ * What to do with a Pod without a scheduler:
+ * - "replaceable": its controller would create a new Pod without the scheduling hold.
+ * - "not yet": its controller has not seen yet that the hold was removed.
+ * - "held": the hold exists, the workload is only observed, or no workload of these kinds owns the Pod.
  */
-export type Verdict = "replaceable" | "not yet" | "held";
+export type PodDecision = "replaceable" | "not yet" | "held";
 
-/** What {@link createHeldPodOwners} needs. */
+/** What {@link createPodOwners} needs. */
 export interface PodOwnersOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly caches: Pick<Caches, "workload" | "kinds">;
   readonly policy: Policy;
 }
 
-/** Judges Pods by the workloads that own them. */
+/** Decides about Pods by the workloads that own them. */
 export interface PodOwners {
-  /** A judge for the Pods of one page: reads each owner at most once, and keeps nothing for longer. */
-  ofOnePage(): (pod: KubeObject) => Promise<Verdict>;
+  /** Returns a function that decides about the Pods of one page. It reads each owner at most once, and keeps nothing longer. */
+  ofOnePage(): (pod: KubeObject) => Promise<PodDecision>;
 }
 
 type Owner = KubeObject & Pick<StatefulSet & DaemonSet, "spec" | "status">;
 
-/** Reads owners only where the cache does not tell already that their gate is closed. */
+/** Reads an owner only if the cache does not show that its scheduling hold still exists. */
 export function createPodOwners({ client, caches, policy }: PodOwnersOptions, signal: AbortSignal): PodOwners {
   const read = (owner: Parameters<typeof workloadPath>[0]): Promise<Owner | undefined> =>
-    readIfThere<Owner>(client, { path: workloadPath(owner), signal });
+    getIfExists<Owner>(client, { path: workloadPath(owner), signal });
 
   return {
     ofOnePage: () => {
@@ -49,20 +48,20 @@ export function createPodOwners({ client, caches, policy }: PodOwnersOptions, si
         const reference = pod.metadata.ownerReferences?.find(({ controller }) => controller);
         const row = caches
           .kinds()
-          .find((known) => known.leavesHeldPods && reference !== undefined && isOfKind(reference, known));
+          .find((known) => known.keepsPendingPods && reference !== undefined && isOfKind(reference, known));
         if (reference === undefined || row === undefined) return "held";
-        // It is anybody's text, and would become part of a path.
+        // Anyone may write this text, and it would become part of a path.
         if (!isDnsSubdomain(reference.name)) return "held";
         const { name } = reference;
         const key = workloadKey({ kind: row.id, namespace, name });
         const cached = caches.workload(key);
-        // Where the cache is behind, it is about to hear that the gate opened, and then this is asked again.
+        // If the cache is behind, the namespace is searched again when the cache receives the removal of the hold.
         if (cached !== undefined && (cached.uid !== reference.uid || isSchedulingHeld(cached))) return "held";
         const reading = owners.get(key) ?? read({ row, namespace, name });
         owners.set(key, reading);
         const owner = await reading;
         if (owner?.metadata.uid !== reference.uid || isObserved(owner, namespace, policy)) return "held";
-        return verdict(pod, owner);
+        return decisionOn(pod, owner);
       };
     },
   };
@@ -73,9 +72,9 @@ function isObserved({ metadata }: Owner, namespace: string, policy: Policy): boo
   return rolloutPolicyOf({ policy: own, namespace }, policy).mode.value === "observe";
 }
 
-function verdict(pod: KubeObject, owner: Owner): Verdict {
+function decisionOn(pod: KubeObject, owner: Owner): PodDecision {
   if (owner.spec?.template.spec?.schedulerName === invalidScheduler) return "held";
-  // Pods below the partition are made from the revision before, which has the gate.
+  // Pods below the partition are created from the previous revision, which has the hold.
   const ordinal = Number(/\d+$/.exec(pod.metadata.name)?.[0]);
   if (ordinal < partitionOf(owner)) return "held";
   return (owner.status?.observedGeneration ?? 0) < (owner.metadata.generation ?? 0) ? "not yet" : "replaceable";

@@ -6,46 +6,47 @@ import type { Policy } from "../../domain/policy/policy.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { createOwnership } from "../owner-references/controller.ts";
-import { createPendingPods } from "../pending-pods/pending-pods.ts";
+import { createPendingPods } from "../pending-pods/controller.ts";
 import { createLiveReads } from "./freshness/live-reads.ts";
 import { rolloutMetrics } from "./report/rollout-metrics.ts";
-import { Term } from "./workers.ts";
+import { RolloutWorkers } from "./workers.ts";
 
-/** Rolls workloads while it leads. */
+/** Rolls workloads while Wave leads. Without leadership, the changes that it receives have no effect. */
 export interface Controller {
-  /** To be told of every change of a workload that the caches hold. Without effect while it does not lead. */
+  /** Receives every change of a workload in the caches. */
   onWorkloadChange(change: StoreChange<Workload>): void;
-  /** To be told of every change of a ConfigMap or Secret that the caches hold. Without effect while it does not lead. */
+  /** Receives every change of a ConfigMap or Secret in the caches. */
   onConfigChange(change: StoreChange<Config>): void;
-  /** To be told of every ConfigMap and Secret, by its key, that has other owners. Without effect while it does not lead. */
+  /** Receives the key of every ConfigMap and Secret whose owners changed. */
   onOwnersChange(configKey: string): void;
-  /** To be told when the policy is another one: every workload is planned again. Without effect while it does not lead. */
+  /** Receives a change of the policy: every workload is reconciled again. */
   onPolicyChange(): void;
-  /** To be told when what a Namespace decides for its workloads is something else. Without effect while it does not lead. */
+  /** Receives every namespace whose Namespace annotations changed. */
   onNamespaceChange(namespace: string): void;
-  /** To be told when a kind was listed, in a namespace or in all (""). Without effect while it does not lead. */
+  /** Receives every list of a kind, in a namespace or in all namespaces (""). */
   onListed(kind: string, namespace: string): void;
   /**
-   * Works for one term: once all caches are synced, plans every workload once, and then those that a change concerns.
-   * After `leadership.stop` it takes nothing new, finishes the writes in flight, tells of them for a second, and resolves; after
-   * `leadership.abort` it aborts them and resolves at once. Can be called again for another term.
+   * Works for one leadership: when all caches are synced, reconciles every workload once, and then the workloads that a
+   * change concerns. After `leadership.stop` nothing new starts: finishes the running writes, sends Events for up to one
+   * second, and resolves. After `leadership.abort` it aborts the writes and resolves at once. Can be called again.
    */
   run(leadership: Leadership): Promise<void>;
 }
 
-/** What a controller is made from. */
+/** What {@link createController} needs. */
 export interface ControllerOptions {
   readonly client: ApiClient;
   readonly caches: Pick<
     Caches,
     | "lookup"
-    | "heardUpTo"
+    | "syncedUpTo"
     | "workload"
     | "workloads"
     | "workloadsIn"
@@ -55,38 +56,38 @@ export interface ControllerOptions {
     | "whenSynced"
   >;
   readonly policy: Policy;
-  /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
+  /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly recorder: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** Writes a second, after a burst of `updateBurst`; Infinity: no limit. */
+  /** The writes per second, after a burst of `updateBurst`; Infinity: no limit. */
   readonly updateRate: number;
   readonly updateBurst: number;
-  /** How often everything is planned again besides at every change; 0: never. */
+  /** The period of the resync, in which every workload is reconciled once, in milliseconds; 0: no resync. */
   readonly syncPeriodMs: number;
-  /** Whether Wave's webhooks are on. Then Pods that an opened gate still holds are replaced. */
+  /** Whether Wave's webhooks are on. Then Pods that are pending after their scheduling hold was removed are replaced. */
   readonly webhooks: boolean;
   /**
-   * How many workloads are written at once, four fifths of them of one namespace. Default 40: more do not make an API
-   * server on two cores any faster.
+   * The number of workloads that are written at once, at most four fifths of them in one namespace. Default 40: more do
+   * not make an API server on two cores faster.
    */
   readonly workers?: number;
-  /** Numbers in [0, 1), for the delays between tries. Default Math.random. */
+  /** Numbers in [0, 1), for the delays of retries. Default: Math.random. */
   readonly random?: () => number;
 }
 
-/** Nothing happens before `run`. */
+/** Returns the controller. Nothing happens before `run`. */
 export function createController(options: ControllerOptions): Controller {
   const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40, random = Math.random } = options;
-  // Not of a term: what was written in the one before counts.
+  // Kept for all leaderships: writes of the one before use up the rate, too.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const pendingPods = createPendingPods({ client, caches, policy, clock, log, random });
   const ownership = createOwnership({ ...options, random });
-  let term: Term | undefined;
+  let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
-  const metrics = rolloutMetrics(options.metrics, clock, kinds, () => term?.observed);
+  const metrics = rolloutMetrics(options.metrics, clock, kinds, () => rollouts?.observed);
 
   async function run(leadership: Leadership): Promise<void> {
     const stop = AbortSignal.any([leadership.stop, leadership.abort]);
@@ -96,31 +97,36 @@ export function createController(options: ControllerOptions): Controller {
       if (stop.aborted) return;
       throw error;
     }
-    // From here to the term's first look at the caches nothing is awaited, so no change can get lost in between.
+    // Nothing is awaited from here until all workloads are enqueued, so no change is lost in between.
     const live = createLiveReads({ client, policy, cached: caches.lookup, signal: leadership.abort });
-    term = new Term({ ...options, leadership, live, tokens, metrics, workers, random });
     try {
-      const beside = [options.webhooks && pendingPods.run({ ...leadership, stop }), ownership?.run(leadership)];
-      await Promise.all([term.run(), ...beside]);
+      await runAll(stop, (signal) => {
+        // If one controller fails, the others stop in good order.
+        const inOrder = { ...leadership, stop: signal };
+        rollouts = new RolloutWorkers({ ...options, leadership: inOrder, live, tokens, metrics, workers, random });
+        const pending = options.webhooks ? [pendingPods.run(inOrder)] : [];
+        const owners = ownership === undefined ? [] : [ownership.run(inOrder)];
+        return [rollouts.run(), ...pending, ...owners];
+      });
     } finally {
-      term = undefined;
+      rollouts = undefined;
     }
   }
 
   return {
     onWorkloadChange: (change) => {
-      term?.changed(change.key, priorityOf(change));
+      rollouts?.workloadChanged(change.key, priorityOf(change));
       pendingPods.onWorkloadChange(change);
       ownership?.onWorkloadChange(change);
     },
     onConfigChange: (change) => {
-      term?.configChanged(change, priorityOf(change));
+      rollouts?.configChanged(change, priorityOf(change));
       ownership?.onConfigChange(change);
     },
     onOwnersChange: (key) => ownership?.onOwnersChange(key),
-    onPolicyChange: () => term?.planAll(),
+    onPolicyChange: () => rollouts?.enqueueAll(),
     onNamespaceChange: (namespace) => {
-      term?.planAll(namespace);
+      rollouts?.enqueueAll(namespace);
       pendingPods.onNamespaceChange(namespace);
       ownership?.onNamespaceChange(namespace);
     },
@@ -129,7 +135,7 @@ export function createController(options: ControllerOptions): Controller {
   };
 }
 
-/** What a list brings (at the start, or after a gap in the watch) lets single changes go first. */
+/** Returns the priority of a change: single changes go before those of a list (at the start, or after a gap in the watch). */
 function priorityOf({ initial }: StoreChange<unknown>): Priority {
   return initial ? "low" : "high";
 }

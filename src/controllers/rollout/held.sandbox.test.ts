@@ -17,7 +17,7 @@ async function scene(annotations: Readonly<Record<string, string>> = {}) {
   const policy: Policy = {
     ...plainPolicy,
     pacing: flags,
-    ofNamespace: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),
+    namespacePolicyOf: (name) => ({ optsIn: false, annotations: name === "default" ? ofNamespace : noPolicy }),
   };
   const cluster = await leadingCluster(startSandbox, policy, async (cluster) => {
     await cluster.create("ConfigMap", { metadata: { name: "web" }, data: { a: "1" } });

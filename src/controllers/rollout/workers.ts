@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { Caches, StoreChange } from "../../cache/caches.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, workloadKey } from "../../domain/model/workload.ts";
@@ -8,33 +7,46 @@ import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
+import type { Result } from "../../runtime/result.ts";
 import { resync } from "../../runtime/resync.ts";
 import type { TokenBucket } from "../../runtime/token-bucket.ts";
-import { WorkQueue } from "../../runtime/work-queue.ts";
+import { Workers } from "../../runtime/workers.ts";
 import { WritePermits } from "../../runtime/write-permits.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
-import { type BatchQueue, batchQueue } from "./batches/batch-queue.ts";
-import { tellOfHalt } from "./batches/halted-objects.ts";
+import { type BatchQueue, createBatchQueue } from "./batches/batch-queue.ts";
+import { reportHalt } from "./batches/halted-objects.ts";
 import type { LiveReads } from "./freshness/live-reads.ts";
-import { type ReconcileOptions, reconcile } from "./reconciler.ts";
-import type { Outcome } from "./record/outcome.ts";
-import { isSettling, noteChange, notePlanned } from "./record/pacing-record.ts";
+import { type ReconcileOptions, reconcile } from "./reconcile.ts";
+import {
+  type FinishedRun,
+  finish,
+  hasNewChanges,
+  recordRequest,
+  recordSeenChange,
+  recordUnsettledChange,
+  startRun,
+} from "./record/finish.ts";
+import { holdAfter, isSettling } from "./record/pacing-record.ts";
 import { RememberedViews } from "./record/remembered-views.ts";
-import type { WorkloadRecord } from "./record/workload-record.ts";
+import { resultOf, rolloutBackoff } from "./record/requeue.ts";
+import { findingsOf, type WorkloadRecord } from "./record/workload-record.ts";
 import { WorkloadRecords } from "./record/workload-records.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
 import { EventReporter } from "./report/event-reporter.ts";
 import { OutcomeReport } from "./report/outcome-report.ts";
-import type { Observed, RolloutMetrics } from "./report/rollout-metrics.ts";
-import { requeueAfterMs } from "./requeue.ts";
+import type { RolloutGauges, RolloutMetrics } from "./report/rollout-metrics.ts";
 
-/** What a {@link Term} works with. */
-export interface TermOptions {
+/** What {@link RolloutWorkers} need. */
+export interface RolloutWorkersOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly leadership: Leadership;
-  readonly caches: Pick<Caches, "lookup" | "heardUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading">;
+  readonly caches: Pick<
+    Caches,
+    "lookup" | "syncedUpTo" | "workload" | "workloads" | "workloadsIn" | "workloadsReading"
+  >;
   readonly live: LiveReads;
   readonly policy: Policy;
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -48,61 +60,70 @@ export interface TermOptions {
   readonly random: () => number;
 }
 
-/** How long the last Events are waited for when a term ends. */
-const tellingMs = 1_000;
+/** How long the last Events may take when the leadership ends. */
+const lastEventsMs = 1_000;
 
-/** How much of the workers one namespace may occupy: its writes may take as long as the webhooks that they pass. */
-const mostOfNamespace = 0.8;
+/** The share of the workers that one namespace may occupy: its writes may take as long as its admission webhooks. */
+const shareOfNamespace = 0.8;
 
 /**
- * One term of leading: workers that take the keys of workloads from a queue, and a record of each workload. Nothing of
- * it outlives the term: others may have written after it.
+ * The queue of workloads, its workers, and a record of each workload, for one leadership. Nothing of it outlives the
+ * leadership: another leader may have written after it.
  */
-export class Term {
-  readonly #options: TermOptions;
+export class RolloutWorkers {
+  readonly #options: RolloutWorkersOptions;
   readonly #records = new WorkloadRecords();
-  readonly #queue: WorkQueue;
+  readonly #workers: Workers;
   readonly #permits: WritePermits;
-  /** Undefined where waves are off. */
+  /** Undefined if batches are off. */
   readonly #batches: BatchQueue | undefined;
   readonly #outbox: EventOutbox;
   readonly #views: RememberedViews;
   readonly #reconciling: ReconcileOptions;
   readonly #report: OutcomeReport;
 
-  constructor(options: TermOptions) {
+  constructor(options: RolloutWorkersOptions) {
     const { clock, random, recorder, leadership, tokens, metrics, log, workers } = options;
     this.#options = options;
-    this.#queue = new WorkQueue({ clock, flowOf: namespaceOf, mostOfFlow: Math.ceil(workers * mostOfNamespace) });
+    this.#workers = new Workers({
+      clock,
+      random,
+      workers,
+      flowOf: namespaceOf,
+      workersPerFlow: Math.ceil(workers * shareOfNamespace),
+      backoff: rolloutBackoff,
+      urgencyOf: (key) => priorityOf(this.#records.get(key)),
+      reconcile: (key) => this.#run(key, this.#records.of(key)),
+    });
     this.#permits = new WritePermits({
       clock,
       tokens,
       flowOf: namespaceOf,
-      onGiven: (key) => this.#queue.add(key, { urgency: "next" }),
+      onGranted: (key) => this.#workers.add(key, { urgency: "next" }),
     });
     this.#outbox = new EventOutbox({
       recorder,
       mayWrite: () => !leadership.abort.aborted && leadership.valid(),
-      writesWait: () => this.#queue.depth > 0,
+      writesWait: () => this.#workers.depth > 0,
       onDropped: metrics.countDroppedEvent,
     });
-    this.#views = new RememberedViews(() => this.#records.all(), metrics.countDroppedView);
+    this.#views = new RememberedViews(metrics.countDroppedView);
     const post = (event: ObjectEvent) => this.#outbox.post(event);
-    this.#batches = batchQueue(options, {
+    this.#batches = createBatchQueue(options, {
       record: (key) => this.#records.get(key),
-      onChange: (key, urgency) => this.#queue.add(key, { urgency }),
-      onHalted: (change) => void tellOfHalt(change, { ...options, signal: leadership.abort, post }),
+      onChange: (key, urgency) => this.#workers.add(key, { urgency }),
+      onHalted: (change) => void reportHalt(change, { ...options, signal: leadership.abort, post }),
     });
     this.#reconciling = { ...options, views: this.#views };
     const eventReporter = new EventReporter({ post, clock, random });
     this.#report = new OutcomeReport({ eventReporter, metrics, clock, log });
   }
 
-  /** What the metrics show. */
-  get observed(): Observed {
+  /** The values of the gauges. */
+  get observed(): RolloutGauges {
     return {
-      depth: this.#queue.depth,
-      delayed: this.#queue.delayed,
+      depth: this.#workers.depth,
+      delayed: this.#workers.delayed,
       waitingForPermit: this.#permits.waiting,
       waitingEvents: this.#outbox.waiting,
       viewEntries: this.#views.entries,
@@ -111,13 +132,13 @@ export class Term {
     };
   }
 
-  /** Asks for a workload to be planned because of a change that was just seen. A change that a list brought is `low`. */
-  changed(key: string, priority: Priority): void {
-    if (priority === "high") this.#records.of(key).seenAt ??= this.#options.clock.monotonic();
-    this.#ask(key, priority);
+  /** Enqueues a workload because of a change that was just seen. A change from a list is `low`. */
+  workloadChanged(key: string, priority: Priority): void {
+    if (priority === "high") recordSeenChange(this.#records.of(key), this.#options.clock.monotonic());
+    this.#enqueue(key, priority);
   }
 
-  /** Asks for those to be planned who read an object that has just changed. */
+  /** Enqueues the readers of an object that has just changed. */
   configChanged(change: StoreChange<Config>, priority: Priority): void {
     const { caches, clock } = this.#options;
     this.#batches?.configChanged(change);
@@ -125,104 +146,95 @@ export class Term {
     const isEdit = change.before !== undefined && change.after !== undefined;
     for (const key of caches.workloadsReading(change.key)) {
       const record = this.#records.of(key);
-      // What Pods may be waiting for does not settle.
-      if (record.state !== "waiting") noteChange(record, now);
-      // One that settles is planned when that ends, however many edits there are until then.
-      if (!isEdit || !isSettling(record, now)) this.changed(key, priority);
+      // Configuration for which Pods may be waiting does not settle.
+      if (record.state !== "waiting") recordUnsettledChange(record, now);
+      // A settling workload is reconciled when it has settled, however many edits there are until then.
+      if (!isEdit || !isSettling(record, now)) this.workloadChanged(key, priority);
     }
   }
 
-  /** Asks for every workload to be planned, or for those of one namespace. */
-  planAll(namespace?: string): void {
-    for (const key of this.#keys(namespace)) this.#ask(key, "low");
+  /** Enqueues all workloads, or those of one namespace. */
+  enqueueAll(namespace?: string): void {
+    for (const key of this.#keys(namespace)) this.#enqueue(key, "low");
   }
 
-  #ask(key: string, urgency: Priority): void {
-    this.#records.of(key).asked++;
-    this.#queue.add(key, { urgency });
+  #enqueue(key: string, urgency: Priority): void {
+    recordRequest(this.#records.of(key));
+    this.#workers.add(key, { urgency });
   }
 
   /**
-   * Plans every workload once and then those that are asked for. After `stop` nothing more is taken: resolves when the
-   * writes in flight are done, and their Events or a second later. After `abort` they are aborted: resolves at once.
+   * Reconciles every workload once, and then each enqueued workload. After `stop` nothing new starts: resolves when the
+   * running writes are done, and their Events or one second later. After `abort` they are aborted: resolves at once.
    */
   async run(): Promise<void> {
-    const { leadership, workers, syncPeriodMs, clock } = this.#options;
+    const { leadership, syncPeriodMs, clock } = this.#options;
     const over = AbortSignal.any([leadership.stop, leadership.abort]);
-    const close = () => {
-      this.#queue.close();
-      this.#permits.close();
-      this.#batches?.close();
-    };
-    over.addEventListener("abort", close, { once: true });
-    if (over.aborted) close();
-    const enqueue = (key: string) => this.#queue.add(key, { urgency: "low" });
-    this.planAll();
-    const resyncing = resync({ periodMs: syncPeriodMs, keys: () => this.#keys(), enqueue, clock, signal: over });
-    await Promise.all([...Array.from({ length: workers }, () => this.#work()), resyncing]);
-    // Nobody else leads before this has ended, and people may have made as many Events as can wait.
-    await this.#outbox.closeWithin(tellingMs, clock, leadership.abort);
+    const enqueue = (key: string) => this.#workers.add(key, { urgency: "low" });
+    await runAll(over, (signal) => {
+      signal.addEventListener("abort", () => this.#close(), { once: true });
+      if (signal.aborted) this.#close();
+      this.enqueueAll();
+      const keys = () => this.#keys();
+      return [this.#workers.run(signal), resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal })];
+    });
+    // The next leader starts only after this. Owners may have made as many Events as can wait.
+    await this.#outbox.closeWithin(lastEventsMs, clock, leadership.abort);
   }
 
-  /** The strings that the records have: resync holds all of them. */
+  #close(): void {
+    this.#workers.close();
+    this.#permits.close();
+    this.#batches?.close();
+  }
+
+  /** The same string objects as in the records: a resync holds all of them. */
   *#keys(namespace?: string): Iterable<string> {
     const { caches } = this.#options;
     const workloads = namespace === undefined ? caches.workloads() : caches.workloadsIn(namespace);
     for (const workload of workloads) yield sharedString(workloadKey(workload));
   }
 
-  async #work(): Promise<void> {
-    for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
-      await this.#run(key, this.#records.of(key));
-      this.#queue.done(key);
-      // A plan that asks for no write awaits no answer: without this, all of a start's plans would run before any I/O.
-      await setImmediate();
-    }
-  }
-
-  async #run(key: string, record: WorkloadRecord): Promise<void> {
-    const priority = priorityOf(record);
-    const { seenAt, asked, changes } = record;
-    record.seenAt = undefined;
-    const turn = {
-      takeTurn: () => this.#permits.take(key, priority),
-      giveBackTurn: () => this.#permits.giveBack(),
-    };
-    const batch = this.#batches?.planned(key);
-    let outcome: Outcome | "bug" = "bug";
-    try {
-      outcome = await reconcile({ key, record, batch: batch?.holdOf, ...turn }, this.#reconciling);
-      notePlanned(record, outcome, changes, this.#options.clock);
-      this.#report.ended(record, outcome, seenAt);
-    } catch (error) {
-      outcome = "bug";
-      this.#report.failed(key, record, error);
-    }
-    record.planned = asked;
-    // A change that was seen meanwhile asked for nothing if the workload was settling then.
-    if (record.changes !== undefined && record.changes !== changes) this.#queue.add(key, { urgency: priority });
-    batch?.ended(outcome);
-    this.#conclude(key, record, outcome, seenAt);
-  }
-
-  /** What each outcome means to queue, turns and record. */
-  #conclude(key: string, record: WorkloadRecord, outcome: Outcome | "bug", seenAt: number | undefined): void {
+  /** One run: start, plan from a copy, effects, one `finish`. */
+  async #run(key: string, record: WorkloadRecord): Promise<Result> {
     const { clock, random } = this.#options;
-    const type = outcome === "bug" ? outcome : outcome.type;
-    if (type !== "paced") this.#permits.drop(key);
-    if (type === "gone") {
-      this.#views.forget(record);
-      this.#records.delete(key);
-      return;
+    const priority = priorityOf(record);
+    const start = startRun(record);
+    const batch = this.#batches?.startRun(key);
+    const findings = findingsOf(record);
+    const run = {
+      key,
+      record,
+      findings,
+      takePermit: () => this.#permits.take(key, priority),
+      returnPermit: () => this.#permits.giveBack(),
+      batchHold: batch?.holdOf ?? (() => undefined),
+    };
+    let ended: Pick<FinishedRun, "outcome" | "hold" | "blockers">;
+    try {
+      const outcome = await reconcile(run, this.#reconciling);
+      const hold = holdAfter(record.hold, outcome, clock);
+      const blockers = this.#report.ended(record, start, outcome, hold);
+      ended = { outcome, hold, blockers };
+    } catch (error) {
+      this.#report.failed(key, record, error);
+      ended = { outcome: "bug", hold: record.hold, blockers: record.blockers };
     }
-    const isDone = (type === "settled" || type === "written") && record.hold?.reason !== "settling";
-    if (!isDone) record.seenAt = seenAt ?? record.seenAt;
-    const delayMs = requeueAfterMs(record, outcome, clock.monotonic(), random);
-    if (delayMs !== undefined) this.#queue.add(key, { urgency: priorityOf(record), delayMs });
+    const { outcome } = ended;
+    finish(record, { ...ended, start, findings, now: clock.monotonic() });
+    if (hasNewChanges(record, start)) this.#workers.add(key, { urgency: priority });
+    batch?.ended(outcome);
+    const type = outcome === "bug" ? outcome : outcome.type;
+    if (type !== "permitPending") this.#permits.drop(key);
+    if (type === "gone") {
+      this.#views.forget(key);
+      this.#records.delete(key);
+    }
+    return resultOf(record, outcome, clock.monotonic(), random);
   }
 }
 
-/** What a single change asked for goes first, also when it is tried again. */
-function priorityOf({ seenAt }: WorkloadRecord): Priority {
-  return seenAt === undefined ? "low" : "high";
+/** Single changes go first, also when they are retried. */
+function priorityOf(record: WorkloadRecord | undefined): Priority {
+  return record?.changeSeenAt === undefined ? "low" : "high";
 }

@@ -11,8 +11,8 @@ import { preApply } from "./pre-apply.ts";
 import { recreateJob } from "./recreate-job.ts";
 import { type WriteResult, writeWorkload } from "./workload-writer.ts";
 
-/** What {@link carryOut} works with. */
-export interface CarryOutOptions {
+/** What {@link applyPlan} works with. */
+export interface ApplyOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: Policy;
   readonly caches: Pick<Caches, "lookup">;
@@ -24,18 +24,18 @@ export interface CarryOutOptions {
  * Carries out a plan, of which `patch` is what is written to the workload itself, in the way that makes new Pods of its kind.
  * `stopped`: the term was aborted. Rejects only for a bug.
  */
-export async function carryOut(
+export async function applyPlan(
   workload: Workload,
   plan: RolloutPlan,
   patch: JsonPatch,
-  { client, policy, caches, clock, leadership }: CarryOutOptions,
+  { client, policy, caches, clock, leadership }: ApplyOptions,
 ): Promise<WriteResult | { readonly type: "stopped" }> {
-  const { rolledBy } = workload;
+  const { apply } = workload.strategy;
   try {
-    if (rolledBy === "replacement" && changesTemplate(workload.row, patch)) {
+    if (apply === "recreate" && changesTemplate(workload.row, patch)) {
       return await recreateJob(client, workload, patch, leadership, clock, policy);
     }
-    if ((rolledBy === "run" || rolledBy === "templateSource") && plan.outcome === "roll") {
+    if (apply === "preApply" && plan.outcome === "roll") {
       const acted = await preApply(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
       return acted.type === "acted" ? await writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
     }

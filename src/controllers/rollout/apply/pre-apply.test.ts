@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { everybody } from "../../../../test/support/domain/compatibility.ts";
+import { allCompatibilities } from "../../../../test/support/domain/compatibility.ts";
 import { lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
-import { beingRolled } from "../../../domain/config/template-source.ts";
-import { readWantedKind, rowOf } from "../../../domain/model/kinds/requested-kind.ts";
+import { rollInProgress } from "../../../domain/config/template-source.ts";
+import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
 import { preApply } from "./pre-apply.ts";
 
-const wanted = readWantedKind("cronjobs.batch");
+const wanted = parseRequestedKind("cronjobs.batch");
 if (wanted === undefined) throw new Error("cronjobs.batch cannot be named");
-const row = rowOf(wanted, { apiVersion: "batch/v1", kind: "CronJob" });
+const row = requestedKindRow(wanted, { apiVersion: "batch/v1", kind: "CronJob" });
 const name = "b".repeat(52);
 
 function cronJob(more: object = {}, generation = 3): WorkloadObject {
@@ -33,7 +33,10 @@ async function run(read: WorkloadObject, stored = read, answer: () => unknown = 
   const patch = [{ op: "test", path: "/metadata/generation", value: workload.generation }] as const;
   const never = new AbortController().signal;
   const leadership = { abort: never, valid: () => true };
-  return { made, result: await preApply(client, workload, "v2:hash", patch, leadership, everybody, lookupOf()) };
+  return {
+    made,
+    result: await preApply(client, workload, "v2:hash", patch, leadership, allCompatibilities, lookupOf()),
+  };
 }
 
 const failing = (status: number, reason: string) => (): never => {
@@ -93,9 +96,9 @@ describe("a run of a CronJob", () => {
 });
 
 describe("the pod template of a Deployment that a Rollout borrows", () => {
-  const rollouts = readWantedKind("rollouts.argoproj.io");
+  const rollouts = parseRequestedKind("rollouts.argoproj.io");
   if (rollouts === undefined) throw new Error("rollouts.argoproj.io cannot be named");
-  const borrowing = rowOf(rollouts, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
+  const borrowing = requestedKindRow(rollouts, { apiVersion: "argoproj.io/v1alpha1", kind: "Rollout" });
   const workloadRef = { apiVersion: "apps/v1", kind: "Deployment", name: "lent" };
   const borrower = { ...workloadObject(), spec: { workloadRef } } as unknown as WorkloadObject;
 
@@ -125,7 +128,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
         return (answer === undefined ? request.body : answer()) as T;
       },
     };
-    const whole = borrowing.borrowing?.withTemplate(borrower, lent(planned).spec?.template, 3) ?? borrower;
+    const whole = borrowing.workloadRef?.withTemplate(borrower, lent(planned).spec?.template, 3) ?? borrower;
     const leadership = { abort: new AbortController().signal, valid: () => true };
     const workload = toWorkload(borrowing, whole);
     const patch = [
@@ -133,7 +136,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
       { op: "test", path: recordedPath, value: null },
       { op: "add", path: recordedPath, value: "v2:hash" },
     ] as const;
-    const result = await preApply(client, workload, "v2:hash", patch, leadership, everybody, lookupOf());
+    const result = await preApply(client, workload, "v2:hash", patch, leadership, allCompatibilities, lookupOf());
     return { sent, noted, result };
   }
   const written = ({ sent }: { readonly sent: readonly ApiRequest[] }) =>
@@ -146,7 +149,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
       type: "acted",
       patch: [
         { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },
-        { op: "test", path: recordedPath, value: beingRolled },
+        { op: "test", path: recordedPath, value: rollInProgress },
         { op: "add", path: recordedPath, value: "v2:hash" },
       ],
     });
@@ -155,7 +158,7 @@ describe("the pod template of a Deployment that a Rollout borrows", () => {
       [
         { op: "test", path: "/metadata/uid", value: borrower.metadata?.uid },
         { op: "test", path: recordedPath, value: null },
-        { op: "add", path: recordedPath, value: beingRolled },
+        { op: "add", path: recordedPath, value: rollInProgress },
       ],
     ]);
     expect(sent).toMatchObject([

@@ -1,13 +1,13 @@
 import { readTemplateSource, withTemplateOf } from "../../../cache/workloads/template-source-reads.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
-import { unreadTemplate } from "../../../domain/config/template-source.ts";
+import { missingTemplateWarning } from "../../../domain/config/template-source.ts";
 import type { Lookup } from "../../../domain/config/view.ts";
 import { kinds } from "../../../domain/model/built-in-kinds.ts";
-import { type CronJobObject, manualRun } from "../../../domain/model/cron-job-run.ts";
+import { type CronJobObject, cronJobRun } from "../../../domain/model/cron-job-run.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
-import { sameJson } from "../../../domain/syntax/same-json.ts";
+import { equalJson } from "../../../domain/syntax/equal-json.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import { isAlreadyExists } from "../../../kube/api/errors.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -45,10 +45,10 @@ export async function preApply(
     const object = withTemplateOf(workload.row, read, templateSource);
     const newest = toWorkload(workload.row, object, policy);
     if (!passesTests(patch, object)) return { type: "stale", newest };
-    const unread = unreadTemplate(newest);
+    const unread = missingTemplateWarning(newest);
     // It may come back, of which nobody hears.
     if (unread !== undefined) return { type: "refused", message: unread.message };
-    if (!sameJson(newest.references, workload.references)) return { type: "stale", newest };
+    if (!equalJson(newest.references, workload.references)) return { type: "stale", newest };
     if (templateSource === undefined) {
       await runOnce(client, object, newest, hash, { signal, mayBeSent });
       return { type: "acted", patch };
@@ -83,7 +83,7 @@ async function runOnce(
   hash: string,
   limits: Limits,
 ): Promise<void> {
-  const body = manualRun(object, workload, hash);
+  const body = cronJobRun(object, workload, hash);
   const path = `/apis/batch/v1/namespaces/${workload.namespace}/jobs`;
   try {
     if (body !== undefined) await client.request({ method: "POST", path, body, ...limits });

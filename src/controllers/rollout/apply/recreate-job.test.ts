@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { workloadObject } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { readWantedKind, rowOf } from "../../../domain/model/kinds/requested-kind.ts";
+import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../../kube/api/errors.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
 import { recreateJob } from "./recreate-job.ts";
 
-const wanted = readWantedKind("jobs.batch");
+const wanted = parseRequestedKind("jobs.batch");
 if (wanted === undefined) throw new Error("jobs.batch cannot be named");
-const row = rowOf(wanted, { apiVersion: "batch/v1", kind: "Job" });
+const row = requestedKindRow(wanted, { apiVersion: "batch/v1", kind: "Job" });
 const labels = { app: "web", "controller-uid": "7", "batch.kubernetes.io/job-name": "web" };
 const given = workloadObject({ metadata: { name: "web", uid: "7", generation: 3, labels } });
 const stored = { ...given, spec: { ...given.spec, selector: { matchLabels: { "controller-uid": "7" } } }, status: {} };

@@ -1,6 +1,6 @@
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
-import type { Asking } from "../../../domain/compatibility/directives.ts";
-import { type JobObject, replacementOf } from "../../../domain/model/job-replacement.ts";
+import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
+import { type JobObject, jobReplacement } from "../../../domain/model/job-replacement.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import type { JsonPatch } from "../../../domain/patch/workload-patch.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
@@ -28,7 +28,7 @@ export async function recreateJob(
   patch: JsonPatch,
   { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
   clock: Clock,
-  asking: Asking,
+  asking: DirectiveContext,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
   const create = { method: "POST", path: path.slice(0, path.lastIndexOf("/")) } as const;
@@ -38,7 +38,7 @@ export async function recreateJob(
     if (!passesTests(patch, object)) return { type: "stale", newest: toWorkload(before.row, object, asking) };
     const { uid, resourceVersion, finalizers = [] } = object.metadata;
     if (finalizers.length > 0) return refused("it has finalizers, so that another one cannot take its place");
-    body = replacementOf(object, patch);
+    body = jobReplacement(object, patch);
     try {
       await client.request({ ...create, query: { dryRun: "All" }, body, signal, mayBeSent });
     } catch (error) {

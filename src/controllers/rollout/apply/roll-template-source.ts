@@ -1,11 +1,11 @@
 import type { StoredTemplateSource } from "../../../cache/workloads/template-source-reads.ts";
-import { beingRolled, workloadRefAnnotation } from "../../../domain/config/template-source.ts";
+import { rollInProgress, workloadRefAnnotation } from "../../../domain/config/template-source.ts";
 import type { Lookup } from "../../../domain/config/view.ts";
 import { kinds } from "../../../domain/model/built-in-kinds.ts";
 import { toWorkload, type Workload } from "../../../domain/model/workload.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import { fieldManager } from "../../../domain/references/field-managers.ts";
-import { annotationPath, type JsonPatch } from "../../../domain/syntax/json-patch.ts";
+import { annotationPointer, type JsonPatch } from "../../../domain/syntax/json-patch.ts";
 import { isConflict, isNotFound } from "../../../kube/api/errors.ts";
 import { resourcePath } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -17,7 +17,7 @@ type Client = Pick<ApiClient, "request">;
 type InTerm = Pick<Leadership, "abort" | "valid">;
 
 /** What is to be rolled by the pod template of another object. */
-export interface Borrowed {
+export interface TemplateSourceRollout {
   readonly borrower: Workload;
   /** As it was read, and as the hash was planned from. */
   readonly templateSource: StoredTemplateSource;
@@ -36,7 +36,7 @@ type Rolled = { readonly type: "acted"; readonly patch: JsonPatch };
  */
 export async function rollTemplateSource(
   client: Client,
-  { borrower, templateSource, hash, patch, policy, lookup }: Borrowed,
+  { borrower, templateSource, hash, patch, policy, lookup }: TemplateSourceRollout,
   leadership: InTerm,
 ): Promise<Failure | Rolled> {
   const { namespace } = borrower;
@@ -75,7 +75,7 @@ export async function rollTemplateSource(
   }
 }
 
-/** Records {@link beingRolled} where it is not recorded yet. */
+/** Records {@link rollInProgress} where it is not recorded yet. */
 async function noteThatRolled(
   client: Client,
   borrower: Workload,
@@ -83,13 +83,13 @@ async function noteThatRolled(
   leadership: InTerm,
   policy: Policy,
 ): Promise<Failure | undefined> {
-  if (borrower.recordedHash === beingRolled) return undefined;
+  if (borrower.recordedHash === rollInProgress) return undefined;
   const path = hashPath(borrower);
   const tests = patch.filter(({ op }) => op === "test");
   const noted = await writeWorkload(
     client,
     borrower,
-    [...tests, { op: "add", path, value: beingRolled }],
+    [...tests, { op: "add", path, value: rollInProgress }],
     leadership,
     policy,
   );
@@ -97,14 +97,14 @@ async function noteThatRolled(
   return noted.type === "unavailable" ? { ...noted, uncertain: false } : noted;
 }
 
-/** The same patch where {@link beingRolled} is recorded. */
+/** The same patch where {@link rollInProgress} is recorded. */
 function afterNote(patch: JsonPatch, borrower: Workload): JsonPatch {
   const isHash = (path: string) => path === hashPath(borrower);
-  return patch.map((each) => (each.op === "test" && isHash(each.path) ? { ...each, value: beingRolled } : each));
+  return patch.map((each) => (each.op === "test" && isHash(each.path) ? { ...each, value: rollInProgress } : each));
 }
 
 function hashPath({ hashAnnotation }: Workload): string {
-  return `/metadata/annotations/${annotationPath(hashAnnotation)}`;
+  return annotationPointer(hashAnnotation);
 }
 
 function inTemplate({ spec }: StoredTemplateSource, annotation: string): string | undefined {

@@ -1,11 +1,11 @@
-import { askedMs, isReadFailure } from "../../../cache/store/read-failure.ts";
 import { withBorrowedTemplate } from "../../../cache/workloads/template-source-reads.ts";
 import { workloadPath } from "../../../cache/workloads/workload-resource.ts";
-import type { Asking } from "../../../domain/compatibility/directives.ts";
+import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { toWorkload, type Workload, type WorkloadObject } from "../../../domain/model/workload.ts";
 import { fieldManager } from "../../../domain/references/field-managers.ts";
-import { type JsonPatch, valueAt } from "../../../domain/syntax/json-patch.ts";
-import { sameJson } from "../../../domain/syntax/same-json.ts";
+import { equalJson } from "../../../domain/syntax/equal-json.ts";
+import { type JsonPatch, valueAtPointer } from "../../../domain/syntax/json-patch.ts";
+import { isApiFailure, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/api-types.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
@@ -29,7 +29,7 @@ export async function writeWorkload(
   before: Workload,
   patch: JsonPatch,
   { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
-  asking?: Asking,
+  asking?: DirectiveContext,
 ): Promise<WriteResult> {
   const path = workloadPath(before);
   let answer: KubeObject & WorkloadObject;
@@ -60,8 +60,8 @@ export async function writeWorkload(
     return { type: "written", after: toWorkload(before.row, object, asking) };
   } catch (error) {
     signal.throwIfAborted();
-    if (!isReadFailure(error)) throw error;
-    return { type: "unavailable", message: errorText(error), retryAfterMs: askedMs(error), uncertain: true };
+    if (!isApiFailure(error)) throw error;
+    return { type: "unavailable", message: errorText(error), retryAfterMs: retryAfterMs(error), uncertain: true };
   }
 }
 
@@ -72,7 +72,7 @@ async function readAgain(
   patch: JsonPatch,
   refusal: string | undefined,
   signal: AbortSignal,
-  asking: Asking | undefined,
+  asking: DirectiveContext | undefined,
 ): Promise<WriteResult> {
   try {
     const path = workloadPath(before);
@@ -106,7 +106,7 @@ export function passesTests(patch: JsonPatch, object: unknown): boolean {
   return patch.every((operation) => {
     if (operation.op !== "test") return true;
     const { path, value } = operation;
-    const around = valueAt(object, path.slice(0, path.lastIndexOf("/")));
-    return typeof around === "object" && around !== null && sameJson(valueAt(object, path) ?? null, value);
+    const around = valueAtPointer(object, path.slice(0, path.lastIndexOf("/")));
+    return typeof around === "object" && around !== null && equalJson(valueAtPointer(object, path) ?? null, value);
   });
 }

@@ -73,10 +73,10 @@ describe("a write that failed", () => {
       means: { type: "unavailable", retryAfterMs: 60_000, uncertain: false },
     },
     {
-      what: new ClusterConfigError("users[dev].user.exec: the credential plugin aws failed: exit code 1"),
+      what: new ClusterConfigError("users[dev].user.exec: credential plugin aws failed: exit code 1"),
       means: {
         type: "unavailable",
-        message: "users[dev].user.exec: the credential plugin aws failed: exit code 1",
+        message: "users[dev].user.exec: credential plugin aws failed: exit code 1",
         retryAfterMs: 0,
         uncertain: false,
       },

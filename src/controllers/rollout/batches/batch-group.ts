@@ -1,28 +1,28 @@
 import type { Hold } from "../../../domain/decision/hold.ts";
-import { batchOf, type Wave } from "../../../domain/pacing/batches.ts";
+import { admitBatch, type BatchAdmission } from "../../../domain/pacing/batches.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
-import { type BatchFacts, type ChangeTimes, type InLine, membersOf } from "./batch-members.ts";
+import { type BatchFacts, type ChangeTimes, membersOf, type QueuePosition } from "./batch-members.ts";
 
-/** Members that are always just to be planned hold up the others no longer, in milliseconds. */
-export const longestPutOffMs = 10_000;
+/** How long readers that still have to be reconciled may delay the batch, in milliseconds. */
+export const maxDelayMs = 10_000;
 
-/** A change of one object, for the workloads of one namespace that read it. */
+/** The batches of one changed object, for the workloads of one namespace that read it. */
 export class BatchGroup {
   readonly object: ConfigName;
   readonly #namespace: string;
-  /** Those that are due for it and held by nothing but waves. */
+  /** The keys of the workloads that are due for the change and held only by batches. */
   readonly due = new Set<string>();
-  /** Those that may go and are not yet written. */
-  readonly going = new Set<string>();
-  /** Whether something may have changed since who may go was found. */
+  /** The keys of the workloads that are admitted and not written yet. */
+  readonly writing = new Set<string>();
+  /** Whether the admitted workloads may have changed since they were computed. */
   isStale = true;
-  /** When whoever looks after the object was told last that it is halted, on the monotonic clock, and whether of this time. */
-  haltToldAt = Number.NEGATIVE_INFINITY;
-  isHaltTold = false;
-  #batch: Wave | undefined;
+  /** When the halt was last reported on the object, in monotonic milliseconds, and whether the current halt was. */
+  haltReportedAt = Number.NEGATIVE_INFINITY;
+  isHaltReported = false;
+  #batch: BatchAdmission | undefined;
   #failed: readonly string[] = [];
-  #putOffSince: number | undefined;
+  #delayedSince: number | undefined;
 
   /** `config` is the key of the object. */
   constructor(namespace: string, config: string) {
@@ -30,45 +30,50 @@ export class BatchGroup {
     this.object = parseConfigKey(config);
   }
 
-  /** Whether too many failed with the change, as it was found last. */
+  /** Reports whether too many workloads failed after the change. */
   get isHalted(): boolean {
     return this.#batch?.halted ?? false;
   }
 
-  /** The keys of those that may go, in their order, as it was found last. */
-  get go(): ReadonlySet<string> {
-    return this.#batch?.go ?? new Set();
+  /** The keys of the admitted workloads, in their order. */
+  get admitted(): ReadonlySet<string> {
+    return this.#batch?.admitted ?? new Set();
   }
 
-  /** When time alone may change who may go, milliseconds since the epoch. */
-  get again(): number {
-    return this.#batch?.again ?? Number.POSITIVE_INFINITY;
+  /** When the admitted workloads may change without an event, milliseconds since the epoch. */
+  get nextCheckAt(): number {
+    return this.#batch?.nextCheckAt ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The keys of those that failed, as it was found last. */
+  /** The keys of the failed workloads. */
   get failed(): readonly string[] {
     return this.#failed;
   }
 
-  /** What holds those that may not go. */
+  /** Returns the hold of the workloads that are not admitted. */
   holdBy(flags: PacingFlags): Hold {
-    return (this.#batch ?? batchOf({ object: this.object, namespace: this.#namespace, members: [] }, flags)).hold;
+    return (this.#batch ?? admitBatch({ object: this.object, namespace: this.#namespace, members: [] }, flags)).hold;
   }
 
   /**
-   * Finds who may go, among those of `keys` that a change of these times concerns. Where one of them is still to be planned,
-   * it stays stale.
+   * Computes the admitted workloads among `keys`, for a change at these times. If one of the readers still has to be
+   * reconciled, the group stays stale.
    */
-  find(keys: Iterable<string>, times: ChangeTimes, inLine: (key: string) => InLine, facts: BatchFacts): void {
+  compute(
+    keys: Iterable<string>,
+    times: ChangeTimes,
+    positionOf: (key: string) => QueuePosition,
+    facts: BatchFacts,
+  ): void {
     const now = facts.clock.monotonic();
-    this.#putOffSince ??= now;
-    const waitsForPlans = now < this.#putOffSince + longestPutOffMs;
-    const change = { namespace: this.#namespace, config: configKey(this.object), ...times, waitsForPlans };
-    const members = membersOf(change, keys, inLine, facts);
+    this.#delayedSince ??= now;
+    const waitsForRuns = now < this.#delayedSince + maxDelayMs;
+    const change = { namespace: this.#namespace, config: configKey(this.object), ...times, waitsForRuns };
+    const members = membersOf(change, keys, positionOf, facts);
     this.isStale = members === undefined;
     if (members === undefined) return;
-    this.#putOffSince = undefined;
+    this.#delayedSince = undefined;
     this.#failed = members.filter(({ stage }) => stage.state === "failed").map(({ key }) => key);
-    this.#batch = batchOf({ object: this.object, namespace: this.#namespace, members }, facts.flags);
+    this.#batch = admitBatch({ object: this.object, namespace: this.#namespace, members }, facts.flags);
   }
 }

@@ -4,11 +4,11 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { workloadKey } from "../../../domain/model/workload.ts";
 import { unpaced } from "../../../domain/policy/pacing-flags.ts";
 import { newRecord } from "../record/workload-record.ts";
-import { BatchGroup, longestPutOffMs } from "./batch-group.ts";
-import { type InLine, membersOf } from "./batch-members.ts";
+import { BatchGroup, maxDelayMs } from "./batch-group.ts";
+import { membersOf, type QueuePosition } from "./batch-members.ts";
 
 /** Two readers of an object, of which one is due, and the other to be planned where `asked` is more than `planned`. */
-function readers(other: { readonly asked: number; readonly planned: number }) {
+function readers(other: { readonly requestedRuns: number; readonly finishedRuns: number }) {
   const clock = new FakeClock();
   const first = { ...workload(), name: "first" };
   const second = { ...workload(), name: "second" };
@@ -27,29 +27,30 @@ function readers(other: { readonly asked: number; readonly planned: number }) {
     record: (key: string) => records.get(key),
   };
   const group = new BatchGroup(first.namespace, "ConfigMap/default/web");
-  const inLine = (key: string): InLine => (key === workloadKey(first) ? "due" : "no");
-  const find = () => group.find(workloads.keys(), { changedAt: clock.wall(), seenAt: clock.wall() }, inLine, facts);
+  const positionOf = (key: string): QueuePosition => (key === workloadKey(first) ? "due" : "none");
+  const find = () =>
+    group.compute(workloads.keys(), { changedAt: clock.wall(), seenAt: clock.wall() }, positionOf, facts);
   return { clock, group, find, records, first: workloadKey(first), second: workloadKey(second) };
 }
 
 it("nobody goes before every reader was planned for the change: one of them may go first", () => {
-  const { group, find, first, second, records } = readers({ asked: 2, planned: 1 });
+  const { group, find, first, second, records } = readers({ requestedRuns: 2, finishedRuns: 1 });
   find();
-  expect([group.isStale, [...group.go]]).toEqual([true, []]);
-  records.set(second, { ...newRecord(), asked: 2, planned: 2 });
+  expect([group.isStale, [...group.admitted]]).toEqual([true, []]);
+  records.set(second, { ...newRecord(), requestedRuns: 2, finishedRuns: 2 });
   find();
-  expect([group.isStale, [...group.go]]).toEqual([false, [first]]);
+  expect([group.isStale, [...group.admitted]]).toEqual([false, [first]]);
 });
 
 it("one that has just settled is still to be planned", async () => {
-  const { group, find, second, records, clock } = readers({ asked: 1, planned: 1 });
+  const { group, find, second, records, clock } = readers({ requestedRuns: 1, finishedRuns: 1 });
   const hold = {
     reason: "settling",
     since: 0,
     changed: undefined,
     until: 1_000,
     closesAt: undefined,
-    tellAt: 30_000,
+    reportAt: 30_000,
   } as const;
   records.set(second, { ...newRecord(), hold });
   find();
@@ -60,14 +61,14 @@ it("one that has just settled is still to be planned", async () => {
 });
 
 it("readers that are always just to be planned are not waited for after 10 s", async () => {
-  const { group, find, first, clock } = readers({ asked: 2, planned: 1 });
+  const { group, find, first, clock } = readers({ requestedRuns: 2, finishedRuns: 1 });
   find();
-  await clock.advance(longestPutOffMs - 1);
+  await clock.advance(maxDelayMs - 1);
   find();
   expect(group.isStale).toBe(true);
   await clock.advance(1);
   find();
-  expect([group.isStale, [...group.go]]).toEqual([false, [first]]);
+  expect([group.isStale, [...group.admitted]]).toEqual([false, [first]]);
 });
 
 describe("after a restart, one that is held for something else than waves", () => {
@@ -87,7 +88,7 @@ describe("after a restart, one that is held for something else than waves", () =
       changed: undefined,
       until: undefined,
       closesAt: undefined,
-      tellAt: 0,
+      reportAt: 0,
     } as const;
     const changed = { page: at(-60_000), other: at(otherChanged) } as Record<string, number>;
     const flags = { ...unpaced, maxConcurrent: 5, soakMs: 1_000 };
@@ -97,17 +98,17 @@ describe("after a restart, one that is held for something else than waves", () =
         config: "ConfigMap/default/page",
         changedAt: at(-60_000) * 1000,
         seenAt: undefined,
-        waitsForPlans: false,
+        waitsForRuns: false,
       },
       [key],
-      () => "no",
+      () => "none",
       {
         ...{ clock, flags, policy: { ...defaultPolicy, pacing: flags } },
         caches: {
           workload: () => held,
           lookup: (_, __, name) => ({ ...configMap(name, { a: "1" }), changedAt: changed[name] }),
         },
-        record: () => ({ ...newRecord(), asked: 1, planned: 1, hold }),
+        record: () => ({ ...newRecord(), requestedRuns: 1, finishedRuns: 1, hold }),
       },
     );
     return members?.map((member) => member.stage.state);

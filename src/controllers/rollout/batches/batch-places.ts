@@ -1,34 +1,34 @@
 import { BatchGroup } from "./batch-group.ts";
-import type { InLine } from "./batch-members.ts";
+import type { QueuePosition } from "./batch-members.ts";
 
 /**
- * Which workloads of a namespace are due for which changes, and which may go. One that several changes ask for may go when
- * each of them lets it. Objects are named by their keys.
+ * Which workloads of a namespace are due for which changes, and which are admitted. A workload that is due for several
+ * changes is admitted if the batches of all of them admit it. Objects are named by their keys.
  */
 export class BatchPlaces {
   readonly #namespace: string;
   readonly #groups = new Map<string, BatchGroup>();
   readonly #due = new Map<string, readonly string[]>();
-  /** Who may go for which objects: until the write is made, or there is none to make. */
-  readonly #going = new Map<string, readonly string[]>();
-  /** Who may go for one change and not for another, so that nobody waits for them. */
-  readonly #passedOver = new Set<string>();
+  /** The admitted workloads and their objects, until they are written or have nothing to write. */
+  readonly #admittedFor = new Map<string, readonly string[]>();
+  /** Workloads that one change admits and another does not, so that no workload waits for them. */
+  readonly #blocked = new Set<string>();
 
   constructor(namespace: string) {
     this.#namespace = namespace;
   }
 
-  /** The changes for which somebody is due or may go. */
+  /** The changes for which a workload is due or admitted. */
   get groups(): ReadonlyMap<string, BatchGroup> {
     return this.#groups;
   }
 
-  /** The group of a change, which need not be one of `groups`. */
+  /** Returns the group of a change, which need not be one of `groups`. */
   groupOf(config: string): BatchGroup {
     return this.#groups.get(config) ?? new BatchGroup(this.#namespace, config);
   }
 
-  /** A workload is due for these and no others. Tells of which changes something is another. */
+  /** Makes a workload due for exactly these changes. Returns the affected changes. */
   due(key: string, configs: readonly string[]): readonly string[] {
     const before = this.#remove(key);
     this.#due.set(key, configs);
@@ -41,76 +41,76 @@ export class BatchPlaces {
     return [...before, ...configs];
   }
 
-  /** A workload may go for all for which it is due. */
-  letGo(key: string): readonly string[] {
+  /** Admits a workload for all changes for which it is due. Returns these changes. */
+  admit(key: string): readonly string[] {
     const configs = this.#remove(key);
-    this.#going.set(key, configs);
-    for (const config of configs) this.#groups.get(config)?.going.add(key);
+    this.#admittedFor.set(key, configs);
+    for (const config of configs) this.#groups.get(config)?.writing.add(key);
     return configs;
   }
 
-  /** A workload is neither due nor may go. */
+  /** Removes a workload. Returns the affected changes. */
   leave(key: string): readonly string[] {
     const before = this.#remove(key);
     this.#forgetEmpty(before);
     return before;
   }
 
-  /** Forgets all groups. */
+  /** Removes all groups. */
   clear(): void {
     this.#groups.clear();
   }
 
-  /** Whether a workload may go for all of these. */
-  mayGo(key: string, configs: readonly string[]): boolean {
-    const going = this.#going.get(key);
-    return going !== undefined && configs.every((config) => going.includes(config));
+  /** Reports whether a workload is admitted for all of these changes. */
+  isAdmitted(key: string, configs: readonly string[]): boolean {
+    const admitted = this.#admittedFor.get(key);
+    return admitted !== undefined && configs.every((config) => admitted.includes(config));
   }
 
-  /** Where a workload is in line for a change. */
-  inLine(key: string, config: string): InLine {
-    if (this.#going.get(key)?.includes(config)) return "goes";
-    if (!this.#due.get(key)?.includes(config)) return "no";
-    return this.#passedOver.has(key) ? "heldElsewhere" : "due";
+  /** Returns the position of a workload for a change. */
+  positionOf(key: string, config: string): QueuePosition {
+    if (this.#admittedFor.get(key)?.includes(config)) return "admitted";
+    if (!this.#due.get(key)?.includes(config)) return "none";
+    return this.#blocked.has(key) ? "heldElsewhere" : "due";
   }
 
-  /** Nobody is passed over any more. Tells of which changes something is another. */
-  passOverNobody(): readonly string[] {
-    const configs = [...this.#passedOver].flatMap((key) => this.#due.get(key) ?? []);
-    this.#passedOver.clear();
+  /** Unblocks all workloads. Returns the affected changes. */
+  unblockAll(): readonly string[] {
+    const configs = [...this.#blocked].flatMap((key) => this.#due.get(key) ?? []);
+    this.#blocked.clear();
     return configs;
   }
 
-  /** Passes over those that one change lets go and another does not. Tells of which changes others may go instead. */
-  passOver(): readonly string[] {
+  /** Blocks workloads that one change admits and another does not. Returns the changes that may admit others instead. */
+  blockPartlyAdmitted(): readonly string[] {
     const affected: string[] = [];
-    for (const [config, { go }] of this.#groups) {
-      const blocked = [...go].filter((key) => !this.#isLetByAll(key) && !this.#passedOver.has(key));
-      for (const key of blocked) this.#passedOver.add(key);
+    for (const [config, { admitted }] of this.#groups) {
+      const blocked = [...admitted].filter((key) => !this.#isAdmittedByAll(key) && !this.#blocked.has(key));
+      for (const key of blocked) this.#blocked.add(key);
       if (blocked.length > 0) affected.push(config);
     }
     return affected;
   }
 
-  /** Those that each of their changes lets go, in order. */
-  whoMayGo(): readonly string[] {
-    const all = this.#groups.values().flatMap(({ go }) => go);
-    return [...new Set(all.filter((key) => this.#isLetByAll(key)))];
+  /** Returns the workloads that all of their changes admit, in order. */
+  admittedByAll(): readonly string[] {
+    const all = this.#groups.values().flatMap(({ admitted }) => admitted);
+    return [...new Set(all.filter((key) => this.#isAdmittedByAll(key)))];
   }
 
-  #isLetByAll(key: string): boolean {
+  #isAdmittedByAll(key: string): boolean {
     const configs = this.#due.get(key) ?? [];
-    const lets = (group: BatchGroup | undefined) => group !== undefined && !group.isStale && group.go.has(key);
-    return configs.length > 0 && configs.every((config) => lets(this.#groups.get(config)));
+    const admits = (group: BatchGroup | undefined) => group !== undefined && !group.isStale && group.admitted.has(key);
+    return configs.length > 0 && configs.every((config) => admits(this.#groups.get(config)));
   }
 
   #remove(key: string): readonly string[] {
-    const configs = [...(this.#due.get(key) ?? []), ...(this.#going.get(key) ?? [])];
+    const configs = [...(this.#due.get(key) ?? []), ...(this.#admittedFor.get(key) ?? [])];
     this.#due.delete(key);
-    this.#going.delete(key);
+    this.#admittedFor.delete(key);
     for (const config of configs) {
       this.#groups.get(config)?.due.delete(key);
-      this.#groups.get(config)?.going.delete(key);
+      this.#groups.get(config)?.writing.delete(key);
     }
     return configs;
   }
@@ -118,7 +118,7 @@ export class BatchPlaces {
   #forgetEmpty(configs: readonly string[]): void {
     for (const config of configs) {
       const group = this.#groups.get(config);
-      if (group !== undefined && group.due.size + group.going.size === 0) this.#groups.delete(config);
+      if (group !== undefined && group.due.size + group.writing.size === 0) this.#groups.delete(config);
     }
   }
 }

@@ -1,20 +1,20 @@
 import type { Caches } from "../../../cache/caches.ts";
 import type { StoreChange } from "../../../cache/store/store.ts";
 import type { Config } from "../../../domain/config/digest.ts";
+import type { Hold } from "../../../domain/decision/hold.ts";
 import { namespaceOf } from "../../../domain/model/workload.ts";
-import type { Moment } from "../../../domain/pacing/moment.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { PacingFlags } from "../../../domain/policy/pacing-flags.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import { type ConfigName, configKey } from "../../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/dns-name.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Outcome } from "../record/outcome.ts";
+import type { ReconcileOutcome } from "../record/outcome.ts";
 import type { ChangeTimes } from "./batch-members.ts";
 import { BatchReaders } from "./batch-readers.ts";
 import { NamespaceBatches, type NamespaceBatchesOptions } from "./namespace-batches.ts";
 
-/** What a {@link WaveLine} works with. */
+/** What a {@link BatchQueue} needs. */
 export interface BatchQueueOptions extends Pick<NamespaceBatchesOptions, "record" | "onChange" | "onHalted"> {
   readonly clock: Clock;
   readonly caches: Pick<Caches, "lookup" | "workload" | "workloadsReading">;
@@ -22,8 +22,8 @@ export interface BatchQueueOptions extends Pick<NamespaceBatchesOptions, "record
   readonly flags: PacingFlags;
 }
 
-/** The line, undefined where waves are off. */
-export function batchQueue(
+/** Returns the queue of batches; undefined if batches are off. */
+export function createBatchQueue(
   { clock, caches, policy }: Pick<BatchQueueOptions, "clock" | "caches" | "policy">,
   rest: Pick<BatchQueueOptions, "record" | "onChange" | "onHalted">,
 ): BatchQueue | undefined {
@@ -32,98 +32,97 @@ export function batchQueue(
   return new BatchQueue({ clock, caches, policy, flags, ...rest });
 }
 
-/** One run of the reconciler, as the line sees it. */
+/** One run of the reconciler, for the batches. */
 export interface BatchRun {
-  /** As {@link Moment.wave}: whether it may go, asked as often as it is planned. */
-  readonly holdOf: NonNullable<Moment["batch"]>;
-  /** To be told how it ended. */
-  readonly ended: (outcome: Outcome | "bug") => void;
+  /** Returns the hold of the batches of these changes; undefined if all admit the workload. Called for each plan of the run. */
+  readonly holdOf: (changed: readonly ConfigName[]) => Hold | undefined;
+  /** Receives how the run ended. */
+  readonly ended: (outcome: ReconcileOutcome | "bug") => void;
 }
 
-/** So many are gone through to find who of them is of one namespace. */
+/** Up to this many readers of an object are walked through to find those of one namespace. */
 const fewReaders = 64;
 
-/** Of how many objects it is remembered when they were seen to change, the last ones. */
-const mostSeen = 10_000;
+/** The number of objects whose last change is remembered, the latest ones. */
+const maxSeen = 10_000;
 
 /** When an object was seen to change. */
 interface SeenChange {
   readonly at: number;
-  /** Whether the API tells when, too: an edit that only takes something away leaves the times in managedFields as they are. */
+  /** Whether the API has the time, too: an edit that only removes something leaves the times in managedFields unchanged. */
   readonly isDated: boolean;
 }
 
 /**
- * Where a workload lines up that is held only by others with the same change. No worker waits and nothing is polled: a
- * workload that is due says so when it is planned, is looked at when something happens that may let it go, and is then
- * planned again. Each namespace has a line of its own.
+ * The queue of workloads that are held only by batches. No worker waits, and nothing is polled: a due workload is added
+ * when it is planned, computed again when an event may admit it, and then enqueued. Each namespace has its own batches.
  */
 export class BatchQueue {
   readonly #options: BatchQueueOptions;
   readonly #namespaces = new Map<string, NamespaceBatches>();
   readonly #readers: BatchReaders;
-  /** Of what was gone before, nothing was rolled by this line. On the monotonic clock, as are all times here. */
-  readonly #begun: number;
-  /** When objects were seen to change, or to be gone, the last ones last: no time of the API's tells that as exactly, or at all. */
+  /** When this queue started: earlier changes were not rolled by it. In monotonic milliseconds, as all times here. */
+  readonly #startedAt: number;
+  /** When changes and deletions of objects were seen, the latest last. The API has these times only to the second, or not at all. */
   readonly #seen = new Map<string, SeenChange>();
-  /** Whether some of that is forgotten. */
+  /** Whether some of these times were dropped. */
   #forgot = false;
 
   constructor(options: BatchQueueOptions) {
     this.#options = options;
-    this.#begun = options.clock.monotonic();
+    this.#startedAt = options.clock.monotonic();
     this.#readers = new BatchReaders(options.clock, options.caches.workloadsReading);
   }
 
-  /** How many changes are halted, each counted for each namespace. */
+  /** The number of halted changes, each one per namespace. */
   get halted(): number {
     return this.#namespaces.values().reduce((sum, { halted }) => sum + halted, 0);
   }
 
-  /** A workload is about to be planned. */
-  planned(key: string): BatchRun {
+  /** Starts a run of a workload. */
+  startRun(key: string): BatchRun {
     const namespace = namespaceOf(key);
-    let asked: readonly string[] = [];
+    let changedKeys: readonly string[] = [];
     return {
-      holdOf: (_, changed) => {
-        // What no object can be called has not changed, and nobody's text is to become a path.
+      holdOf: (changed) => {
+        // A text that no object can have as its name has not changed, and must not become part of a path.
         const objects = changed.filter(({ name }) => isDnsSubdomain(name));
-        asked = objects.map(configKey).filter((config) => this.#concernsMany(namespace, config));
-        return asked.length === 0 ? undefined : this.#in(namespace).holdOf(key, asked);
+        changedKeys = objects.map(configKey).filter((config) => this.#hasFollowers(namespace, config));
+        return changedKeys.length === 0 ? undefined : this.#in(namespace).holdOf(key, changedKeys);
       },
-      ended: (outcome) => this.#ended(key, asked, outcome),
+      ended: (outcome) => this.#ended(key, changedKeys, outcome),
     };
   }
 
-  /** An object changed. */
+  /** Records the change of an object. */
   configChanged({ key, before, after }: StoreChange<Config>): void {
     const isDated = after?.changedAt !== undefined && after.changedAt > (before?.changedAt ?? 0);
     this.#seen.delete(key);
     this.#seen.set(key, { at: this.#options.clock.monotonic(), isDated });
-    const oldest = this.#seen.size > mostSeen ? this.#seen.keys().next().value : undefined;
+    const oldest = this.#seen.size > maxSeen ? this.#seen.keys().next().value : undefined;
     if (oldest === undefined) return;
     this.#seen.delete(oldest);
     this.#forgot = true;
   }
 
-  /** Nobody is let go any more. */
+  /** Stops: no workload is admitted any more. */
   close(): void {
     for (const batches of this.#namespaces.values()) batches.close();
     this.#namespaces.clear();
   }
 
-  #ended(key: string, asked: readonly string[], outcome: Outcome | "bug"): void {
+  #ended(key: string, changedKeys: readonly string[], outcome: ReconcileOutcome | "bug"): void {
     const namespace = namespaceOf(key);
-    const isDue = outcome !== "bug" && outcome.type === "settled" && isHeldByBatch(outcome.plan);
-    if (isDue) this.#in(namespace).due(key, asked);
+    const isDue = outcome !== "bug" && outcome.type === "done" && isHeldByBatch(outcome.plan);
+    if (isDue) this.#in(namespace).due(key, changedKeys);
     const batches = this.#namespaces.get(namespace);
     if (batches === undefined) return;
-    if (!isDue && !triesAgain(outcome)) batches.leave(key);
+    if (!isDue && !isRetriedSoon(outcome)) batches.leave(key);
     const workload = this.#options.caches.workload(key);
-    // What its regular expressions name is not known here.
-    if (workload === undefined || workload.foreign?.patterns.length) batches.touchAll();
+    // The objects that match its regular expressions are not known here.
+    if (workload === undefined || workload.peer?.patterns.length) batches.touchAll();
     else batches.touch([...workload.references.map(configKey), ...batches.haltedBy(key)]);
-    if (batches.isOver) this.#over(namespace, batches);
+    if (batches.isIdle) this.#remove(namespace, batches);
   }
 
   #in(namespace: string): NamespaceBatches {
@@ -136,7 +135,7 @@ export class BatchQueue {
     return made;
   }
 
-  #over(namespace: string, batches: NamespaceBatches): void {
+  #remove(namespace: string, batches: NamespaceBatches): void {
     batches.close();
     this.#namespaces.delete(namespace);
   }
@@ -144,17 +143,17 @@ export class BatchQueue {
   #changeOf(object: ConfigName): ChangeTimes {
     const config = this.#options.caches.lookup(object.kind, object.namespace, object.name);
     const { clock } = this.#options;
-    // Not noted as a time of day: a clock that is put back would make what was written since older than the change.
+    // Not stored as wall-clock time: a clock that is set back would make later writes older than the change.
     const onWall = (at: number) => clock.wall() - (clock.monotonic() - at);
     const seen = this.#seen.get(configKey(object));
-    const known = seen?.at ?? (this.#forgot ? undefined : this.#begun);
+    const known = seen?.at ?? (this.#forgot ? undefined : this.#startedAt);
     const isDated = config?.changedAt !== undefined && seen?.isDated !== false;
-    const changedAt = isDated ? config.changedAt * 1000 : onWall(seen?.at ?? this.#begun);
+    const changedAt = isDated ? config.changedAt * 1000 : onWall(seen?.at ?? this.#startedAt);
     return { changedAt, seenAt: known === undefined ? undefined : onWall(known) };
   }
 
-  /** Whether more workloads of a namespace read an object than the first wave has. */
-  #concernsMany(namespace: string, config: string): boolean {
+  /** Reports whether more workloads of a namespace read an object than the canary has. */
+  #hasFollowers(namespace: string, config: string): boolean {
     const { caches, flags } = this.#options;
     let [here, everywhere] = [0, 0];
     for (const key of caches.workloadsReading(config)) {
@@ -169,7 +168,7 @@ function isHeldByBatch(plan: RolloutPlan): boolean {
   return plan.outcome === "held" && (plan.hold.reason === "batch" || plan.hold.reason === "halted");
 }
 
-/** Whether what may be written is still to be, and soon. */
-function triesAgain(outcome: Outcome | "bug"): boolean {
-  return outcome !== "bug" && ["paced", "conflict", "unavailable", "stopped"].includes(outcome.type);
+/** Reports whether an admitted write is retried soon. */
+function isRetriedSoon(outcome: ReconcileOutcome | "bug"): boolean {
+  return outcome !== "bug" && ["permitPending", "conflict", "unavailable", "stopped"].includes(outcome.type);
 }

@@ -226,7 +226,7 @@ describe("a change that many workloads read", () => {
 
   it("is not waited for by a workload that must not wait, and it counts for nothing", async () => {
     const { annotate, editConfig, pass, rolled } = await steady(5);
-    await annotate("web-3", "waves", "off");
+    await annotate("web-3", "batches", "off");
     await pass(2_000);
     await editConfig("1");
     await pass(2_000);

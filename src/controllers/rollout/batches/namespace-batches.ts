@@ -2,46 +2,46 @@ import type { Hold } from "../../../domain/decision/hold.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";
-import { type BatchGroup, longestPutOffMs } from "./batch-group.ts";
+import { type BatchGroup, maxDelayMs } from "./batch-group.ts";
 import type { BatchFacts, ChangeTimes } from "./batch-members.ts";
 import { BatchPlaces } from "./batch-places.ts";
 import type { HaltedChange } from "./halted-objects.ts";
 
-/** What {@link NamespaceWaves} need. */
+/** What {@link NamespaceBatches} need. */
 export interface NamespaceBatchesOptions extends BatchFacts {
-  /** The keys of the workloads of a namespace that read the object of a key. */
+  /** Returns the keys of the workloads of a namespace that read an object. */
   readonly readers: (namespace: string, config: string) => readonly string[];
-  /** When an object changed. */
+  /** Returns when an object changed. */
   readonly changeOf: (object: ConfigName) => ChangeTimes;
-  /** A workload that is due is to be planned again: it may go now ("high"), or is halted, or no longer ("low"). */
+  /** Enqueues a due workload: it is admitted now ("high"), or a halt begins or ends ("low"). */
   readonly onChange: (key: string, urgency: Priority) => void;
-  /** Whoever looks after an object is to be told that its change is halted. */
+  /** Reports a halted change on its object. */
   readonly onHalted: (change: HaltedChange) => void;
 }
 
-/** Those who ask at the same time are looked at together, and looking may take but a small part of the time. */
-const soonestMs = 20;
-const membersAMillisecond = 20;
-/** So often at most others are looked for in one look: who is left over has another look to wait for. */
-const mostPassedOver = 4;
-/** As the Events of workloads. */
-const tellAgainMs = 45 * 60_000;
-/** Whoever may make a rollout fail and recover is not to flood whoever shares the object with him. */
-const toldApartMs = 60_000;
+/** Changes of a short time are computed together, and the computation may take only a small part of the time. */
+const minDelayMs = 20;
+const membersPerMs = 20;
+/** How many times one computation looks for other workloads to admit. The rest waits for the next one. */
+const maxBlockRounds = 4;
+/** As for the Events of workloads. */
+const repeatAfterMs = 45 * 60_000;
+/** A tenant whose rollouts fail and recover must not flood the other readers of the object with Events. */
+const minReportIntervalMs = 60_000;
 
 /**
- * Who of the workloads of a namespace may be rolled for which change. Nothing is remembered that could be lost: who is due
- * asks again, and how far the others are follows from what they are. A workload that several changes ask for goes when each
- * of them lets it; until then it takes nobody's place.
+ * Admits the workloads of a namespace to the batches of changes. It remembers nothing that could be lost: due workloads are
+ * enqueued again, and the stage of the others follows from their state. A workload that is due for several changes is
+ * admitted if all of them admit it; until then it takes no place in a batch.
  */
 export class NamespaceBatches {
   readonly #namespace: string;
   readonly #options: NamespaceBatchesOptions;
   readonly #places: BatchPlaces;
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
-  /** How many members were looked at the last time. */
-  #looked = 0;
-  /** The keys of the objects whose change was found to be halted. */
+  /** The number of members of the last computation. */
+  #members = 0;
+  /** The keys of the objects whose change is halted. */
   readonly #halted = new Set<string>();
 
   constructor(namespace: string, options: NamespaceBatchesOptions) {
@@ -50,55 +50,55 @@ export class NamespaceBatches {
     this.#places = new BatchPlaces(namespace);
   }
 
-  /** How many changes are halted. */
+  /** The number of halted changes. */
   get halted(): number {
     return this.#places.groups.values().reduce((sum, { isHalted }) => sum + (isHalted ? 1 : 0), 0);
   }
 
-  /** Whether nobody waits or goes: then there is nothing to know. */
-  get isOver(): boolean {
+  /** Reports whether no workload is due or admitted: then nothing has to be kept. */
+  get isIdle(): boolean {
     return this.#places.groups.size === 0;
   }
 
-  /** What holds a workload that is due because the objects of these keys changed; undefined where it may go. */
+  /** Returns the hold of a workload that is due because these objects changed; undefined if it is admitted. */
   holdOf(key: string, configs: readonly string[]): Hold | undefined {
-    if (this.#places.mayGo(key, configs)) return undefined;
+    if (this.#places.isAdmitted(key, configs)) return undefined;
     const { clock, flags } = this.#options;
     const groups = configs.map((config) => this.#places.groupOf(config));
-    const holding = groups.filter(({ go }) => !go.has(key));
+    const holding = groups.filter(({ admitted }) => !admitted.has(key));
     const group = holding.find(({ isHalted }) => isHalted) ?? holding[0] ?? groups[0];
     const hold = group?.holdBy(flags);
-    // Where that time is past, a look is about to tell.
+    // If that time is past, the next computation decides.
     return hold?.until !== undefined && hold.until <= clock.wall() ? { ...hold, until: undefined } : hold;
   }
 
-  /** A workload is due because the objects of these keys changed, and held by nothing but waves. */
+  /** Adds a workload that is due because these objects changed, and held only by batches. */
   due(key: string, configs: readonly string[]): void {
     this.touch(this.#places.due(key, configs));
   }
 
-  /** A workload is written, or not due any more, or held by something else, or gone. */
+  /** Removes a workload that is written, not due any more, held by another hold, or gone. */
   leave(key: string): void {
     this.touch(this.#places.leave(key));
   }
 
-  /** Something may have changed of workloads that read the objects of these keys. */
+  /** Marks the changes of these objects stale: a workload that reads them may have changed. */
   touch(configs: Iterable<string>): void {
-    if (this.#makeStale(configs)) this.#lookIn(Math.max(soonestMs, this.#looked / membersAMillisecond));
+    if (this.#makeStale(configs)) this.#computeIn(Math.max(minDelayMs, this.#members / membersPerMs));
   }
 
-  /** Something may have changed of a workload of which it is not known what it reads. */
+  /** Marks all changes stale: a workload with unknown references may have changed. */
   touchAll(): void {
     this.touch(this.#places.groups.keys());
   }
 
-  /** Nobody goes any more. */
+  /** Stops: no workload is admitted any more. */
   close(): void {
     this.#timer?.cancel();
     this.#places.clear();
   }
 
-  /** The keys of the objects whose change is halted because this workload, among others, failed: it may read them no longer. */
+  /** Returns the keys of the objects whose change is halted because of this workload, which may not read them any more. */
   haltedBy(key: string): readonly string[] {
     return [...this.#halted].filter((config) => this.#places.groups.get(config)?.failed.includes(key));
   }
@@ -114,8 +114,8 @@ export class NamespaceBatches {
     return any;
   }
 
-  /** Looks `ms` from now, if not sooner. */
-  #lookIn(ms: number): void {
+  /** Computes `ms` from now, or earlier. */
+  #computeIn(ms: number): void {
     const { clock } = this.#options;
     const waitMs = Math.min(longestTimerMs, Math.max(1, Math.ceil(ms)));
     const at = clock.monotonic() + waitMs;
@@ -123,64 +123,64 @@ export class NamespaceBatches {
     this.#timer?.cancel();
     const cancel = clock.timer(waitMs, () => {
       this.#timer = undefined;
-      this.#look();
+      this.#compute();
     });
     this.#timer = { at, cancel };
   }
 
-  /** Costs the members of those changes of which something may be new. */
-  #look(): void {
+  /** Computes who is admitted. Costs the members of the stale changes. */
+  #compute(): void {
     const { clock, onChange } = this.#options;
     const { groups } = this.#places;
-    this.#looked = 0;
-    this.#makeStale(this.#places.passOverNobody());
+    this.#members = 0;
+    this.#makeStale(this.#places.unblockAll());
     for (const [config, group] of groups) {
-      if (group.isStale || group.again <= clock.wall()) this.#find(config, group);
+      if (group.isStale || group.nextCheckAt <= clock.wall()) this.#computeGroup(config, group);
     }
-    for (let times = 0; times < mostPassedOver && this.#passOver(); times++);
-    // All of one moment: nobody is let go into a place that was taken since.
-    for (const key of this.#places.whoMayGo()) {
-      this.touch(this.#places.letGo(key));
+    for (let times = 0; times < maxBlockRounds && this.#blockPartlyAdmitted(); times++);
+    // All of one moment: no workload is admitted to a place that was taken since.
+    for (const key of this.#places.admittedByAll()) {
+      this.touch(this.#places.admit(key));
       onChange(key, "high");
     }
-    const times = groups.values().map(({ isStale, again }) => (isStale ? Number.POSITIVE_INFINITY : again));
+    const times = groups.values().map(({ isStale, nextCheckAt }) => (isStale ? Number.POSITIVE_INFINITY : nextCheckAt));
     const next = Math.min(...times);
-    if (Number.isFinite(next)) this.#lookIn(Math.max(soonestMs, next - clock.wall()));
+    if (Number.isFinite(next)) this.#computeIn(Math.max(minDelayMs, next - clock.wall()));
   }
 
-  /** Whether there was anybody. */
-  #passOver(): boolean {
-    const affected = this.#places.passOver();
+  /** Blocks partly admitted workloads. Returns true if there were any. */
+  #blockPartlyAdmitted(): boolean {
+    const affected = this.#places.blockPartlyAdmitted();
     for (const config of affected) {
       const group = this.#places.groups.get(config);
-      if (group !== undefined && !group.isStale) this.#find(config, group);
+      if (group !== undefined && !group.isStale) this.#computeGroup(config, group);
     }
     return affected.length > 0;
   }
 
-  #find(config: string, group: BatchGroup): void {
+  #computeGroup(config: string, group: BatchGroup): void {
     const { readers, changeOf, onChange } = this.#options;
     const wasHalted = group.isHalted;
-    const keys = new Set([...readers(this.#namespace, config), ...group.due, ...group.going]);
-    this.#looked += keys.size;
-    group.find(keys, changeOf(group.object), (key) => this.#places.inLine(key, config), this.#options);
-    // Whoever is still to be planned touches it then.
-    if (group.isStale) this.#lookIn(longestPutOffMs);
+    const keys = new Set([...readers(this.#namespace, config), ...group.due, ...group.writing]);
+    this.#members += keys.size;
+    group.compute(keys, changeOf(group.object), (key) => this.#places.positionOf(key, config), this.#options);
+    // Readers that still have to be reconciled mark the group stale then.
+    if (group.isStale) this.#computeIn(maxDelayMs);
     else if (group.isHalted !== wasHalted) {
-      for (const key of group.due) if (!group.go.has(key)) onChange(key, "low");
+      for (const key of group.due) if (!group.admitted.has(key)) onChange(key, "low");
     }
     if (group.isHalted) this.#halted.add(config);
     else this.#halted.delete(config);
-    if (!group.isHalted) group.isHaltTold = false;
-    else if (!group.isStale) this.#tellOfHalt(group);
+    if (!group.isHalted) group.isHaltReported = false;
+    else if (!group.isStale) this.#reportHalt(group);
   }
 
-  #tellOfHalt(group: BatchGroup): void {
+  #reportHalt(group: BatchGroup): void {
     const now = this.#options.clock.monotonic();
-    const afterMs = group.isHaltTold ? tellAgainMs : toldApartMs;
-    if (now < group.haltToldAt + afterMs) return;
-    group.isHaltTold = true;
-    group.haltToldAt = now;
+    const afterMs = group.isHaltReported ? repeatAfterMs : minReportIntervalMs;
+    if (now < group.haltReportedAt + afterMs) return;
+    group.isHaltReported = true;
+    group.haltReportedAt = now;
     this.#options.onHalted({ object: group.object, namespace: this.#namespace, failed: group.failed });
   }
 }

@@ -1,89 +1,87 @@
 import type { LegacyRead } from "../../../cache/live/legacy-reads.ts";
 import {
-  findingOf,
-  isTold,
+  isVerified,
+  legacyVerificationOf,
   needsLegacyVerification,
-  withFinding,
 } from "../../../domain/config/legacy/legacy-verification.ts";
 import { withoutReferences } from "../../../domain/model/cached-workload.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { Moment } from "../../../domain/pacing/moment.ts";
-import { planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
+import { type Lookup, planRollout, type RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { Policy } from "../../../domain/policy/policy.ts";
 import type { Leadership } from "../../../runtime/leadership.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
-import type { Outcome } from "../record/outcome.ts";
-import type { WorkloadRecord } from "../record/workload-record.ts";
+import type { ReconcileOutcome } from "../record/outcome.ts";
+import type { Findings, Writable } from "../record/workload-record.ts";
 import { type LiveReads, readFailure } from "./live-reads.ts";
 
-/** What planning from what is stored takes. */
+/** What {@link planLive} needs. */
 export interface LivePlanOptions {
   readonly live: LiveReads;
   readonly policy: Policy;
-  /** Learns the keys of hashes that other replicas have made; rejects where it cannot. Undefined where there are none. */
+  /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
   readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly leadership: Leadership;
 }
 
-/** A plan and the workload that it was made for. */
-export interface Planned {
+/** A plan from live reads, and the workload that it is for. */
+export interface LivePlan {
   readonly type: "planned";
   readonly workload: Workload;
   readonly plan: RolloutPlan;
 }
 
-/** How a run ends that could not be planned so. */
-type Unplanned = Extract<Outcome, { readonly type: "gone" | "refused" | "unavailable" | "stopped" }>;
+/** How a run ends that could not be planned. */
+type Unplanned = Extract<ReconcileOutcome, { readonly type: "gone" | "refused" | "unavailable" | "stopped" }>;
 
-/**
- * Plans a workload anew from what is stored at this moment, where `cached` is its plan from caches that may be behind;
- * `momentOf` tells when it may be rolled.
- */
+/** Plans a workload from live reads by `planWith`. `cached` is its plan from the caches, which may be behind. */
 export async function planLive(
   workload: Workload,
   cached: RolloutPlan,
-  record: WorkloadRecord,
-  momentOf: (workload: Workload) => Moment,
+  findings: Writable<Findings>,
+  planWith: (workload: Workload, lookup: Lookup) => RolloutPlan,
   { live, policy, readHashKeys, leadership }: LivePlanOptions,
-): Promise<Planned | Unplanned> {
+): Promise<LivePlan | Unplanned> {
   try {
-    const told =
-      needsLegacyVerification(workload) && !(isTold(workload, record.legacy) && record.legacy.stood)
-        ? await tell(workload, record, { live, policy })
+    const isKnown = isVerified(workload, findings.legacy) && findings.legacy.isCurrent;
+    const legacy =
+      needsLegacyVerification(workload) && !isKnown
+        ? await verifyLegacyHash(workload, findings, { live, policy })
         : undefined;
-    if (told === "gone") return { type: "gone" };
-    // The patch tests what other plans are made from. Opting in again raises no generation of some kinds.
-    const read = cached.outcome === "cleanUp" ? await live.workload(workload) : (told?.workload ?? workload);
-    // Nobody would hear of the references of one that its namespace has no room for: it is not planned by them.
+    if (legacy === "gone") return { type: "gone" };
+    // Patches of other plans test what the plan was made from. For some kinds, opting in again raises no generation.
+    const read = cached.outcome === "cleanUp" ? await live.workload(workload) : (legacy?.workload ?? workload);
+    // If its namespace exceeds a limit, the caches track no references of this workload, so it is not planned by them.
     const newest =
-      read && workload.limitExceeded?.budget === "namespace"
+      read && workload.limitExceeded?.limit === "namespace"
         ? withoutReferences(read, workload.limitExceeded.count)
         : read;
     if (newest === undefined) return { type: "gone" };
-    const lookup = told?.lookup ?? (await live.lookup(newest));
-    const replan = () => planRollout(withFinding(newest, record.legacy), lookup, policy, record.view, momentOf(newest));
-    const plan = replan();
-    if (plan.outcome !== "recorded" || plan.because === "first" || readHashKeys === undefined)
+    const lookup = legacy?.lookup ?? (await live.lookup(newest));
+    const plan = planWith(newest, lookup);
+    if (plan.outcome !== "recorded" || plan.cause === "firstSight" || readHashKeys === undefined) {
       return { type: "planned", workload: newest, plan };
-    // The hash may be under a key that another replica has just made.
+    }
+    // The hash may have a key that another replica has just made.
     const failure = await readHashKeys(leadership.abort).catch(errorText);
     if (failure !== undefined) return { type: "unavailable", workload, message: failure, retryAfterMs: 0 };
-    return { type: "planned", workload: newest, plan: replan() };
+    return { type: "planned", workload: newest, plan: planWith(newest, lookup) };
   } catch (error) {
     if (leadership.abort.aborted) return { type: "stopped" };
     return { ...readFailure(error, workload), workload };
   }
 }
 
-/** Finds out whether the hash that another controller recorded stands for what is there, and notes it. */
-async function tell(
+/** Verifies whether the hash that another controller recorded matches the current configuration, and stores the result. */
+async function verifyLegacyHash(
   workload: Workload,
-  record: WorkloadRecord,
+  findings: Writable<Findings>,
   { live, policy }: Pick<LivePlanOptions, "live" | "policy">,
 ): Promise<LegacyRead | "gone"> {
   const read = await live.legacy(workload);
   if (read === undefined) return "gone";
   const plan = planRollout(read.workload, read.lookup, policy);
-  if ("view" in plan) record.legacy = findingOf(read.workload, plan.view, read.hash === read.workload.recordedHash);
+  if ("view" in plan) {
+    findings.legacy = legacyVerificationOf(read.workload, plan.view, read.hash === read.workload.recordedHash);
+  }
   return read;
 }

@@ -1,35 +1,45 @@
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 
-/** What is told of a plan, without what Pods see by it: that may be thousands of keys. */
-export type ReportedPlan = Pick<RolloutPlan, "outcome" | "reason" | "warnings">;
+/** The part of a plan that is reported. It has no view, which may have thousands of keys. */
+export type PlanSummary = Pick<RolloutPlan, "outcome" | "reason" | "warnings">;
 
 /**
- * The plan was made from what is stored, where the caches asked for a write. They need not tell when they have caught up:
- * a list may bring what they hold already, which is no change. So the workload is to be planned again.
+ * The live plan needs no write, but the plan from the caches did. The caches may catch up without a change event: a list
+ * may bring only what they already hold. So the workload is reconciled again after a backoff.
  */
-type Ahead = true;
+type CachesBehind = true;
 
-/** How one run of the reconciler for one workload ended. The controller maps each to queue, Events, metrics and log. */
-export type Outcome =
-  /** The plan asks for no write. */
-  | { readonly type: "settled"; readonly workload: Workload; readonly plan: RolloutPlan; readonly ahead?: Ahead }
-  /** There is something to write, but no turn for it now: the workload is in line, and planned again with its turn. */
-  | { readonly type: "paced" }
-  /** The plan was written; `before` is the workload that it was made from. */
-  | { readonly type: "written"; readonly before: Workload; readonly plan: ReportedPlan; readonly ahead?: Ahead }
+/** How one run of the reconciler ended. */
+export type ReconcileOutcome =
+  /** The plan needs no write. */
+  | {
+      readonly type: "done";
+      readonly workload: Workload;
+      readonly plan: RolloutPlan;
+      readonly cachesBehind?: CachesBehind;
+    }
+  /** The plan needs a write, but there is no write permit now. The workload is reconciled again with its permit. */
+  | { readonly type: "permitPending" }
+  /** The plan was written. `before` is the workload that it was made from. */
+  | {
+      readonly type: "written";
+      readonly before: Workload;
+      readonly plan: PlanSummary;
+      readonly cachesBehind?: CachesBehind;
+    }
   /** The workload does not exist any more, or does not concern Wave. */
   | { readonly type: "gone" }
-  /** The workload kept changing while it was planned. */
+  /** The workload kept changing during the run. */
   | { readonly type: "conflict"; readonly workload: Workload }
-  /** The API server, or something that it asks, does not let Wave write this workload. `message` is for its owner. */
+  /** The API server, or a webhook or policy, refused the write. `message` is for the owner of the workload. */
   | { readonly type: "refused"; readonly workload: Workload; readonly message: string }
-  /** The API server cannot answer now, which says nothing about the workload. */
+  /** The API server gave no answer, which says nothing about the workload. */
   | {
       readonly type: "unavailable";
       readonly workload: Workload;
       readonly message: string;
       readonly retryAfterMs: number;
     }
-  /** This process may not write now, and in most cases not any more. */
+  /** This process may not write now, in most cases because it lost its leadership. */
   | { readonly type: "stopped" };

@@ -7,130 +7,148 @@ import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
 import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Outcome } from "./outcome.ts";
+import type { ReconcileOutcome } from "./outcome.ts";
+import type { Findings, Writable } from "./workload-record.ts";
 
-/** What is remembered of a workload so that it can be told when it may roll. Times are on the monotonic clock. */
+/** What `plan` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
 export interface PacingRecord {
-  /** The first and the last change of what it reads that was seen since its last plan by which all had settled. */
-  changes: { readonly first: number; readonly last: number } | undefined;
-  /** What was written to its pod template last, and to which object. */
-  written: (NonNullable<Moment["written"]> & { readonly uid: string }) | undefined;
-  /** How far its rollout is. */
-  stands: StandsRecord | undefined;
-  /** What keeps what is due from being written. */
-  hold: HoldRecord | undefined;
+  /** The first and the last change of its configuration since the last plan by which all changes had settled. */
+  readonly changes: ChangeTimes | undefined;
+  /** The hold of the due write. */
+  readonly hold: HoldRecord | undefined;
 }
 
-/** Where the rollout of a hash stands. Times are on the monotonic clock. */
-export interface StandsRecord {
+/** The first and the last of some changes, in monotonic milliseconds. */
+export interface ChangeTimes {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The last write to a pod template, and the uid of the workload. */
+export type LastRollout = NonNullable<Moment["lastWrite"]> & { readonly uid: string };
+
+/** How far the rollout of a hash is. Times are in monotonic milliseconds. */
+export interface ProgressRecord {
   readonly hash: string | undefined;
   readonly step: number | string;
   readonly since: number;
-  /** For how many milliseconds it was complete before it was as it is: one that loses a Pod later has not failed. */
+  /** How long the rollout was complete before this step, in milliseconds: a complete rollout that loses a Pod has not failed. */
   readonly completeMs: number;
 }
 
-/** What keeps what is due from being written, and since when. Times are on the monotonic clock. */
+/** The hold of a due write, and its times in monotonic milliseconds. */
 export interface HoldRecord {
   readonly reason: HoldReason;
   readonly since: number;
-  /** The keys of the objects for whose changes it is due, where that is known. */
+  /** The keys of the objects whose changes are due, if they are known. */
   readonly changed: ReadonlySet<string> | undefined;
-  /** When it ends by itself. */
+  /** When the hold ends by itself. */
   readonly until: number | undefined;
-  /** When its window closes, and something else is to be told. */
+  /** When the window of the workload closes, and another hold is to be reported. */
   readonly closesAt: number | undefined;
-  /** From when on the owner is to be told of it. */
-  readonly tellAt: number;
+  /** From when on the hold is reported to the owner. */
+  readonly reportAt: number;
 }
 
-/** What ends by itself soon in most cases: of each rollout an Event that it comes would be as many as there are rollouts. */
-const passing: readonly HoldReason[] = ["settling", "interval", "progressing", "batch"];
-const passingMs = 30_000;
+/** Holds that end soon by themselves in most cases: an Event for each would be as many Events as rollouts. */
+const shortHolds: readonly HoldReason[] = ["settling", "interval", "progressing", "batch"];
+const reportShortHoldsAfterMs = 30_000;
 
-/** Whether a hold is of those that end by themselves soon in most cases. */
+/** Reports whether a hold ends soon by itself in most cases. */
 export function endsByItself({ reason }: Pick<HoldRecord, "reason">): boolean {
-  return passing.includes(reason);
+  return shortHolds.includes(reason);
 }
 
-/** Notes that something that the workload reads has changed. */
-export function noteChange(record: PacingRecord, now: number): void {
-  record.changes = { first: record.changes?.first ?? now, last: now };
-}
-
-/** Whether it is held only until what it reads has settled, and will be planned again then at the latest. */
+/** Reports whether the workload is only held until its configuration has settled. It is reconciled then at the latest. */
 export function isSettling({ hold }: PacingRecord, now: number): boolean {
   return hold?.reason === "settling" && hold.until !== undefined && hold.until > now;
 }
 
-/**
- * Notes what came of a run: what holds the workload now, and which changes are rolled for. `seen` are the changes that were
- * noted when it began.
- */
-export function notePlanned(record: PacingRecord, outcome: Outcome, seen: PacingRecord["changes"], clock: Clock): void {
-  const plan = outcome.type === "settled" ? outcome.plan : undefined;
-  record.hold = plan?.outcome === "held" ? holdRecord(plan, record, clock) : undefined;
-  const settled = plan !== undefined && (plan.outcome !== "held" || hasSettled(plan.hold));
-  if (outcome.type !== "written" && !settled) return;
-  // Those that were seen meanwhile are still to be planned.
-  const { changes } = record;
-  record.changes = changes === seen || changes === undefined ? undefined : { first: changes.last, last: changes.last };
+/** Returns the hold after a run that ended with `outcome`; undefined if nothing is due and held. */
+export function holdAfter(
+  before: HoldRecord | undefined,
+  outcome: ReconcileOutcome,
+  clock: Clock,
+): HoldRecord | undefined {
+  if (outcome.type !== "done" || outcome.plan.outcome !== "held") return undefined;
+  return holdRecord(outcome.plan, before, clock);
 }
 
-/** Notes how far its rollout is, and since when. A Pod that is lost again is no step: the time before it stays. */
-export function noteProgress(record: PacingRecord, { recordedHash: hash, progress }: Workload, now: number): void {
+/** Returns the changes that are still to settle after a run. `seen` are the changes at the start of the run. */
+export function changesAfter(
+  changes: ChangeTimes | undefined,
+  outcome: ReconcileOutcome,
+  seen: ChangeTimes | undefined,
+): ChangeTimes | undefined {
+  const plan = outcome.type === "done" ? outcome.plan : undefined;
+  const settled = plan !== undefined && (plan.outcome !== "held" || hasSettled(plan.hold));
+  if (outcome.type !== "written" && !settled) return changes;
+  // Changes during the run are for the next one.
+  return changes === seen || changes === undefined ? undefined : { first: changes.last, last: changes.last };
+}
+
+/** Stores how far the rollout is, and since when. The loss of a Pod is no step back: the time before it stays. */
+export function recordProgress(
+  findings: Writable<Pick<Findings, "progress">>,
+  { recordedHash: hash, progress }: Workload,
+  now: number,
+): void {
   const step = progress.state === "progressing" ? progress.step : progress.state;
-  const before = record.stands?.hash === hash ? record.stands : undefined;
+  const before = findings.progress?.hash === hash ? findings.progress : undefined;
   if (before?.step === step) return;
   if (typeof before?.step === "number" && typeof step === "number" && step < before.step) return;
   const completeMs = before?.step === "complete" ? now - before.since : 0;
-  record.stands = { hash, step, since: now, completeMs: Math.max(before?.completeMs ?? 0, completeMs) };
+  findings.progress = { hash, step, since: now, completeMs: Math.max(before?.completeMs ?? 0, completeMs) };
 }
 
-/** What is to be noted of a write of `plan`: what was written last, if it makes new Pods. */
-export function afterRoll(
-  { written }: PacingRecord,
+/** Returns the last rollout after a write of `plan`: this write if it makes new Pods. */
+export function lastRolloutAfter(
+  { lastRollout }: Pick<Findings, "lastRollout">,
   before: Workload,
   plan: RolloutPlan,
   now: number,
-): PacingRecord["written"] {
-  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return written;
-  if (before.recordedHash === plan.hash || isSchedulingHeld(before)) return written;
-  const again = written !== undefined && written.uid === before.uid && written.hash === plan.hash;
+): LastRollout | undefined {
+  if (plan.outcome !== "roll" && plan.outcome !== "firstHash") return lastRollout;
+  if (before.recordedHash === plan.hash || isSchedulingHeld(before)) return lastRollout;
+  const again = lastRollout !== undefined && lastRollout.uid === before.uid && lastRollout.hash === plan.hash;
   return {
     at: now,
     uid: before.uid,
     hash: sharedString(plan.hash),
-    streak: plan.streak ?? 1,
-    reverted: again ? written.reverted + 1 : 0,
+    consecutiveRollouts: plan.consecutiveRollouts ?? 1,
+    timesReverted: again ? lastRollout.timesReverted + 1 : 0,
   };
 }
 
 function holdRecord(
   { due, hold: { reason, until, closesAt, warning } }: Held,
-  { hold: before }: PacingRecord,
+  before: HoldRecord | undefined,
   clock: Clock,
 ): HoldRecord {
   const now = clock.monotonic();
   const since = before?.reason === reason ? before.since : now;
-  const tellAt = passing.includes(reason) && !warning ? since + passingMs : since;
+  const reportAt = shortHolds.includes(reason) && !warning ? since + reportShortHoldsAfterMs : since;
   const onClock = (at: number | undefined) => at && now + at - clock.wall();
   const changed = due.outcome === "roll" && due.changed ? new Set(due.changed.map(configKey)) : undefined;
-  return { reason, since, changed, until: onClock(until), closesAt: onClock(closesAt), tellAt };
+  return { reason, since, changed, until: onClock(until), closesAt: onClock(closesAt), reportAt };
 }
 
-/** What is known of a workload at this moment, with all times on the wall clock. */
-export function momentOf(record: PacingRecord, { uid }: Workload, clock: Clock, batch: Moment["batch"]): Moment {
+/** Returns the moment of a plan, with all times in milliseconds since the epoch. */
+export function momentOf(
+  { changes }: Pick<PacingRecord, "changes">,
+  { lastRollout, progress, legacy }: Pick<Findings, "lastRollout" | "progress" | "legacy">,
+  { uid }: Workload,
+  clock: Clock,
+): Moment {
   const now = clock.wall();
   const monotonic = clock.monotonic();
-  // Not noted as times of day: a clock that is put back would hold everything for as long.
+  // Records have no wall-clock times: a clock that is set back would hold everything for as long.
   const onWall = (at: number) => now - (monotonic - at);
-  const { changes, written, stands } = record;
   return {
     now,
     changes: changes && { first: onWall(changes.first), last: onWall(changes.last) },
-    written: written?.uid === uid ? { ...written, at: onWall(written.at) } : undefined,
-    standsSince: onWall(stands?.since ?? monotonic),
-    batch,
+    lastWrite: lastRollout?.uid === uid ? { ...lastRollout, at: onWall(lastRollout.at) } : undefined,
+    progressSince: onWall(progress?.since ?? monotonic),
+    legacy,
   };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigView } from "../../../domain/config/hash.ts";
 import { RememberedViews } from "./remembered-views.ts";
-import { newRecord, type WorkloadRecord } from "./workload-record.ts";
 
 const view = (hash: string, keys: number): ConfigView => ({
   hash,
@@ -15,62 +14,59 @@ const view = (hash: string, keys: number): ConfigView => ({
 });
 
 function start() {
-  const records: WorkloadRecord[] = [];
+  const keys: string[] = [];
   let dropped = 0;
-  const views = new RememberedViews(
-    () => records,
-    () => dropped++,
-  );
-  const remember = (keys: number) => {
-    const record = newRecord();
-    records.push(record);
-    views.remember(record, view(`v2:${records.length}`, keys));
-    return record;
+  const views = new RememberedViews(() => dropped++);
+  const remember = (length: number) => {
+    const key = `Deployment/default/${keys.length}`;
+    keys.push(key);
+    views.remember(key, view(`v2:${keys.length}`, length));
+    return key;
   };
-  const remembered = () => records.filter((record) => record.view !== undefined).length;
+  const remembered = () => keys.filter((key) => views.of(key) !== undefined).length;
   return { views, remember, dropped: () => dropped, remembered };
 }
 
-describe("what workloads were last seen to see", () => {
-  it("is remembered as it was, the newest, until it is forgotten", () => {
+describe("the last known view of a workload", () => {
+  it("is remembered until a newer one, or until it is forgotten", () => {
     const { views, remember } = start();
-    const record = remember(3);
-    expect(record.view).toEqual(view("v2:1", 3));
-    views.remember(record, view("v2:other", 2));
-    expect([record.view, views.entries]).toEqual([view("v2:other", 2), 2]);
-    views.forget(record);
-    expect([record.view, views.entries]).toEqual([undefined, 0]);
+    const key = remember(3);
+    expect(views.of(key)).toEqual(view("v2:1", 3));
+    views.remember(key, view("v2:other", 2));
+    expect([views.of(key), views.entries]).toEqual([view("v2:other", 2), 2]);
+    views.forget(key);
+    expect([views.of(key), views.entries]).toEqual([undefined, 0]);
   });
 
-  it("is not remembered of a workload that sees more than 256 keys, and nothing older instead", () => {
+  it("is not remembered with more than 256 keys, and no older view is kept instead", () => {
     const { views, remember, dropped } = start();
-    const record = remember(256);
-    expect(record.view).toBeDefined();
-    views.remember(record, view("v2:wide", 257));
-    expect([record.view, views.entries, dropped()]).toEqual([undefined, 0, 1]);
+    const key = remember(256);
+    expect(views.of(key)).toBeDefined();
+    views.remember(key, view("v2:wide", 257));
+    expect([views.of(key), views.entries, dropped()]).toEqual([undefined, 0, 1]);
   });
 
-  it("has its bound in all, where those go first that see most: a tenant of wide workloads takes nothing from others", () => {
+  it("is dropped first if it is long, so that a tenant with long views takes no room from others", () => {
     const { views, remember, dropped, remembered } = start();
-    const narrow = Array.from({ length: 1_000 }, () => remember(5));
-    for (let wide = 0; wide < 2_000; wide++) {
+    const short = Array.from({ length: 1_000 }, () => remember(5));
+    for (let long = 0; long < 2_000; long++) {
       remember(200);
       expect(views.entries).toBeLessThanOrEqual(65_536);
     }
-    expect(narrow.every((record) => record.view !== undefined)).toBe(true);
+    expect(short.every((key) => views.of(key) !== undefined)).toBe(true);
     expect(remembered()).toBe(1_000 + 2_000 - dropped());
     expect(dropped()).toBeGreaterThan(1_700);
   });
 
-  it("is remembered of most where all see as much and together too much, and of wide ones again when there is room", () => {
+  it("is remembered for most workloads if all have the same length, and for long ones again when there is room", () => {
     const { views, remember, remembered } = start();
-    const records = Array.from({ length: 3_000 }, () => remember(40));
+    const keys = Array.from({ length: 3_000 }, () => remember(40));
     expect(remembered()).toBeGreaterThan(1_200);
-    const kept = records.find((record) => record.view !== undefined) ?? newRecord();
+    const kept = keys.find((key) => views.of(key) !== undefined) ?? "";
     views.remember(kept, view("v2:rolled", 40));
-    expect(kept.view?.hash).toBe("v2:rolled");
-    for (const record of records) views.forget(record);
+    expect(views.of(kept)?.hash).toBe("v2:rolled");
+    for (const key of keys) views.forget(key);
     expect(views.entries).toBe(0);
-    expect(remember(256).view).toBeDefined();
+    expect(views.of(remember(256))).toBeDefined();
   });
 });

@@ -1,74 +1,75 @@
 import type { ConfigView, ViewEntry } from "../../../domain/config/hash.ts";
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
-import type { WorkloadRecord } from "./workload-record.ts";
 
-/** How many entries of views are remembered in all: of some 130 bytes each, 8 MiB. */
-const mostEntries = 65_536;
-/** How many remain where there were too many. */
-const enoughEntries = 49_152;
-/** A view that has more is not remembered. */
-const longestView = 256;
+/** The most entries of all views together: 8 MiB, at about 130 bytes each. */
+const maxEntries = 65_536;
+/** The entries that remain after the longest views were dropped. */
+const remainingEntries = 49_152;
+/** A view with more entries is not remembered. */
+const maxViewEntries = 256;
 
 /**
- * What each workload was last seen to see, so that a roll can say what changed; without it a roll says only that
- * something did. A workload may see tens of thousands of keys, and a thousand workloads the same, so there is a bound:
- * where it is reached, the longest views go first, whoever they belong to.
+ * The last known view of each workload, by its key, so that a rollout can report what changed; without it a rollout only
+ * reports that something changed. A view may have tens of thousands of keys, and a thousand workloads the same view, so the
+ * total is bounded: the longest views are dropped first, whoever owns them.
  */
 export class RememberedViews {
-  readonly #records: () => Iterable<WorkloadRecord>;
+  readonly #views = new Map<string, ConfigView>();
   readonly #onDropped: () => void;
-  /** Of a longer view there is room only below {@link enoughEntries}: those were the first to go. */
-  #longest = longestView;
+  /** A longer view has room only below {@link remainingEntries}: such views were dropped first. */
+  #longest = maxViewEntries;
   #entries = 0;
 
-  /** `records` are all that may have a view; `onDropped` is called for each view that there is no room for. */
-  constructor(records: () => Iterable<WorkloadRecord>, onDropped: () => void) {
-    this.#records = records;
+  /** `onDropped` is called for each view for which there is no room. */
+  constructor(onDropped: () => void) {
     this.#onDropped = onDropped;
   }
 
-  /** How many entries are remembered. */
+  /** The number of entries of all views. */
   get entries(): number {
     return this.#entries;
   }
 
-  /** Remembers a view in the place of the one before. */
-  remember(record: WorkloadRecord, view: ConfigView): void {
-    if (record.view?.hash === view.hash) return;
-    this.forget(record);
+  /** Returns the view of a workload; undefined if it is not remembered. */
+  of(key: string): ConfigView | undefined {
+    return this.#views.get(key);
+  }
+
+  /** Remembers a view instead of the one before. */
+  remember(key: string, view: ConfigView): void {
+    if (this.#views.get(key)?.hash === view.hash) return;
+    this.forget(key);
     const { length } = view.entries;
-    if (length > longestView || (length > this.#longest && this.#entries + length > enoughEntries)) {
+    if (length > maxViewEntries || (length > this.#longest && this.#entries + length > remainingEntries)) {
       this.#onDropped();
       return;
     }
-    record.view = { hash: sharedString(view.hash), entries: view.entries.map(copyOf) };
+    this.#views.set(sharedString(key), { hash: sharedString(view.hash), entries: view.entries.map(copyOf) });
     this.#entries += length;
-    if (this.#entries > mostEntries) this.#makeRoom();
+    if (this.#entries > maxEntries) this.#makeRoom();
   }
 
-  /** Remembers nothing of a workload. */
-  forget(record: WorkloadRecord): void {
-    this.#entries -= lengthOf(record);
-    record.view = undefined;
+  /** Forgets the view of a workload. */
+  forget(key: string): void {
+    this.#entries -= this.#views.get(key)?.entries.length ?? 0;
+    this.#views.delete(key);
   }
 
   #makeRoom(): void {
-    for (const record of [...this.#records()].sort((a, b) => lengthOf(b) - lengthOf(a))) {
-      if (this.#entries <= enoughEntries) return;
-      this.#longest = lengthOf(record) - 1;
-      this.forget(record);
+    const longestFirst = [...this.#views].sort(([, a], [, b]) => b.entries.length - a.entries.length);
+    for (const [key, { entries }] of longestFirst) {
+      if (this.#entries <= remainingEntries) return;
+      this.#longest = entries.length - 1;
+      this.forget(key);
       this.#onDropped();
     }
   }
 }
 
-function lengthOf({ view }: WorkloadRecord): number {
-  return view?.entries.length ?? 0;
-}
-
 /**
- * A digest is a slice of those of its whole object, which V8 would keep for it. A Buffer would cost more than it saves.
- * Written out, because what an object got after a spread is kept in an array beside it, in each copy by a spread too.
+ * Copies an entry. The digest is a slice of the digests of its whole object, which V8 would keep for it. A Buffer would
+ * cost more than it saves. The fields are listed, because V8 keeps fields that are added after a spread in an array beside
+ * the object, and so does each later spread.
  */
 function copyOf({ kind, namespace, name, key, digest }: ViewEntry): ViewEntry {
   const copied = digest && String.fromCharCode(...Array.from(digest, (character) => character.charCodeAt(0)));

@@ -1,127 +1,110 @@
-import type { ConfigView } from "../../../domain/config/hash.ts";
-import type { LegacyFinding } from "../../../domain/config/legacy/legacy-verification.ts";
+// The memory of the rollout controller: one record for each workload. Only finish.ts changes a record.
+import type { LegacyVerification } from "../../../domain/config/legacy/legacy-verification.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
-import type { ReportedPlan } from "./outcome.ts";
-import type { PacingRecord } from "./pacing-record.ts";
+import type { PlanSummary } from "./outcome.ts";
+import type { LastRollout, PacingRecord, ProgressRecord } from "./pacing-record.ts";
 import type { WorkloadState } from "./workload-state.ts";
 
-/**
- * All that is remembered of one workload during one term, and nowhere else. It is made when the workload is first asked
- * for and dropped when it is gone, so it must stay small. Times are on the monotonic clock.
- */
-export interface WorkloadRecord extends PacingRecord {
-  /** What the metrics count it as; undefined before it was planned. */
-  state: WorkloadState | undefined;
-  /** Since when it is not in order, whatever it was meanwhile; undefined where it is. */
-  unhealthySince: number | undefined;
-  /** When the first change was seen that is not written yet; undefined where a list or a timer asks. */
-  seenAt: number | undefined;
-  /** When the first change was seen that is on its way still, held by nothing but what ends by itself. */
-  rollsSince: number | undefined;
-  /** Counts how often it was asked for, and up to which of these it was planned. */
-  asked: number;
-  planned: number;
-  /** How many runs have failed since the last that succeeded, without those that came before their time. */
-  failures: number;
-  /** When it is tried again by itself after the last failure. */
-  retryAt: number | undefined;
-  /** How many plans from what is stored in a row asked for no write where the caches asked for one. */
-  disagreements: number;
-  /** What was logged of it since it last succeeded, so that it is logged once. */
-  logged: "refused" | "bug" | undefined;
-  /** What it was last seen to see, so that a roll can say what changed. */
-  view: ConfigView | undefined;
-  /** The write of which no answer came, and what `written` is if it arrived. */
-  uncertain:
+/** Makes the fields of a record writable: for the functions of finish.ts, and for the findings of one run. */
+export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** What runs find out about a workload. A run changes its own copy, which `finish` stores. */
+export interface Findings {
+  /** The state that is known to be newer than the cache. */
+  readonly newerThanCache: NewerThanCache | undefined;
+  /** The last write to its pod template, and the object. */
+  readonly lastRollout: LastRollout | undefined;
+  /** How far its rollout is. */
+  readonly progress: ProgressRecord | undefined;
+  /** The write whose response was lost, and the value of `lastRollout` if the write arrived. */
+  readonly uncertainWrite:
     | {
         readonly before: Workload;
         readonly hash: string | undefined;
-        readonly plan: ReportedPlan;
-        readonly written: PacingRecord["written"];
+        readonly plan: PlanSummary;
+        readonly lastRollout: LastRollout | undefined;
       }
     | undefined;
-  /** What was recorded on it when the caches were last seen to stand for that; undefined where they never were. */
-  caughtUpWith: string | undefined;
-  /** The Secrets that the lists may leave out and that did not exist when they were looked for; not to be looked for until. */
-  lookedFor: { readonly names: string; readonly until: number } | undefined;
-  /** What was found out about the hash that another controller recorded on it. */
-  legacy: LegacyFinding | undefined;
-  /** What is known to be newer than the cache. */
-  newer: Newer | undefined;
-  /** What stands against it, of which its owner was told. */
-  standing: Standing | undefined;
+  /** What was recorded on the workload when the caches last matched it; undefined if they never did. */
+  readonly caughtUpWith: string | undefined;
+  /** Secrets that lists may omit and that did not exist when they were read. They are not read again before `until`. */
+  readonly confirmedMissing: { readonly names: string; readonly until: number } | undefined;
+  /** The verification of the hash that another controller recorded. */
+  readonly legacy: LegacyVerification | undefined;
 }
 
-/** A workload as the API server told it while the cache held another: the answer to a PATCH, or what was read after a conflict. */
-export interface Newer {
+/**
+ * All that is remembered of one workload while this process leads, and nowhere else. A record is made when the workload
+ * is first enqueued and dropped when the workload is gone, so it must stay small. Times are in monotonic milliseconds.
+ */
+export interface WorkloadRecord extends PacingRecord, Findings {
+  /** The state in the metrics; undefined before the first run. */
+  readonly state: WorkloadState | undefined;
+  /** Since when the workload has been unhealthy, in whatever states; undefined if it is healthy. */
+  readonly unhealthySince: number | undefined;
+  /** When the first change was seen that is not written yet; undefined if a list or a timer requested the run. */
+  readonly changeSeenAt: number | undefined;
+  /** When the first change was seen that is in progress, held by nothing, or only by a hold that ends by itself. */
+  readonly changeInProgressSince: number | undefined;
+  /** The number of requests for a run. */
+  readonly requestedRuns: number;
+  /** The value of `requestedRuns` at the start of the last run that has ended. */
+  readonly finishedRuns: number;
+  /** The number of consecutive live plans that needed no write where the plan from the caches did. */
+  readonly disagreements: number;
+  /** The failure that was logged since the last success, so that each is logged once. */
+  readonly logged: "refused" | "bug" | undefined;
+  /** The blockers that were reported to the owner. */
+  readonly blockers: ReportedBlockers | undefined;
+}
+
+/** A workload from a response to a write, or from a read after a conflict, while the cache held `cached`. */
+export interface NewerThanCache {
   readonly cached: Workload;
   readonly newest: Workload;
   readonly expiresAt: number;
 }
 
-/** What stands against a workload as long as its plan says so, such as something missing. */
-export interface Standing {
+/** The reported blockers of a workload, such as a missing object. They last as long as its plan has them. */
+export interface ReportedBlockers {
   /**
-   * Digests of its Events, by uid, reason and message: a workload that was made anew under the same name has heard
-   * nothing yet.
+   * Digests of the Events, by uid, reason and message: a workload that was recreated under the same name has no reported
+   * blockers.
    */
-  readonly told: readonly string[];
-  /** The beginning of what is missing. */
+  readonly eventIds: readonly string[];
+  /** The beginning of the text that names the missing objects. */
   readonly waitingFor: string | undefined;
-  /** When it is told again, before the Events expire. */
-  readonly tellAgainAt: number;
+  /** When the Events are written again, before they expire. */
+  readonly repeatAt: number;
 }
 
-/** The record of a workload of which nothing is known. */
+/** Returns the record of an unknown workload. */
 export function newRecord(): WorkloadRecord {
   return {
     state: undefined,
     unhealthySince: undefined,
-    seenAt: undefined,
-    rollsSince: undefined,
-    asked: 0,
-    planned: 0,
+    changeSeenAt: undefined,
+    changeInProgressSince: undefined,
+    requestedRuns: 0,
+    finishedRuns: 0,
     changes: undefined,
-    written: undefined,
-    stands: undefined,
     hold: undefined,
-    failures: 0,
-    retryAt: undefined,
     disagreements: 0,
     logged: undefined,
-    view: undefined,
-    uncertain: undefined,
-    caughtUpWith: undefined,
-    lookedFor: undefined,
-    legacy: undefined,
-    newer: undefined,
-    standing: undefined,
+    blockers: undefined,
+    ...findingsOf(undefined),
   };
 }
 
-/** As in client-go's ControllerExpectations: a watch that lost an answer must not make Wave trust its memory for ever. */
-const newerForMs = 30_000;
-
-/**
- * Remembers `newest`, which the API server told while the cache held `cached`. Planning from the cache alone would write
- * the same hash twice in the moment before the watch brings the first write.
- */
-export function learn(record: WorkloadRecord, cached: Workload, newest: Workload, now: number): void {
-  record.newer = { cached, newest, expiresAt: now + newerForMs };
-}
-
-/** The newest known form of a workload of which the cache holds `cached`. */
-export function newestOf(record: WorkloadRecord, cached: Workload, now: number): Workload {
-  const { newer } = record;
-  if (newer !== undefined && isBehind(cached, newer) && now < newer.expiresAt) return newer.newest;
-  record.newer = undefined;
-  return cached;
-}
-
-/**
- * A cache that still holds the same object has heard of nothing. One that holds another is behind only as long as that is older: its
- * generation does not say so where the hash is not in the pod template but in an annotation, as of a Rollout that is restarted.
- */
-function isBehind(cached: Workload, { cached: before, newest }: Newer): boolean {
-  return cached === before || (cached.uid === newest.uid && cached.resourceVersion < newest.resourceVersion);
+/** Returns a copy of the findings of a record, for one run. */
+export function findingsOf(record: Findings | undefined): Writable<Findings> {
+  return {
+    newerThanCache: record?.newerThanCache,
+    lastRollout: record?.lastRollout,
+    progress: record?.progress,
+    uncertainWrite: record?.uncertainWrite,
+    caughtUpWith: record?.caughtUpWith,
+    confirmedMissing: record?.confirmedMissing,
+    legacy: record?.legacy,
+  };
 }

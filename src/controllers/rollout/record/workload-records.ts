@@ -1,11 +1,11 @@
 import { sharedString } from "../../../domain/syntax/shared-string.ts";
 import { newRecord, type WorkloadRecord } from "./workload-record.ts";
 
-/** The records of one term, by the keys of their workloads. */
+/** The records of all workloads, by key, while this process leads. */
 export class WorkloadRecords {
   readonly #records = new Map<string, WorkloadRecord>();
 
-  /** The record of a workload, made where there is none. */
+  /** Returns the record of a workload. Makes one if there is none. */
   of(key: string): WorkloadRecord {
     const known = this.#records.get(key);
     if (known !== undefined) return known;
@@ -14,17 +14,17 @@ export class WorkloadRecords {
     return made;
   }
 
-  /** The record of a workload that was asked for; undefined where it never was. */
+  /** Returns the record of a workload; undefined if it was never enqueued. */
   get(key: string): WorkloadRecord | undefined {
     return this.#records.get(key);
   }
 
-  /** Every record, in the order in which they were made. */
+  /** Returns all records, the oldest first. */
   all(): IteratorObject<WorkloadRecord> {
     return this.#records.values();
   }
 
-  /** Drops the record of a workload that is gone. */
+  /** Deletes the record of a workload that is gone. */
   delete(key: string): void {
     this.#records.delete(key);
   }

@@ -1,12 +1,36 @@
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
 import type { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
 import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
+import type { ReconcileOutcome } from "./outcome.ts";
 
-/** What a workload is, as `wave_workloads` counts it; "pending" has something to write that was not written yet. */
+/** The state of a workload in `wave_workloads`. */
 export type WorkloadState = LabelsOf<typeof workloadMetrics.workloads>["state"];
 
-/** The state of a workload whose plan asks for no write. */
-export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
+/** Returns the state of a workload after a run that ended with `outcome`; `before` if the outcome does not change it. */
+export function stateAfter(
+  before: WorkloadState | undefined,
+  outcome: ReconcileOutcome | "bug",
+): WorkloadState | undefined {
+  if (outcome === "bug") return "bug";
+  switch (outcome.type) {
+    case "done":
+      return stateOfPlan(outcome.plan.outcome);
+    case "written":
+      return "current";
+    case "permitPending":
+    case "stopped":
+    case "conflict":
+    case "unavailable":
+      return "due";
+    case "refused":
+      return "refused";
+    case "gone":
+      return before;
+  }
+}
+
+/** Returns the state of a workload whose plan needs no write. */
+export function stateOfPlan(outcome: RolloutPlan["outcome"]): WorkloadState {
   switch (outcome) {
     case "ignore":
     case "waiting":
@@ -18,7 +42,7 @@ export function settledState(outcome: RolloutPlan["outcome"]): WorkloadState {
   }
 }
 
-/** Whether a workload in this state has what it should have. */
+/** Reports whether a workload in this state needs no attention. */
 export function isHealthy(state: WorkloadState | undefined): boolean {
   return state === undefined || state === "current" || state === "ignore";
 }

@@ -1,4 +1,4 @@
-import { cut, longestMessage, type ObjectEvent } from "../../../kube/events/event-object.ts";
+import { maxMessageBytes, type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../../kube/events/event-recorder.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { FairQueue } from "../../../runtime/fair-queue.ts";
@@ -13,7 +13,7 @@ const sendersAtTheEnd = 32;
 const mostWaiting = 4_096;
 
 /** Why an Event was not sent: there were too many, or a newer one of the same object and reason says something else. */
-export type DroppedBecause = "full" | "newer";
+export type EventDropReason = "full" | "newer";
 
 /** What an {@link EventOutbox} works with. */
 export interface EventOutboxOptions {
@@ -22,7 +22,7 @@ export interface EventOutboxOptions {
   readonly mayWrite: () => boolean;
   /** Whether there are workloads still to be written: these go first. */
   readonly writesWait: () => boolean;
-  readonly onDropped: (because: DroppedBecause) => void;
+  readonly onDropped: (because: EventDropReason) => void;
 }
 
 /**
@@ -52,7 +52,7 @@ export class EventOutbox {
     const key = keyOf(posted);
     const before = this.#waiting.get(key);
     // Before it waits: people name objects by as many characters as they like.
-    const event = withNewsOf(before?.event, { ...posted, message: cut(posted.message, longestMessage) });
+    const event = withNewsOf(before?.event, { ...posted, message: truncateUtf8(posted.message, maxMessageBytes) });
     if (before !== undefined && before.event.message !== event.message) this.#options.onDropped("newer");
     this.#waiting.set(key, { event, times: (before?.times ?? 0) + 1 });
     // The same one twice at once could not be counted: it is sent after the one that is under way.

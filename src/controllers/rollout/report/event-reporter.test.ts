@@ -3,70 +3,87 @@ import { defaultPolicy, lookupOf, workload } from "../../../../test/support/doma
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
-import { newRecord } from "../record/workload-record.ts";
+import { newRecord, type WorkloadRecord } from "../record/workload-record.ts";
 import { EventReporter } from "./event-reporter.ts";
+
+type Waiting = ReturnType<typeof waitingFor>;
 
 function start() {
   const posted: ObjectEvent[] = [];
   const clock = new FakeClock();
-  const eventReporter = new EventReporter({ post: (event) => posted.push(event), clock, random: () => 0 });
-  return { eventReporter, posted, clock, record: newRecord() };
+  const reporter = new EventReporter({ post: (event) => posted.push(event), clock, random: () => 0 });
+  let record: WorkloadRecord = newRecord();
+  const set = (fields: Partial<WorkloadRecord>) => {
+    record = { ...record, ...fields };
+  };
+  return {
+    posted,
+    clock,
+    set,
+    blockers: () => record.blockers,
+    done: ([waiting, plan]: Waiting) => set({ blockers: reporter.done(record, waiting, plan, undefined) }),
+    written: ([before]: Waiting) => {
+      const plan = { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] } as const;
+      set({ blockers: reporter.written(record, before, plan) });
+    },
+    refused: ([waiting]: Waiting, of = record) => reporter.refused(of, waiting, "no"),
+  };
 }
 
-/** A workload that waits for Secrets, and its plan. */
+/** Returns a workload that waits for Secrets, and its plan. */
 function waitingFor(...names: readonly string[]) {
   const envFrom = names.map((name) => ({ secretRef: { name } }));
   const waiting = workload({ pod: { containers: [{ name: "web", envFrom }] } });
   return [waiting, planRollout(waiting, lookupOf(), defaultPolicy)] as const;
 }
 
-it("what stands against a workload is told once, when it becomes something else, and before its Event expires", async () => {
-  const { eventReporter, posted, clock, record } = start();
-  eventReporter.settled(record, ...waitingFor("db"));
-  eventReporter.settled(record, ...waitingFor("db"));
+it("reports a blocker once, again when it changes, and again before its Event expires", async () => {
+  const { done, posted, clock } = start();
+  done(waitingFor("db"));
+  done(waitingFor("db"));
   expect(posted.map(({ reason }) => reason)).toEqual(["ConfigMissing"]);
-  eventReporter.settled(record, ...waitingFor("db", "cache"));
+  done(waitingFor("db", "cache"));
   expect(posted).toHaveLength(2);
   await clock.advance(45 * 60_000);
-  eventReporter.settled(record, ...waitingFor("db", "cache"));
+  done(waitingFor("db", "cache"));
   expect(posted).toHaveLength(3);
 });
 
-it("what may be no news is marked: what this term told before, and what the term before may have told", async () => {
-  const { eventReporter, posted, clock, record } = start();
+it("marks Events that may be no news: repeated ones, and those that the leader before may have written", async () => {
+  const { done, written, refused, set, posted, clock } = start();
   const marks = () => posted.splice(0).map(({ repeats }) => repeats);
-  const [waiting, plan] = waitingFor("db");
-  eventReporter.settled(record, waiting, plan);
+  const waiting = waitingFor("db");
+  done(waiting);
   expect(marks()).toEqual(["perhaps"]);
-  record.state = "waiting";
+  set({ state: "waiting" });
   await clock.advance(45 * 60_000);
-  eventReporter.settled(record, waiting, plan);
+  done(waiting);
   expect(marks()).toEqual(["told"]);
-  eventReporter.written(record, waiting, { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] });
-  record.state = "current";
-  eventReporter.settled(record, waiting, plan);
+  written(waiting);
+  set({ state: "current" });
+  done(waiting);
   expect(marks()).toEqual([undefined, undefined]);
-  eventReporter.refused(record, waiting, "no");
-  record.logged = "refused";
-  eventReporter.refused(record, waiting, "no");
+  refused(waiting);
+  set({ logged: "refused" });
+  refused(waiting);
   expect(marks()).toEqual([undefined, "told"]);
-  eventReporter.refused(newRecord(), waiting, "no");
+  refused(waiting, newRecord());
   expect(marks()).toEqual(["perhaps"]);
 });
 
-it("of what stands against a workload little is kept, however its owner calls what is missing", () => {
-  const { eventReporter, posted, record } = start();
+it("keeps little of a blocker, however long the names of the missing objects are", () => {
+  const { done, blockers, posted } = start();
   const names = Array.from({ length: 5 }, (_, index) => `${index}${"\u0001".repeat(200)}`);
-  eventReporter.settled(record, ...waitingFor(...names));
+  done(waitingFor(...names));
   expect(posted[0]?.message.length).toBeGreaterThan(2_000);
-  expect(JSON.stringify(record.standing).length).toBeLessThan(1_000);
+  expect(JSON.stringify(blockers()).length).toBeLessThan(1_000);
 });
 
-it("a write tells what was waited for", () => {
-  const { eventReporter, posted, record } = start();
-  const [before, plan] = waitingFor("db");
-  eventReporter.settled(record, before, plan);
-  eventReporter.written(record, before, { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] });
-  expect(posted[1]?.message).toContain('waited for Secret "db"; no hash is recorded yet');
-  expect(record.standing).toBeUndefined();
+it("names what a workload waited for when the wait ends", () => {
+  const { done, written, blockers, posted } = start();
+  const waiting = waitingFor("db");
+  done(waiting);
+  written(waiting);
+  expect(posted[1]?.message).toContain('no hash is recorded yet. Waited for Secret "db".');
+  expect(blockers()).toBeUndefined();
 });

@@ -2,36 +2,40 @@ import { hash } from "node:crypto";
 import { describeMissing } from "../../../domain/config/messages.ts";
 import type { Workload } from "../../../domain/model/workload.ts";
 import type { RolloutPlan } from "../../../domain/plan/plan.ts";
-import { cut, type ObjectEvent } from "../../../kube/events/event-object.ts";
+import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { ReportedPlan } from "../record/outcome.ts";
-import type { WorkloadRecord } from "../record/workload-record.ts";
+import type { PlanSummary } from "../record/outcome.ts";
+import type { HoldRecord } from "../record/pacing-record.ts";
+import type { ReportedBlockers, WorkloadRecord } from "../record/workload-record.ts";
 import {
-  type Announcement,
-  heldAnnouncement,
-  refusedAnnouncement,
-  standingAnnouncements,
-  warningAnnouncements,
-  writtenAnnouncement,
+  blockerEvents,
+  heldEvent,
+  refusedEvent,
+  type WorkloadEvent,
+  warningEvents,
+  writtenEvent,
 } from "./event-texts.ts";
 
-/** Events live for an hour by default (`--event-ttl` of the API server): what still holds is told again before. */
-const tellAgainMs = 45 * 60_000;
+/** Events expire after an hour by default (`--event-ttl` of the API server): lasting blockers are reported again before. */
+const repeatAfterMs = 45 * 60_000;
 
-/** How many bytes of what a workload waits for are kept, to be told when it has waited. */
-const longestWaitingFor = 300;
+/** The bytes of the missing objects that are kept, for the Event at the end of the wait. */
+const maxWaitingFor = 300;
 
-/** What an {@link Announcer} works with. */
+/** What an {@link EventReporter} needs. */
 export interface EventReporterOptions {
   readonly post: (event: ObjectEvent) => void;
   readonly clock: Clock;
-  /** Numbers in [0, 1): those who are told together are not told again together. */
+  /** Numbers in [0, 1): Events that are written together are not repeated together. */
   readonly random: () => number;
 }
 
+/** The part of a record that decides whether an Event is news. */
+type Reported = Pick<WorkloadRecord, "state" | "logged" | "blockers">;
+
 /**
- * Tells the owners of workloads what they should know, by Events. What stays as it is, such as something missing, is
- * told once, again when it had ceased, and again before its Event expires.
+ * Writes Events for the owners of workloads. A lasting blocker, such as a missing object, is reported once, once more
+ * after it had ended, and again before its Event expires.
  */
 export class EventReporter {
   readonly #options: EventReporterOptions;
@@ -40,62 +44,62 @@ export class EventReporter {
     this.#options = options;
   }
 
-  /** A plan that asks for no write. */
-  settled(record: WorkloadRecord, workload: Workload, plan: RolloutPlan): void {
-    const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
-    const held =
-      plan.outcome === "held" && record.hold !== undefined && record.hold.tellAt <= this.#options.clock.monotonic()
-        ? [heldAnnouncement(plan)]
-        : [];
-    this.#stand(record, workload, [...held, ...standingAnnouncements(workload, plan)], waitingFor);
-  }
-
-  /** A plan that was written. */
-  written(record: WorkloadRecord, before: Workload, plan: ReportedPlan): void {
-    this.#tell(before, writtenAnnouncement(before, plan, record.standing?.waitingFor));
-    this.#stand(record, before, warningAnnouncements(plan), undefined);
-  }
-
-  /** A write that was refused. Told each time, because the time between two tries grows: its Event counts them. */
-  refused(record: WorkloadRecord, workload: Workload, message: string): void {
-    this.#tell(workload, refusedAnnouncement(message), record.logged === "refused" ? "told" : unlessPlanned(record));
-  }
-
-  #stand(
-    record: WorkloadRecord,
+  /** Reports a plan that needs no write. Returns the reported blockers. */
+  done(
+    record: Reported,
     workload: Workload,
-    announcements: readonly Announcement[],
+    plan: RolloutPlan,
+    hold: HoldRecord | undefined,
+  ): ReportedBlockers | undefined {
+    const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
+    const isReported = hold !== undefined && hold.reportAt <= this.#options.clock.monotonic();
+    const held = plan.outcome === "held" && isReported ? [heldEvent(plan)] : [];
+    return this.#reportBlockers(record, workload, [...held, ...blockerEvents(workload, plan)], waitingFor);
+  }
+
+  /** Reports a written plan. Returns the reported blockers. */
+  written(record: Reported, before: Workload, plan: PlanSummary): ReportedBlockers | undefined {
+    this.#post(before, writtenEvent(before, plan, record.blockers?.waitingFor));
+    return this.#reportBlockers(record, before, warningEvents(plan), undefined);
+  }
+
+  /** Reports a refused write, each time: the retries are less and less often, and the Event has their number. */
+  refused(record: Reported, workload: Workload, message: string): void {
+    this.#post(workload, refusedEvent(message), record.logged === "refused" ? "told" : repeatsOfFirst(record));
+  }
+
+  #reportBlockers(
+    record: Reported,
+    workload: Workload,
+    events: readonly WorkloadEvent[],
     waitingFor: string | undefined,
-  ): void {
+  ): ReportedBlockers | undefined {
     const { clock, random } = this.#options;
     const now = clock.monotonic();
-    const before = record.standing !== undefined && now < record.standing.tellAgainAt ? record.standing : undefined;
-    for (const announcement of announcements) {
-      const id = identity(workload, announcement);
-      if (before?.told.includes(id)) continue;
-      this.#tell(workload, announcement, record.standing?.told.includes(id) ? "told" : unlessPlanned(record));
+    const current = record.blockers !== undefined && now < record.blockers.repeatAt ? record.blockers : undefined;
+    for (const event of events) {
+      const id = eventId(workload, event);
+      if (current?.eventIds.includes(id)) continue;
+      this.#post(workload, event, record.blockers?.eventIds.includes(id) ? "told" : repeatsOfFirst(record));
     }
-    if (announcements.length === 0) {
-      record.standing = undefined;
-      return;
-    }
-    const told = announcements.map((each) => identity(workload, each));
-    const tellAgainAt = before?.tellAgainAt ?? now + tellAgainMs * (1 - random() / 10);
-    record.standing = { told, waitingFor: waitingFor && cut(waitingFor, longestWaitingFor), tellAgainAt };
+    if (events.length === 0) return undefined;
+    const eventIds = events.map((each) => eventId(workload, each));
+    const repeatAt = current?.repeatAt ?? now + repeatAfterMs * (1 - random() / 10);
+    return { eventIds, waitingFor: waitingFor && truncateUtf8(waitingFor, maxWaitingFor), repeatAt };
   }
 
-  #tell(workload: Workload, announcement: Announcement, repeats?: ObjectEvent["repeats"]): void {
+  #post(workload: Workload, event: WorkloadEvent, repeats?: ObjectEvent["repeats"]): void {
     const { row, namespace, name, uid } = workload;
     const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
-    this.#options.post({ regarding, ...announcement, ...(repeats && { repeats }) });
+    this.#options.post({ regarding, ...event, ...(repeats && { repeats }) });
   }
 }
 
-/** What stands when a workload is planned for the first time in a term may have been told in the one before. */
-function unlessPlanned({ state }: WorkloadRecord): ObjectEvent["repeats"] {
+/** Returns "perhaps" before the first run has ended: the leader before may have reported the same. */
+function repeatsOfFirst({ state }: Reported): ObjectEvent["repeats"] {
   return state === undefined ? "perhaps" : undefined;
 }
 
-function identity({ uid }: Workload, { reason, message }: Announcement): string {
+function eventId({ uid }: Workload, { reason, message }: WorkloadEvent): string {
   return hash("sha256", `${uid} ${reason} ${message}`, "base64");
 }

@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { workload } from "../../../../test/support/domain/objects.ts";
-import { writtenAnnouncement } from "./event-texts.ts";
+import { type RolloutStrategyName, rolloutStrategies } from "../../../domain/model/rollout-strategy.ts";
+import { writtenEvent } from "./event-texts.ts";
 
-describe("what is told of a first hash", () => {
-  const told = (rolledBy: "template" | "templateSource" | "restart") => {
-    const plan = { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] } as const;
-    return writtenAnnouncement({ ...workload(), rolledBy }, plan, undefined).message;
-  };
+describe("the Event of a first hash", () => {
+  const plan = { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] } as const;
+  const messageFor = (name: RolloutStrategyName) =>
+    writtenEvent({ ...workload(), strategy: rolloutStrategies[name] }, plan, undefined).message;
 
-  it("is where it was written", () => {
-    expect(told("template")).toBe("added the hash of its configuration to the pod template: no hash is recorded yet");
-    for (const rolledBy of ["templateSource", "restart"] as const)
-      expect(told(rolledBy)).toBe("added the hash of its configuration to its annotations: no hash is recorded yet");
+  it("names the place of the hash", () => {
+    expect(messageFor("template")).toBe("Added the configuration hash to the pod template: no hash is recorded yet.");
+    for (const name of ["templateSource", "restart"] as const) {
+      expect(messageFor(name)).toBe("Added the configuration hash to the annotations: no hash is recorded yet.");
+    }
   });
 });

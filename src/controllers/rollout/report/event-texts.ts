@@ -1,63 +1,105 @@
+// What people and metrics are told of runs: Events, log lines and metrics. This file has the texts of all workload Events.
 import { describeMissing } from "../../../domain/config/messages.ts";
 import { hasSchedulingHold } from "../../../domain/model/scheduling-hold.ts";
-import { recordsBeside, type Workload } from "../../../domain/model/workload.ts";
+import type { Workload } from "../../../domain/model/workload.ts";
 import type { Held, RolloutPlan } from "../../../domain/plan/plan.ts";
+import { type ConfigName, isStored } from "../../../domain/references/references.ts";
+import { quoted } from "../../../domain/syntax/wording.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
-import type { ReportedPlan } from "../record/outcome.ts";
+import type { PlanSummary } from "../record/outcome.ts";
 
-/** An Event without the object that it is about. */
-export type Announcement = Omit<ObjectEvent, "regarding">;
+/** An Event without its object. */
+export type WorkloadEvent = Omit<ObjectEvent, "regarding">;
 
-/** What stands against a workload as long as its plan is this one: what is missing, and what was not understood. */
-export function standingAnnouncements({ namespace }: Workload, plan: RolloutPlan): readonly Announcement[] {
-  const warnings = warningAnnouncements(plan);
+/** Returns the Events about what blocks a workload as long as it has this plan: missing objects, and invalid annotations. */
+export function blockerEvents({ namespace }: Workload, plan: RolloutPlan): readonly WorkloadEvent[] {
+  const warnings = warningEvents(plan);
   if (plan.outcome !== "waiting") return warnings;
   const missing = describeMissing(plan.missing, namespace);
-  const waiting: Announcement =
-    plan.schedulingHold === "closed"
-      ? {
-          type: "Warning",
-          reason: "SchedulingDisabled",
-          message: `its Pods are not scheduled until there is ${missing}`,
-        }
-      : { type: "Warning", reason: "ConfigMissing", message: `keeps the Pods that it has until there is ${missing}` };
-  return [waiting, ...warnings];
+  return [plan.schedulingHold === "closed" ? podsPending(missing) : configMissing(missing), ...warnings];
 }
 
-/** What is told of a due write that is held; the same text as long as the hold is the same. */
-export function heldAnnouncement({ hold, reason }: Held & Pick<RolloutPlan, "reason">): Announcement {
+function podsPending(missing: string): WorkloadEvent {
+  return {
+    type: "Warning",
+    reason: "SchedulingDisabled",
+    message: `New Pods are pending. Waiting for ${missing}. Create what is missing.`,
+  };
+}
+
+function configMissing(missing: string): WorkloadEvent {
+  return {
+    type: "Warning",
+    reason: "ConfigMissing",
+    message: `Waiting for ${missing}. Running Pods are not changed.`,
+  };
+}
+
+/** Returns the Event about a due write that is held. Its text does not change as long as the hold is the same. */
+export function heldEvent({ hold, reason }: Held & Pick<RolloutPlan, "reason">): WorkloadEvent {
   const type = hold.warning ? "Warning" : "Normal";
   if (hold.reason === "halted") return { type, reason: "RolloutHalted", message: hold.message };
-  // To tell what it would do is what it observes for.
-  if (hold.reason === "observed") return { type, reason: "RolloutHeld", message: `would be rolled: ${reason}` };
-  return { type, reason: "RolloutHeld", message: `is not rolled yet: ${hold.message}` };
+  // In observe mode, people want to know what Wave would do.
+  const due = hold.reason === "observed" ? `Rollout due: ${reason}. ` : "";
+  return { type, reason: "RolloutHeld", message: `${due}${hold.message}` };
 }
 
-/** What was not understood. */
-export function warningAnnouncements({ warnings }: ReportedPlan): readonly Announcement[] {
+/** Returns the Events about annotations and references that Wave ignores. */
+export function warningEvents({ warnings }: PlanSummary): readonly WorkloadEvent[] {
   return warnings.map(({ reason, message }) => ({ type: "Warning", reason, message }));
 }
 
-/** What is told of a write that succeeded; `waitedFor` is what was missing before, as far as that is known. */
-export function writtenAnnouncement(before: Workload, plan: ReportedPlan, waitedFor: string | undefined): Announcement {
-  const waited = waitedFor === undefined ? "" : `waited for ${waitedFor}; `;
-  if (hasSchedulingHold(before)) return { type: "Normal", reason: "SchedulingEnabled", message: waited + plan.reason };
-  if (plan.outcome === "cleanUp") return { type: "Normal", reason: "Resumed", message: plan.reason };
-  if (plan.outcome === "roll") {
-    return { type: "Normal", reason: "ConfigChanged", message: `rolled out because ${plan.reason}` };
+/** Returns the Event about a successful write. `waitedFor` names what was missing before, if that is known. */
+export function writtenEvent(before: Workload, plan: PlanSummary, waitedFor: string | undefined): WorkloadEvent {
+  const why = `${plan.reason}.${waitedFor === undefined ? "" : ` Waited for ${waitedFor}.`}`;
+  if (hasSchedulingHold(before)) {
+    return { type: "Normal", reason: "SchedulingEnabled", message: `Scheduling enabled: ${why}` };
   }
-  if (plan.outcome === "recorded") {
-    const message = `takes its Pods to see the current configuration, and replaces none: ${plan.reason}`;
-    return { type: "Normal", reason: "ConfigRecorded", message };
+  switch (plan.outcome) {
+    case "cleanUp":
+      return { type: "Normal", reason: "Unpaused", message: `Deployment unpaused: ${plan.reason}.` };
+    case "roll":
+      return { type: "Normal", reason: "ConfigChanged", message: `Rollout started: ${plan.reason}.` };
+    case "recorded": {
+      const message = `Recorded the current configuration without restarting Pods: ${plan.reason}.`;
+      return { type: "Normal", reason: "ConfigRecorded", message };
+    }
+    default: {
+      const place = before.strategy.hashOn === "workload" ? "annotations" : "pod template";
+      return {
+        type: "Normal",
+        reason: "ConfigHashAdded",
+        message: `Added the configuration hash to the ${place}: ${why}`,
+      };
+    }
   }
-  const why = waited + plan.reason;
-  const message = recordsBeside(before)
-    ? `added the hash of its configuration to its annotations: ${why}`
-    : `added the hash of its configuration to the pod template: ${why}`;
-  return { type: "Normal", reason: "ConfigHashAdded", message };
 }
 
-/** What is told of a write that was refused. */
-export function refusedAnnouncement(message: string): Announcement {
+/** Returns the Event about a refused write. */
+export function refusedEvent(message: string): WorkloadEvent {
   return { type: "Warning", reason: "RolloutFailed", message };
 }
+
+/** Returns the Event on an object whose change is halted. `workloads` names the failed workloads, or their number. */
+export function haltedChangeEvent(halted: {
+  readonly object: ConfigName;
+  readonly workloads: string;
+  /** The namespace of the workloads if the object is in another one. */
+  readonly namespace: string | undefined;
+}): WorkloadEvent {
+  const { object, workloads, namespace } = halted;
+  const place = namespace === undefined ? "" : ` in namespace ${quoted(namespace)}`;
+  const command =
+    namespace === undefined && isStored(object)
+      ? `you run: wave resume ${object.kind.toLowerCase()}/${object.name}`
+      : "you run wave resume on the failed workloads";
+  const message = `Rollout of the last change halted${place}: ${workloads} failed. Continues when this object changes again, failed workloads recover, or ${command}.`;
+  return { type: "Warning", reason: "RolloutHalted", message };
+}
+
+/** The messages of refused writes. */
+export const refusedTexts = {
+  /** The API server returned the workload without the hash. */
+  hashRemovedOnWrite: (resource: string, field: string) =>
+    `Hash removed on write. Allow ${field} in the schema of ${resource}, or fix the webhook that removes the hash.`,
+};

@@ -4,12 +4,15 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
 import { silentLogger } from "../../../telemetry/logging/log.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
-import { newRecord } from "../record/workload-record.ts";
+import { finish, startRun } from "../record/finish.ts";
+import type { ReconcileOutcome } from "../record/outcome.ts";
+import type { HoldRecord } from "../record/pacing-record.ts";
+import { findingsOf, newRecord } from "../record/workload-record.ts";
 import { EventReporter } from "./event-reporter.ts";
 import { OutcomeReport } from "./outcome-report.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 
-/** One workload's report, and what is counted of it. */
+/** Starts the report of one workload, with its counters. */
 function start() {
   const clock = new FakeClock();
   const registry = new MetricsRegistry();
@@ -27,53 +30,66 @@ function start() {
     ["count", "sum"].map((what) =>
       Number(new RegExp(`duration_seconds_${what}\\{kind="Deployment"\\} ([\\d.]+)`).exec(registry.render())?.[1]),
     );
-  return { clock, report, durations, record: newRecord(), counted };
+  const record = newRecord();
+  /** One run: report it, and finish the record. */
+  const ended = (outcome: ReconcileOutcome, changeSeenAt?: number, hold?: HoldRecord) => {
+    const run = { ...startRun(record), changeSeenAt };
+    const blockers = report.ended(record, run, outcome, hold);
+    finish(record, { start: run, outcome, findings: findingsOf(record), hold, blockers, now: clock.monotonic() });
+  };
+  return { clock, report, durations, record, counted, ended };
 }
 
 const reads = workload({ pod: { containers: [{ name: "web", envFrom: [{ secretRef: { name: "db" } }] }] } });
-const waiting = { type: "settled", workload: reads, plan: planRollout(reads, lookupOf(), defaultPolicy) } as const;
+const waiting = { type: "done", workload: reads, plan: planRollout(reads, lookupOf(), defaultPolicy) } as const;
 const idle = workload({ pod: { containers: [{ name: "web" }] } });
-const inOrder = { type: "settled", workload: idle, plan: planRollout(idle, lookupOf(), defaultPolicy) } as const;
+const inOrder = { type: "done", workload: idle, plan: planRollout(idle, lookupOf(), defaultPolicy) } as const;
+const refused = { type: "refused", workload: reads, message: "no" } as const;
 
-it("since when a workload is out of order stays the same until it is in order, whatever it is meanwhile", async () => {
-  const { clock, report, record } = start();
+it("measures the unhealthy time from its start to the healthy state, across all states between", async () => {
+  const { clock, record, ended } = start();
   await clock.advance(1_000);
-  report.ended(record, waiting, undefined);
+  ended(waiting);
   await clock.advance(1_000);
-  report.ended(record, { type: "paced" }, undefined);
-  report.ended(record, { type: "refused", workload: reads, message: "no" }, undefined);
+  ended({ type: "permitPending" });
+  ended(refused);
   expect([record.state, record.unhealthySince]).toEqual(["refused", 1_000]);
-  report.ended(record, inOrder, undefined);
+  ended(inOrder);
   expect([record.state, record.unhealthySince]).toEqual(["current", undefined]);
 });
 
-it("the time to a write begins when its change is seen, and is not told of one that people held meanwhile", async () => {
-  const { clock, report, record, durations } = start();
+it("measures the time from a change to its write, unless people held it meanwhile", async () => {
+  const { clock, durations, ended } = start();
   const written = { type: "written", before: reads, plan: { outcome: "roll", reason: "", warnings: [] } } as const;
   const held = (reason: "batch" | "window") => {
-    record.hold = { reason, since: 0, changed: undefined, until: undefined, closesAt: undefined, tellAt: 0 };
-    report.ended(record, waiting, undefined);
+    ended(waiting, undefined, {
+      reason,
+      since: 0,
+      changed: undefined,
+      until: undefined,
+      closesAt: undefined,
+      reportAt: 0,
+    });
   };
-  report.ended(record, { type: "paced" }, clock.monotonic());
+  ended({ type: "permitPending" }, clock.monotonic());
   await clock.advance(7_000);
   held("batch");
   await clock.advance(4_000);
-  report.ended(record, written, undefined);
+  ended(written);
   expect(durations()).toEqual([1, 11]);
-  report.ended(record, { type: "paced" }, clock.monotonic());
+  ended({ type: "permitPending" }, clock.monotonic());
   held("window");
   await clock.advance(60_000);
-  report.ended(record, written, undefined);
+  ended(written);
   expect(durations()).toEqual([1, 11]);
 });
 
-it("what lasts is counted when it begins, and each refusal as one", () => {
-  const { report, record, counted } = start();
-  for (let time = 0; time < 3; time++) report.ended(record, waiting, undefined);
-  report.ended(record, inOrder, undefined);
-  report.ended(record, waiting, undefined);
-  for (let time = 0; time < 3; time++)
-    report.ended(record, { type: "refused", workload: reads, message: "no" }, undefined);
+it("counts a lasting state when it begins, and each refusal", () => {
+  const { report, record, counted, ended } = start();
+  for (let time = 0; time < 3; time++) ended(waiting);
+  ended(inOrder);
+  ended(waiting);
+  for (let time = 0; time < 3; time++) ended(refused);
   report.failed("Deployment/default/web", record, new Error("a bug"));
   expect(["waiting", "refused", "bug"].map(counted)).toEqual([2, 3, 1]);
 });

@@ -2,14 +2,15 @@ import { parseWorkloadKey, type WorkloadName } from "../../../domain/model/workl
 import type { Clock } from "../../../lib/clock.ts";
 import { errorText } from "../../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../../telemetry/logging/log.ts";
-import type { Outcome } from "../record/outcome.ts";
-import { endsByItself } from "../record/pacing-record.ts";
-import type { WorkloadRecord } from "../record/workload-record.ts";
-import { isHealthy, settledState, type WorkloadState } from "../record/workload-state.ts";
+import { changeStart, type RunStart } from "../record/finish.ts";
+import type { ReconcileOutcome } from "../record/outcome.ts";
+import type { HoldRecord } from "../record/pacing-record.ts";
+import type { ReportedBlockers, WorkloadRecord } from "../record/workload-record.ts";
+import { stateOfPlan } from "../record/workload-state.ts";
 import type { EventReporter } from "./event-reporter.ts";
 import type { RolloutMetrics } from "./rollout-metrics.ts";
 
-/** What an {@link OutcomeReport} works with. */
+/** What an {@link OutcomeReport} needs. */
 export interface OutcomeReportOptions {
   readonly eventReporter: EventReporter;
   readonly metrics: RolloutMetrics;
@@ -17,91 +18,79 @@ export interface OutcomeReportOptions {
   readonly log: Logger;
 }
 
-/** Tells what came of each run: what each outcome means to Events, metrics and log. */
+/** Reports how each run ended, as Events, metrics and log lines. It reads records and changes none. */
 export class OutcomeReport {
   readonly #options: OutcomeReportOptions;
-  /** Whether the API server could not answer since it last took a write. */
+  /** Whether the API server gave no answer since its last successful write. */
   #unavailable = false;
 
   constructor(options: OutcomeReportOptions) {
     this.#options = options;
   }
 
-  /** A run ended; `seenAt` is when the first change was seen that it was for, undefined where none was. */
-  ended(record: WorkloadRecord, outcome: Outcome, seenAt: number | undefined): void {
+  /** Reports a run; `record` is as it was before the run, and `hold` as it is now. Returns the reported blockers. */
+  ended(
+    record: WorkloadRecord,
+    start: RunStart,
+    outcome: ReconcileOutcome,
+    hold: HoldRecord | undefined,
+  ): ReportedBlockers | undefined {
     const { eventReporter, metrics, clock } = this.#options;
-    const from = record.rollsSince ?? seenAt;
-    record.rollsSince = isUnderWay(record, outcome) ? from : undefined;
     switch (outcome.type) {
-      case "settled": {
+      case "done": {
         const { workload, plan } = outcome;
-        eventReporter.settled(record, workload, plan);
-        const state = settledState(plan.outcome);
-        // What lasts is counted when it begins.
-        if (record.state !== state) metrics.count(workload, plan.outcome);
-        this.#is(record, state);
-        record.logged = undefined;
-        this.#log("debug", "planned", workload, { outcome: plan.outcome, reason: plan.reason });
-        return;
+        const blockers = eventReporter.done(record, workload, plan, hold);
+        // A lasting state is counted when it begins.
+        if (record.state !== stateOfPlan(plan.outcome)) metrics.count(workload, plan.outcome);
+        this.#log("debug", "nothing to write", workload, { outcome: plan.outcome, reason: plan.reason });
+        return blockers;
       }
       case "written": {
         const { before, plan } = outcome;
-        eventReporter.written(record, before, plan);
+        const blockers = eventReporter.written(record, before, plan);
         metrics.count(before, plan.outcome);
+        const from = changeStart(record, start);
         if (from !== undefined) metrics.observeDuration(before.kind, clock.monotonic() - from);
-        this.#is(record, "current");
-        record.logged = undefined;
         this.#unavailable = false;
         this.#log("info", "patched", before, { outcome: plan.outcome, reason: plan.reason });
-        return;
+        return blockers;
       }
-      case "paced":
+      case "permitPending":
       case "stopped":
-        this.#is(record, "pending");
-        return;
       case "gone":
-        return;
+        return record.blockers;
       case "conflict":
         metrics.count(outcome.workload, "conflict");
-        this.#is(record, "pending");
-        this.#log("debug", "changed while it was planned, trying again", outcome.workload, { outcome: "conflict" });
-        return;
+        this.#log("debug", "workload changed during the run, will retry", outcome.workload, { outcome: "conflict" });
+        return record.blockers;
       case "refused": {
         const { workload, message } = outcome;
         metrics.count(workload, "refused");
         eventReporter.refused(record, workload, message);
-        this.#is(record, "refused");
-        const level = firstTime(record, "refused") ? "warn" : "debug";
-        this.#log(level, "cannot patch, trying again later", workload, { outcome: "refused", error: message });
-        return;
+        const level = record.logged === "refused" ? "debug" : "warn";
+        this.#log(level, "write refused, will retry", workload, { outcome: "refused", error: message });
+        return record.blockers;
       }
       case "unavailable": {
         const { workload, message } = outcome;
         metrics.count(workload, "unavailable");
-        this.#is(record, "pending");
-        // Once for all workloads: they fail of the same.
+        // One line for all workloads: they fail for the same reason.
         const level = this.#unavailable ? "debug" : "warn";
-        this.#log(level, "cannot patch, trying again", workload, { outcome: "unavailable", error: message });
+        this.#log(level, "API server unavailable, will retry", workload, { outcome: "unavailable", error: message });
         this.#unavailable = true;
-        return;
+        return record.blockers;
       }
     }
   }
 
-  /** A run failed of a bug. */
+  /** Reports a run that failed with a bug; `record` is as it was before the run. */
   failed(key: string, record: WorkloadRecord, error: unknown): void {
     const stack = error instanceof Error ? error.stack : undefined;
-    const level = firstTime(record, "bug") ? "error" : "debug";
-    // The workload is a field: what repeats is counted by its message.
+    const level = record.logged === "bug" ? "debug" : "error";
+    // The workload is a field, so that repetitions have the same message.
     const fields = { workload: key, outcome: "bug", error: errorText(error), stack };
-    this.#options.log[level]("bug: cannot plan a workload, trying again later", fields);
+    this.#options.log[level]("bug: reconcile failed, will retry", fields);
     this.#options.metrics.count(parseWorkloadKey(key), "bug");
-    this.#is(record, "bug");
-  }
-
-  #is(record: WorkloadRecord, state: WorkloadState): void {
-    record.state = state;
-    record.unhealthySince = isHealthy(state) ? undefined : (record.unhealthySince ?? this.#options.clock.monotonic());
   }
 
   #log(
@@ -112,17 +101,4 @@ export class OutcomeReport {
   ): void {
     this.#options.log[level](message, { kind, namespace, name, ...fields });
   }
-}
-
-/** Whether the change that a run was for is still on its way by itself: people, and what is missing, may take for ever. */
-function isUnderWay({ hold }: WorkloadRecord, { type }: Outcome): boolean {
-  if (type === "settled") return hold !== undefined && endsByItself(hold);
-  return type !== "written" && type !== "gone";
-}
-
-/** Whether this trouble is to be logged: once until the workload succeeds, for its owner decides how often it fails. */
-function firstTime(record: WorkloadRecord, what: "refused" | "bug"): boolean {
-  const first = record.logged !== what;
-  record.logged = what;
-  return first;
 }

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { parseExposition } from "../../../../test/support/parse-exposition.ts";
 import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
-import { type Observed, rolloutMetrics } from "./rollout-metrics.ts";
+import { type RolloutGauges, rolloutMetrics } from "./rollout-metrics.ts";
 
 const idle = { depth: 0, delayed: 0, waitingForPermit: 0, waitingEvents: 0, viewEntries: 0, haltedChanges: 0 };
 
 /** What is shown of these workloads 100 s after the clock's beginning, without what is 0. */
-function shown(workloads: Observed["workloads"]): readonly string[] {
+function shown(workloads: RolloutGauges["workloads"]): readonly string[] {
   const registry = new MetricsRegistry();
   rolloutMetrics(
     registry,
@@ -28,7 +28,7 @@ it("shows how many workloads are what, and for how long the first of them has be
     { state: "held", unhealthySince: 10_000, hold: { reason: "window", since: 70_000 } },
     { state: "held", unhealthySince: 80_000, hold: { reason: "batch", since: 80_000 } },
     // A hold that was, of one that is written by now.
-    { state: "pending", unhealthySince: 0, hold: { reason: "batch", since: 0 } },
+    { state: "due", unhealthySince: 0, hold: { reason: "batch", since: 0 } },
     { state: undefined, unhealthySince: undefined, hold: undefined },
   ] as const;
   expect(shown(workloads)).toEqual([

@@ -6,7 +6,7 @@ import { workloadMetrics } from "../../../telemetry/catalogue/workloads.ts";
 import type { LabelsOf } from "../../../telemetry/metrics/metric-row.ts";
 import type { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
 import type { WorkloadState } from "../record/workload-state.ts";
-import type { DroppedBecause } from "./event-outbox.ts";
+import type { EventDropReason } from "./event-outbox.ts";
 
 /** What came of a run, as `wave_outcomes_total` and the log call it. */
 export type CountedOutcome = LabelsOf<typeof workloadMetrics.outcomes>["outcome"];
@@ -16,7 +16,7 @@ const workloadStates = keysOf(workloadMetrics.workloads.labels.state);
 const holdReasons: readonly HoldReason[] = keysOf(workloadMetrics.held.labels.reason);
 
 /** What the gauges show. */
-export interface Observed {
+export interface RolloutGauges {
   /** Keys that a worker could take now. */
   readonly depth: number;
   /** Keys that wait for their time. */
@@ -44,7 +44,7 @@ export interface RolloutMetrics {
   /** A change that was seen `ms` milliseconds ago was written. */
   readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
   /** An Event was not sent. */
-  readonly countDroppedEvent: (because: DroppedBecause) => void;
+  readonly countDroppedEvent: (because: EventDropReason) => void;
   /** There was no room to remember what a workload sees. */
   readonly countDroppedView: () => void;
 }
@@ -57,7 +57,7 @@ export function rolloutMetrics(
   registry: MetricsRegistry,
   clock: Pick<Clock, "monotonic">,
   kinds: () => readonly WorkloadKind[],
-  observe: () => Observed | undefined,
+  observe: () => RolloutGauges | undefined,
 ): RolloutMetrics {
   const counted = registry.counter(workloadMetrics.outcomes);
   const seconds = registry.histogram(workloadMetrics.duration);
@@ -99,7 +99,7 @@ function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic
   const longest = registry.gauge(workloadMetrics.longest);
   const held = registry.gauge(workloadMetrics.held);
   const longestHeld = registry.gauge(workloadMetrics.longestHeld);
-  return (all: Observed["workloads"]) => {
+  return (all: RolloutGauges["workloads"]) => {
     const now = clock.monotonic();
     const byState = new Tally<WorkloadState>(now);
     const byHold = new Tally<HoldReason>(now);

@@ -8,34 +8,34 @@ import type { ApiClient } from "../../kube/http/client.ts";
 
 const storedKinds = Object.keys(configResources) as readonly StoredKind[];
 
-/** Without a value, and without what it is in: 1 MiB may be in each. */
+/** Requests only the metadata: each object may have 1 MiB of values. */
 const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-/** Their metadata may be 300 kB each all the same. */
-const atOnce = 50;
+/** The objects of one page: the metadata of each may have 300 kB. */
+const pageSize = 50;
 
 /**
- * The keys of all ConfigMaps and Secrets of a namespace that have one of these owners, by owner (`ownerText`), as they are
- * stored at this moment: caches may be behind, and hold no Secrets of Helm's. Throws what requests throw.
+ * Returns the keys of all ConfigMaps and Secrets of a namespace that have one of these owners, by owner (`ownerText`). Reads
+ * from the API server: caches may be behind, and hold no Helm Secrets. Rejects with the errors of requests.
  */
-export async function listCarriers(
+export async function listOwnedObjects(
   client: Pick<ApiClient, "request">,
   namespace: string,
   owners: ReadonlySet<string>,
   kinds: readonly WorkloadRow[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const carriers = new Map<string, string[]>();
+  const objects = new Map<string, string[]>();
   for (const kind of storedKinds) {
     for await (const { metadata } of listAll(client, kind, namespace, signal)) {
       for (const owner of ownersOf(metadata.ownerReferences, namespace, kinds).workloads) {
         if (!owners.has(owner)) continue;
-        const keys = carriers.get(owner) ?? [];
+        const keys = objects.get(owner) ?? [];
         keys.push(configKey({ kind, namespace, name: metadata.name }));
-        carriers.set(owner, keys);
+        objects.set(owner, keys);
       }
     }
   }
-  return carriers;
+  return objects;
 }
 
 async function* listAll(
@@ -47,7 +47,7 @@ async function* listAll(
   const path = resourcePath(configResources[kind], { namespace });
   let next: string | undefined;
   do {
-    const query = { limit: atOnce, continue: next };
+    const query = { limit: pageSize, continue: next };
     const page: KubeList<KubeObject> = await client.request({
       method: "GET",
       path,

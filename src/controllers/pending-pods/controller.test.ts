@@ -8,7 +8,7 @@ import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
-import { createPendingPods } from "./pending-pods.ts";
+import { createPendingPods } from "./controller.ts";
 
 const policy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };
 const schedulingHold = "wave.pusher.com/invalid";

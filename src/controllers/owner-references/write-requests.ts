@@ -3,81 +3,85 @@ import { configResources } from "../../cache/live/live-configs.ts";
 import { workloadPath } from "../../cache/workloads/workload-resource.ts";
 import { oldFinalizer } from "../../domain/model/old-finalizer.ts";
 import type { Workload } from "../../domain/model/workload.ts";
-import { type Owners, type OwnersPlan, ownersOf, planned } from "../../domain/owner-references/owners.ts";
+import { type Owners, type OwnersPlan, ownersOf, withPlannedOwners } from "../../domain/owner-references/owners.ts";
 import { ownershipManager } from "../../domain/references/field-managers.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import type { JsonPatch, JsonPatchOperation } from "../../domain/syntax/json-patch.ts";
 import type { KubeObject } from "../../kube/api/api-types.ts";
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { readIfThere } from "../../kube/reads/read-if-there.ts";
+import { getIfExists } from "../../kube/reads/get-if-exists.ts";
 import type { Leadership } from "../../runtime/leadership.ts";
 
-/** What is written with. */
+/** What the write requests need. */
 export interface WriteOptions {
   readonly client: Pick<ApiClient, "request">;
   readonly leadership: Leadership;
   readonly caches: Pick<Caches, "kinds" | "owners">;
 }
 
-/** What came of a write that did not fail: "nothing" where all was right already, or the object is gone. */
-export type Written = "written" | "nothing";
+/** The result of a successful request. "unchanged": the object is already right, or is gone. */
+export type ObjectWriteResult = "written" | "unchanged";
 
-/** No value of a Secret comes with it. */
+/** Requests only the metadata, without the values of a Secret. */
 const onlyMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /**
- * Gives a ConfigMap or Secret the owner references that `plan` makes of those that are stored now. Rejects with 422
- * where they changed before the write arrived, and with what requests throw.
+ * Writes the owner references of a ConfigMap or Secret that `plan` returns for the stored ones. Rejects with 422 if they
+ * changed before the write arrived, and with the errors of requests.
  */
 export async function writeOwners(
   { kind, namespace, name }: StoredName,
   plan: (owners: Owners) => OwnersPlan | undefined,
   options: WriteOptions,
-): Promise<Written> {
+): Promise<ObjectWriteResult> {
   const path = resourcePath(configResources[kind], { namespace, name });
   const object = await read(path, options);
-  if (object === undefined) return "nothing";
+  if (object === undefined) return "unchanged";
   const { caches } = options;
-  caches.owners?.see(kind, object);
+  caches.owners?.update(kind, object);
   const references = object.metadata.ownerReferences ?? [];
   const owners = ownersOf(references, namespace, caches.kinds());
   const wanted = plan(owners);
-  if (wanted === undefined) return "nothing";
-  // Read after the object: whatever stands under this name when the object is still there is its Namespace.
-  const anchors = wanted.anchored && !owners.anchored;
+  if (wanted === undefined) return "unchanged";
+  // Read after the object: as long as the object exists, the Namespace with this name is its own.
+  const anchors = wanted.namespaceOwner && !owners.namespaceOwner;
   const anchor = anchors ? await read(resourcePath(resources.namespaces, { name: namespace }), options) : undefined;
-  if (anchors && anchor === undefined) return "nothing";
-  const after = planned(references, wanted, namespace, anchor?.metadata.uid ?? "", caches.kinds());
+  if (anchors && anchor === undefined) return "unchanged";
+  const after = withPlannedOwners(references, wanted, namespace, anchor?.metadata.uid ?? "", caches.kinds());
   const written = await patch(
     path,
     object,
     listPatch("ownerReferences", object.metadata.ownerReferences, after),
     options,
   );
-  caches.owners?.see(kind, written);
+  caches.owners?.update(kind, written);
   return "written";
 }
 
 /**
- * Puts Wave's finalizer on a workload, or takes it off: of this very workload, whose finalizers must not change meanwhile.
- * Rejects with what requests throw.
+ * Adds or removes Wave's finalizer. Only on the workload with this uid, and only if its finalizers do not change meanwhile.
+ * Rejects with the errors of requests.
  */
-export async function writeFinalizer(workload: Workload, wanted: boolean, options: WriteOptions): Promise<Written> {
+export async function writeFinalizer(
+  workload: Workload,
+  wanted: boolean,
+  options: WriteOptions,
+): Promise<ObjectWriteResult> {
   const path = workloadPath(workload);
   const object = await read(path, options);
-  if (object === undefined || object.metadata.uid !== workload.uid) return "nothing";
+  if (object === undefined || object.metadata.uid !== workload.uid) return "unchanged";
   const { finalizers, deletionTimestamp } = object.metadata;
   const has = finalizers?.includes(oldFinalizer) ?? false;
-  // The API server lets nobody put one on what is being deleted.
-  if (has === wanted || (wanted && deletionTimestamp)) return "nothing";
+  // The API server accepts no new finalizer on an object that is being deleted.
+  if (has === wanted || (wanted && deletionTimestamp)) return "unchanged";
   const others = (finalizers ?? []).filter((each) => each !== oldFinalizer);
   const after = wanted ? [...others, oldFinalizer] : others;
   await patch(path, object, listPatch("finalizers", finalizers, after), options);
   return "written";
 }
 
-/** A list of the metadata, which is still as it was read, as it is to be. */
+/** Returns a patch of a list in the metadata, which tests that the list is as it was read. */
 function listPatch(
   field: "ownerReferences" | "finalizers",
   before: readonly unknown[] | null | undefined,
@@ -85,12 +89,12 @@ function listPatch(
 ): readonly JsonPatchOperation[] {
   const path = `/metadata/${field}`;
   const test = { op: "test", path, value: before ?? null } as const;
-  // An empty list is stored as none.
+  // The API server does not store an empty list.
   return [test, after.length === 0 ? { op: "remove", path } : { op: "add", path, value: after }];
 }
 
 function read(path: string, { client, leadership }: WriteOptions): Promise<KubeObject | undefined> {
-  return readIfThere<KubeObject>(client, { path, accept: onlyMetadata, signal: leadership.abort });
+  return getIfExists<KubeObject>(client, { path, accept: onlyMetadata, signal: leadership.abort });
 }
 
 async function patch(

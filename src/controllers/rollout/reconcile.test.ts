@@ -7,26 +7,28 @@ import { toWorkload } from "../../domain/model/workload.ts";
 import { ApiError, ConnectionError } from "../../kube/api/errors.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { soleLeadership } from "../../runtime/leadership.ts";
-import { type ReconcileOptions, reconcile } from "./reconciler.ts";
-import { newRecord, type WorkloadRecord } from "./record/workload-record.ts";
+import { type ReconcileOptions, reconcile } from "./reconcile.ts";
+import { RememberedViews } from "./record/remembered-views.ts";
+import { type Findings, findingsOf, newRecord, type Writable } from "./record/workload-record.ts";
 
 const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, ""]));
 const readsAll = { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }] }] };
 
-const run = (record: WorkloadRecord) => ({
+const run = (findings: Writable<Findings> = findingsOf(undefined)) => ({
   key: "Deployment/default/web",
-  record,
-  takeTurn: () => true,
-  giveBackTurn: () => {},
-  batch: undefined,
+  record: newRecord(),
+  findings,
+  takePermit: () => true,
+  returnPermit: () => {},
+  batchHold: () => undefined,
 });
 const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }));
 
-/** What a reconciler works with that is answered so. */
+/** Returns the options of a reconciler whose requests are answered by `request`. */
 function options(request: ApiClient["request"], lookup: Lookup): ReconcileOptions {
   return {
     client: { request },
-    caches: { lookup, heardUpTo: () => 0, workload: () => workload },
+    caches: { lookup, syncedUpTo: () => 0, workload: () => workload },
     live: {
       lookup: async () => lookup,
       exist: async () => true,
@@ -36,38 +38,41 @@ function options(request: ApiClient["request"], lookup: Lookup): ReconcileOption
     policy: defaultPolicy,
     leadership: soleLeadership(new AbortController().signal),
     clock: new FakeClock(),
-    views: { remember: () => {} },
+    views: new RememberedViews(() => {}),
   };
 }
 
-it("what is no workload any more when it is written or read again is gone, and no bug that is tried for ever", async () => {
+it("treats a stored object that is no valid workload any more as gone, not as a bug", async () => {
   const lookup = lookupOf(configMap("web", { a: "1" }));
   const { metadata } = workloadObject();
   const malformed = async () => ({ metadata }) as never;
-  expect(await reconcile(run(newRecord()), options(malformed, lookup))).toEqual({ type: "gone" });
+  expect(await reconcile(run(), options(malformed, lookup))).toEqual({ type: "gone" });
   const refusal = { request: "patch", status: 422, reason: "Invalid", serverMessage: "", retryAfterMs: undefined };
   const changed: ApiClient["request"] = ({ method }) =>
     method === "PATCH" ? Promise.reject(new ApiError(refusal)) : malformed();
-  expect(await reconcile(run(newRecord()), options(changed, lookup))).toEqual({ type: "gone" });
+  expect(await reconcile(run(), options(changed, lookup))).toEqual({ type: "gone" });
 });
 
-it("a hash that the API server drops as it writes it is a refusal, and not written again and again", async () => {
+it("treats a hash that the API server removes on write as a refusal, and does not write it again and again", async () => {
   const lookup = lookupOf(configMap("web", { a: "1" }));
-  const record = newRecord();
+  const findings = findingsOf(undefined);
   const pruned = async () => workloadObject({ pod: readsAll }) as never;
-  expect(await reconcile(run(record), options(pruned, lookup))).toMatchObject({
+  expect(await reconcile(run(findings), options(pruned, lookup))).toMatchObject({
     type: "refused",
-    message: expect.stringContaining("deployments.apps have spec.template.metadata.annotations"),
+    message: expect.stringContaining("Allow spec.template.metadata.annotations in the schema of deployments.apps"),
   });
-  expect(record.written).toBeUndefined();
+  expect(findings.lastRollout).toBeUndefined();
 });
 
-it("of a write without an answer nothing is kept that grows with what Pods see: all workloads may be without one", async () => {
+it("keeps nothing of an uncertain write that grows with the configuration: all workloads may have one", async () => {
   const lookup = lookupOf(configMap("web", wide));
-  const record = newRecord();
+  const findings = findingsOf(undefined);
   const broken = () => Promise.reject(new ConnectionError("broken"));
-  const outcome = await reconcile(run(record), options(broken, lookup));
+  const outcome = await reconcile(run(findings), options(broken, lookup));
   expect(outcome.type).toBe("unavailable");
-  expect(record.uncertain).toMatchObject({ hash: expect.stringMatching(/^v2:/), plan: { outcome: "firstHash" } });
-  expect(JSON.stringify(record).length).toBeLessThan(10_000);
+  expect(findings.uncertainWrite).toMatchObject({
+    hash: expect.stringMatching(/^v2:/),
+    plan: { outcome: "firstHash" },
+  });
+  expect(JSON.stringify(findings).length).toBeLessThan(10_000);
 });

@@ -1,0 +1,17 @@
+import type { ObjectEvent } from "../../kube/events/event-object.ts";
+
+/** Returns the Event on a workload whose deletion is blocked, because a write failed with `cause`. */
+export function deletionBlockedEvent(cause: string): Omit<ObjectEvent, "regarding"> {
+  return {
+    type: "Warning",
+    reason: "OldFinalizer",
+    message: `Deletion blocked: cannot remove finalizer: ${cause}. Wave retries.`,
+  };
+}
+
+/** The log messages of owner references. */
+export const logTexts = {
+  written: "owner references written",
+  reverted: "another client keeps reverting owner references, writing less often",
+  failed: "cannot write owner references, will retry",
+} as const;

@@ -1,0 +1,128 @@
+import { namespaceOf } from "../../domain/model/workload-key.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Priority } from "../../runtime/fair-queue.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import { done, type Result } from "../../runtime/result.ts";
+import type { TokenBucket } from "../../runtime/token-bucket.ts";
+import { WritePermits } from "../../runtime/write-permits.ts";
+import type { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
+import type { Counter } from "../../telemetry/metrics/metrics.ts";
+import { RevertedWrites } from "./reverted-owners.ts";
+import { logTexts } from "./texts.ts";
+import { failureOf, type OwnerWriteFailure } from "./write-failure.ts";
+import type { ObjectWriteResult } from "./write-requests.ts";
+
+/** What an {@link OwnerReferenceWriter} needs. */
+export interface OwnerReferenceWriterOptions {
+  readonly leadership: Leadership;
+  readonly tokens: TokenBucket;
+  readonly writes: Counter<LabelsOf<typeof ownerReferenceMetrics.writes>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The delays of retries, in milliseconds. */
+export const ownerReferenceBackoff = { baseMs: 200, retryMaxMs: 15_000, rejectedMaxMs: 300_000 };
+const conflictMaxMs = 60_000;
+
+/**
+ * After this many conflicts, a write is taken as refused. Each try starts from what is stored then, so edits of others do
+ * not interfere this often. A policy also refuses with 422
+ * (https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/).
+ */
+const conflictsUntilRefused = 4;
+
+/** A write of one object. */
+export interface OwnerReferenceWrite {
+  /** The key of the object. */
+  readonly key: string;
+  readonly priority: Priority;
+  /** What the write changes, to compare with earlier writes. It may become known during the write. */
+  readonly changes: () => readonly string[];
+  readonly send: () => Promise<ObjectWriteResult>;
+}
+
+/**
+ * Sends each write when it is due: with a permit, not before the Retry-After of the API server, and less and less often if
+ * another client reverts it.
+ */
+export class OwnerReferenceWriter {
+  readonly #options: OwnerReferenceWriterOptions;
+  readonly #permits: WritePermits;
+  readonly #reverted = new RevertedWrites();
+  /** The times from Retry-After, by key, in monotonic milliseconds. */
+  readonly #notBefore = new Map<string, number>();
+
+  /** `onPermit` is called with each key that has a permit now. */
+  constructor(options: OwnerReferenceWriterOptions, onPermit: (key: string) => void) {
+    const { clock, tokens } = options;
+    this.#options = options;
+    this.#permits = new WritePermits({ clock, tokens, flowOf: namespaceOf, onGranted: onPermit });
+  }
+
+  /** Sends a write if it is due. Returns "deferred" otherwise. Rejects if the request fails: then call `failed`. */
+  async write({ key, priority, changes, send }: OwnerReferenceWrite): Promise<Result> {
+    const { leadership, log, writes, clock } = this.#options;
+    const now = clock.monotonic();
+    const notBefore = this.#notBefore.get(key) ?? now;
+    const delayMs = Math.max(notBefore - now, this.#reverted.waitMs(key, changes(), now, priority === "high"));
+    if (delayMs > 0) {
+      this.#permits.drop(key);
+      return { type: "deferred", delayMs };
+    }
+    if (leadership.abort.aborted || !leadership.valid()) return { type: "deferred" };
+    if (!this.#permits.take(key, priority)) return { type: "deferred" };
+    if ((await send()) === "unchanged") {
+      this.#permits.giveBack();
+      return done;
+    }
+    writes.inc({ result: "written" });
+    log.info(logTexts.written, { object: key });
+    if (this.#reverted.wrote(key, changes(), clock.monotonic())) log.warn(logTexts.reverted, { object: key });
+    return done;
+  }
+
+  /** Ends a run that succeeded, with a write or without. */
+  succeeded(key: string): void {
+    this.#notBefore.delete(key);
+    this.#permits.drop(key);
+  }
+
+  /**
+   * Ends a run that failed; `failures` is the number of its failures before. `isRefused`: the retries may fail for ever,
+   * because the API server refuses the write.
+   */
+  failed(key: string, error: unknown, failures: number): { readonly result: Result; readonly isRefused: boolean } {
+    const { leadership, log, writes, clock } = this.#options;
+    this.#permits.drop(key);
+    if (leadership.stop.aborted || leadership.abort.aborted) return { result: { type: "deferred" }, isRefused: false };
+    const failure = failureOf(error);
+    this.#notBefore.set(key, clock.monotonic() + failure.retryAfterMs);
+    writes.inc({ result: failure.result });
+    if (failures === (failure.result === "conflict" ? conflictsUntilRefused : 0)) {
+      log.warn(logTexts.failed, { object: key, error: errorText(error) });
+    }
+    const isRefused =
+      failure.result === "refused" || (failure.result === "conflict" && failures >= conflictsUntilRefused);
+    return { result: resultOf(failure), isRefused };
+  }
+
+  /** Stops: nothing is written any more. */
+  close(): void {
+    this.#permits.close();
+  }
+}
+
+function resultOf({ result, retryAfterMs: atLeastMs }: OwnerWriteFailure): Result {
+  switch (result) {
+    case "refused":
+      return { type: "rejected" };
+    case "conflict":
+      return { type: "retry", atLeastMs, maxMs: conflictMaxMs };
+    case "unavailable":
+      return { type: "retry", atLeastMs };
+  }
+}

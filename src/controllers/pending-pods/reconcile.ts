@@ -1,0 +1,178 @@
+import type { Caches } from "../../cache/caches.ts";
+import { invalidScheduler } from "../../domain/model/scheduling-hold.ts";
+import type { Policy } from "../../domain/policy/policy.ts";
+import type { KubeList, KubeObject } from "../../kube/api/api-types.ts";
+import { isConflict, isGone, isNotFound } from "../../kube/api/errors.ts";
+import { resourcePath, resources } from "../../kube/api/resources.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import { metadataOnlyList } from "../../kube/list-watch/paged-list.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Leadership } from "../../runtime/leadership.ts";
+import { done, type Result } from "../../runtime/result.ts";
+import { Workers } from "../../runtime/workers.ts";
+import { errorText } from "../../telemetry/logging/error-text.ts";
+import type { Logger } from "../../telemetry/logging/log.ts";
+import { createPodOwners, type PodOwners } from "./pod-owners.ts";
+
+/** What the search for pending Pods needs. */
+export interface PendingPodsOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly caches: Pick<Caches, "workload" | "kinds">;
+  readonly policy: Policy;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random?: () => number;
+}
+
+/** The Pods of one page: their pod templates may have 1 MiB and are not requested, but the metadata may have 300 kB each. */
+const pageSize = 20;
+const namespacesAtOnce = 4;
+/** The controller of the Pods needs about this time to see that the hold was removed. A namespace is listed no more often. */
+const delayMs = 250;
+const backoff = { baseMs: 250, retryMaxMs: 30_000 };
+/** The key of the search in all namespaces, which finds the namespaces with such Pods. */
+const everywhere = "";
+
+/**
+ * The search for Pods that are still pending after their scheduling hold was removed, for one leadership. The queue has
+ * namespaces. Each run lists one page of Pods of one namespace, and deletes the Pods that their controller can replace.
+ */
+export class PendingPodsSweep {
+  readonly #options: PendingPodsOptions;
+  readonly #leadership: Leadership;
+  readonly #workers: Workers;
+  readonly #owners: PodOwners;
+  /** For namespaces with more pages: the next page, and whether an earlier page has Pods that must be checked again. */
+  readonly #started = new Map<string, { readonly next: string; readonly left: boolean }>();
+  /** The namespaces in which a hold was removed after their first page was read. */
+  readonly #requested = new Set<string>();
+  /** The namespaces that the search everywhere has found: one with thousands of Pods is enqueued once. */
+  readonly #found = new Set<string>();
+
+  constructor(options: PendingPodsOptions, leadership: Leadership) {
+    const { clock, random = Math.random } = options;
+    this.#options = options;
+    this.#leadership = leadership;
+    this.#workers = new Workers({
+      clock,
+      random,
+      workers: namespacesAtOnce,
+      flowOf: (namespace) => namespace,
+      backoff,
+      reconcile: (namespace) => this.#run(namespace),
+    });
+    this.#owners = createPodOwners(options, leadership.abort);
+  }
+
+  /** Enqueues a namespace in which a hold was removed. */
+  enqueue(namespace: string): void {
+    this.#requested.add(namespace);
+    this.#workers.add(namespace, { delayMs });
+  }
+
+  /** Searches everywhere once, and then in the enqueued namespaces, until the leadership ends. */
+  async run(): Promise<void> {
+    const { stop, abort } = this.#leadership;
+    for (const namespace of this.#options.policy.namespaces ?? [everywhere]) this.#workers.add(namespace);
+    await this.#workers.run(AbortSignal.any([stop, abort]));
+  }
+
+  async #run(namespace: string): Promise<Result> {
+    try {
+      return await this.#page(namespace);
+    } catch (error) {
+      // The API server does not keep the rest of the list any more.
+      if (isGone(error)) this.#started.delete(namespace);
+      if (!this.#isOver) this.#warn(namespace, error);
+      return { type: "retry" };
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#leadership.stop.aborted || this.#leadership.abort.aborted;
+  }
+
+  /** Lists one page of Pods, deletes the replaceable ones, and returns when to continue. */
+  async #page(namespace: string): Promise<Result> {
+    const before = this.#started.get(namespace);
+    if (before === undefined) this.#requested.delete(namespace);
+    const { items, metadata } = await this.#list(namespace, before?.next);
+    const pods = (items ?? []).filter((pod) => pod?.metadata && pod.metadata.deletionTimestamp === undefined);
+    const left = namespace === everywhere ? this.#enqueueFound(pods) : await this.#release(namespace, pods);
+    const anyLeft = left || (before?.left ?? false);
+    if (metadata.continue) {
+      this.#started.set(namespace, { next: metadata.continue, left: anyLeft });
+      return { type: "deferred", delayMs: 0 };
+    }
+    this.#started.delete(namespace);
+    if (namespace === everywhere) this.#found.clear();
+    return anyLeft || this.#requested.has(namespace) ? { type: "retry" } : done;
+  }
+
+  /** Lists Pods that no scheduler handles. The API server filters them. */
+  #list(namespace: string, next: string | undefined): Promise<KubeList<KubeObject>> {
+    const fieldSelector = `spec.schedulerName=${invalidScheduler},spec.nodeName=`;
+    const path = resourcePath(resources.pods, namespace === everywhere ? {} : { namespace });
+    const query = { fieldSelector, limit: pageSize, continue: next };
+    const { abort: signal } = this.#leadership;
+    return this.#options.client.request({ method: "GET", path, query, accept: metadataOnlyList, signal });
+  }
+
+  #enqueueFound(pods: readonly KubeObject[]): false {
+    for (const { metadata } of pods) {
+      const { namespace } = metadata;
+      if (namespace === undefined || this.#found.has(namespace)) continue;
+      this.#found.add(namespace);
+      this.#workers.add(namespace);
+    }
+    return false;
+  }
+
+  /** Deletes the replaceable Pods. Returns true if a Pod must be checked again. */
+  async #release(namespace: string, pods: readonly KubeObject[]): Promise<boolean> {
+    let left = false;
+    let failure: { readonly error: unknown } | undefined;
+    const replaced: string[] = [];
+    const decide = this.#owners.ofOnePage();
+    for (const pod of pods) {
+      if (this.#isOver || !this.#leadership.valid()) break;
+      try {
+        const decision = await decide(pod);
+        // Check again whether this Pod is replaceable, or whether the new Pod is free.
+        if (decision !== "held") left = true;
+        if (decision !== "replaceable" || !this.#leadership.valid()) continue;
+        await this.#delete(pod);
+        replaced.push(pod.metadata.name);
+      } catch (error) {
+        failure ??= { error };
+        left = true;
+      }
+    }
+    if (replaced.length > 0) {
+      const fields = { namespace, pods: replaced.length, first: replaced[0] };
+      this.#options.log.info("replaced pending Pods whose scheduling hold was removed", fields);
+    }
+    if (failure !== undefined && !this.#isOver) this.#warn(namespace, failure.error);
+    return left;
+  }
+
+  /** Deletes exactly this Pod, and only if it has not changed since it was read. */
+  async #delete({ metadata }: KubeObject): Promise<void> {
+    const { namespace, name, uid, resourceVersion } = metadata;
+    const path = resourcePath(resources.pods, { ...(namespace && { namespace }), name });
+    const body = { preconditions: { uid, resourceVersion } };
+    const { abort: signal, valid: mayBeSent } = this.#leadership;
+    try {
+      await this.#options.client.request({ method: "DELETE", path, body, signal, mayBeSent });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+
+  #warn(namespace: string, error: unknown): void {
+    this.#options.log.warn("cannot replace pending Pods, will retry", {
+      namespace: namespace === everywhere ? undefined : namespace,
+      error: errorText(error),
+    });
+  }
+}

@@ -1,0 +1,162 @@
+// The rollout controller: rolls workloads whose configuration changed. This file brings one workload to its plan.
+import type { Caches } from "../../cache/caches.ts";
+import { isVerified, needsLegacyVerification } from "../../domain/config/legacy/legacy-verification.ts";
+import type { Hold } from "../../domain/decision/hold.ts";
+import { changesTemplate, fieldOfKind, resourceName } from "../../domain/model/kind-row.ts";
+import { MalformedWorkload, type Workload } from "../../domain/model/workload.ts";
+import { patchFor } from "../../domain/patch/workload-patch.ts";
+import { type Lookup, planRollout, type RolloutPlan, withBatchHold } from "../../domain/plan/plan.ts";
+import type { ConfigName } from "../../domain/references/references.ts";
+import type { ApiClient } from "../../kube/http/client.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { applyPlan } from "./apply/apply.ts";
+import { areCachesFresh, recordCaughtUp, recordOwnWrite } from "./freshness/caught-up.ts";
+import { type LivePlanOptions, planLive } from "./freshness/live-plan.ts";
+import { doneOutcome, outcomeWithoutCache, recordUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
+import { readUnlisted } from "./freshness/unlisted-secrets.ts";
+import { recordNewest, takeNewest } from "./record/newest-workload.ts";
+import type { ReconcileOutcome } from "./record/outcome.ts";
+import { lastRolloutAfter, momentOf, recordProgress } from "./record/pacing-record.ts";
+import type { RememberedViews } from "./record/remembered-views.ts";
+import type { Findings, WorkloadRecord, Writable } from "./record/workload-record.ts";
+import { refusedTexts } from "./report/event-texts.ts";
+
+/** What {@link reconcile} needs. */
+export interface ReconcileOptions extends LivePlanOptions {
+  readonly client: Pick<ApiClient, "request">;
+  readonly caches: Pick<Caches, "lookup" | "syncedUpTo" | "workload">;
+  readonly clock: Clock;
+  readonly views: Pick<RememberedViews, "of" | "remember">;
+}
+
+/** One run for one workload. */
+export interface ReconcileRun {
+  readonly key: string;
+  /** Read only: changes that are seen during the run appear in it. */
+  readonly record: Pick<WorkloadRecord, "changes">;
+  /** The run's own copy, which it changes. */
+  readonly findings: Writable<Findings>;
+  /** Takes a permit for one write. Returns false if there is no permit. */
+  readonly takePermit: () => boolean;
+  /** Returns a permit that was taken and not used. */
+  readonly returnPermit: () => void;
+  /** Returns the hold of the batches of these changes; undefined if all of them admit the workload. */
+  readonly batchHold: (changed: readonly ConfigName[]) => Hold | undefined;
+}
+
+/** How many times a workload that changed during the run is read and planned again at once. */
+const triesAtOnce = 3;
+
+/**
+ * Brings one workload to its plan, with at most one write. The decision is made by `planRollout`: from the caches, or from
+ * live reads if the caches may be behind. A key must never be reconciled twice at once. Rejects only for a bug.
+ */
+export async function reconcile(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
+  try {
+    return await reconcileWorkload(run, options);
+  } catch (error) {
+    // The stored object is not a valid workload any more. If it becomes valid again, that is a change.
+    if (error instanceof MalformedWorkload) return { type: "gone" };
+    throw error;
+  }
+}
+
+async function reconcileWorkload(run: ReconcileRun, options: ReconcileOptions): Promise<ReconcileOutcome> {
+  const { key, findings } = run;
+  const { caches, clock, views } = options;
+  const cached = caches.workload(key);
+  if (cached === undefined) return outcomeWithoutCache(findings, options);
+  let workload = takeNewest(findings, cached, clock.monotonic());
+  const planWith = (of: Workload, lookup: Lookup) => planNow(run, of, lookup, options);
+  const planCached = (of: Workload): RolloutPlan => {
+    const plan = planWith(of, caches.lookup);
+    recordCaughtUp(findings, of, plan);
+    return plan;
+  };
+  for (let attempt = 0; attempt < triesAtOnce; attempt++) {
+    let plan = planCached(workload);
+    const isFresh = areCachesFresh(findings, workload, plan, caches.syncedUpTo);
+    let cachesNeedWrite = patchFor(workload, plan) !== undefined;
+    const isUnverified = needsVerificationFirst(findings, workload, plan);
+    if (!cachesNeedWrite && !isUnverified) {
+      const unlisted = await readUnlisted(findings, workload, plan, options);
+      if (unlisted === "none") return doneOutcome(key, findings, workload, plan, views);
+      if (unlisted !== "allExist") return unlisted;
+    }
+    if (mustNotWrite(options)) return { type: "stopped" };
+    // A permit is for one write, however many tries the write needs.
+    if (attempt === 0 && !run.takePermit()) return { type: "permitPending" };
+    if (!isFresh) {
+      const live = await planLive(workload, plan, findings, planWith, options);
+      if (live.type !== "planned") return live;
+      ({ workload, plan } = live);
+      if (isUnverified) cachesNeedWrite = patchFor(workload, planCached(workload)) !== undefined;
+    }
+    const patch = patchFor(workload, plan, clock.wall());
+    if (patch === undefined) {
+      run.returnPermit();
+      const outcome = doneOutcome(key, findings, workload, plan, views);
+      return cachesNeedWrite ? { ...outcome, cachesBehind: true } : outcome;
+    }
+    if (mustNotWrite(options)) return { type: "stopped" };
+    const result = await applyPlan(workload, plan, patch, options);
+    switch (result.type) {
+      case "written": {
+        const { after } = result;
+        const hasHash = after.recordedHash !== undefined || !("hash" in plan);
+        if (!hasHash && changesTemplate(workload.row, patch)) return hashRemovedOnWrite(after);
+        recordNewest(findings, cached, after, clock.monotonic());
+        findings.lastRollout = lastRolloutAfter(findings, workload, plan, clock.monotonic());
+        if (isFresh) recordOwnWrite(findings, after);
+        else recordCaughtUp(findings, after, planRollout(after, caches.lookup, options.policy));
+        return writtenOutcome(key, findings, workload, plan, views);
+      }
+      case "stale":
+        recordNewest(findings, cached, result.newest, clock.monotonic());
+        workload = result.newest;
+        break;
+      case "unavailable":
+        if (result.uncertain) recordUncertainWrite(findings, workload, plan, clock.monotonic());
+        return { ...result, workload };
+      case "refused":
+        return { ...result, workload };
+      case "gone":
+      case "stopped":
+        return result;
+    }
+  }
+  return { type: "conflict", workload };
+}
+
+/** Returns the plan for this moment, with the holds of the batches. */
+function planNow(
+  { key, record, findings, batchHold }: ReconcileRun,
+  workload: Workload,
+  lookup: Lookup,
+  { clock, policy, views }: ReconcileOptions,
+): RolloutPlan {
+  recordProgress(findings, workload, clock.monotonic());
+  const plan = planRollout(workload, lookup, policy, views.of(key), momentOf(record, findings, workload, clock));
+  return plan.outcome === "candidate" ? withBatchHold(plan, batchHold(plan.changed)) : plan;
+}
+
+/** Reports whether the hash that another controller recorded must be verified before anything else. */
+function needsVerificationFirst({ legacy }: Findings, workload: Workload, plan: RolloutPlan): boolean {
+  const due = plan.outcome === "held" ? plan.due : plan;
+  return due.outcome === "firstHash" && needsLegacyVerification(workload) && !isVerified(workload, legacy);
+}
+
+/**
+ * The API server accepted the write and removed the hash: it prunes fields that a CustomResourceDefinition does not have
+ * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning).
+ */
+function hashRemovedOnWrite(workload: Workload): ReconcileOutcome {
+  const { row } = workload;
+  const field = `${fieldOfKind(row, "spec.template")}.metadata.annotations`;
+  return { type: "refused", workload, message: refusedTexts.hashRemovedOnWrite(resourceName(row), field) };
+}
+
+/** Checked right before each write, and before work that only a write needs. */
+function mustNotWrite({ leadership }: ReconcileOptions): boolean {
+  return leadership.abort.aborted || !leadership.valid();
+}

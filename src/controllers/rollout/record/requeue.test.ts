@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
+import { planRollout } from "../../../domain/plan/plan.ts";
+import { resultOf } from "./requeue.ts";
+import { newRecord, type WorkloadRecord } from "./workload-record.ts";
+
+const web = workload();
+const done = { type: "done", workload: web, plan: planRollout(web, lookupOf(), defaultPolicy) } as const;
+const hold = {
+  reason: "window",
+  since: 0,
+  changed: undefined,
+  until: 5_000,
+  closesAt: undefined,
+  reportAt: 0,
+} as const;
+const blockers = { eventIds: [], waitingFor: undefined, repeatAt: 9_000 };
+
+const of = (record: Partial<WorkloadRecord>, outcome: Parameters<typeof resultOf>[1]) =>
+  resultOf({ ...newRecord(), ...record }, outcome, 1_000, () => 1);
+
+describe("the result of a run", () => {
+  it.each([
+    ["a bug", {}, "bug", { type: "rejected" }],
+    ["nothing to write", {}, done, { type: "done" }],
+    ["a hold that ends", { hold }, done, { type: "requeueAfter", delayMs: 4_000 }],
+    ["a hold whose end is past", { hold: { ...hold, until: 900 } }, done, { type: "requeueAfter", delayMs: 10 }],
+    [
+      "a hold that is not reported yet",
+      { hold: { ...hold, until: undefined, reportAt: 3_000 } },
+      done,
+      { type: "requeueAfter", delayMs: 2_000 },
+    ],
+    ["a reported blocker", { blockers }, done, { type: "requeueAfter", delayMs: 8_000 }],
+    [
+      "caches that are behind",
+      { disagreements: 1 },
+      { ...done, cachesBehind: true },
+      { type: "requeueAfter", delayMs: 200 },
+    ],
+    [
+      "caches that never agree",
+      { disagreements: 15 },
+      { ...done, cachesBehind: true },
+      { type: "requeueAfter", delayMs: 300_000 },
+    ],
+    ["no write permit", {}, { type: "permitPending" }, { type: "deferred" }],
+    ["a workload that is gone", {}, { type: "gone" }, { type: "done" }],
+    ["a refused write", {}, { type: "refused", workload: web, message: "no" }, { type: "rejected" }],
+    ["a conflict", {}, { type: "conflict", workload: web }, { type: "retry" }],
+    ["a lost leadership", {}, { type: "stopped" }, { type: "retry" }],
+    [
+      "an unavailable API server",
+      {},
+      { type: "unavailable", workload: web, message: "no", retryAfterMs: 7 },
+      { type: "retry", atLeastMs: 7 },
+    ],
+  ] as const)("follows from %s", (_, record, outcome, result) => {
+    expect(of(record, outcome)).toEqual(result);
+  });
+});

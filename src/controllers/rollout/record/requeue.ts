@@ -1,0 +1,58 @@
+import { backoffMs } from "../../../runtime/backoff.ts";
+import { done, type Result } from "../../../runtime/result.ts";
+import type { ReconcileOutcome } from "./outcome.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
+
+/**
+ * The delays of retries, in milliseconds: they double up to the longest. A refused write stays refused in most cases. An
+ * API server that gives no answer, and a cache that is behind, may recover at any moment.
+ */
+export const rolloutBackoff = { baseMs: 200, retryMaxMs: 15_000, rejectedMaxMs: 300_000 };
+
+/**
+ * After this many runs, about two minutes, caches that disagree with the API server are not expected to agree soon. They
+ * never agree if a workload can do without a Secret that the lists omit.
+ */
+const runsUntilSlow = 14;
+
+/** A hold whose end is past, by one of two clocks, is checked again after this time. */
+const leastDelayMs = 10;
+
+/** Returns how the queue continues with a workload. `record` is already finished with `outcome`. */
+export function resultOf(
+  record: WorkloadRecord,
+  outcome: ReconcileOutcome | "bug",
+  now: number,
+  random: () => number,
+): Result {
+  if (outcome === "bug") return { type: "rejected" };
+  switch (outcome.type) {
+    case "done":
+    case "written": {
+      if (!outcome.cachesBehind) return untilNextEvent(record, now);
+      const { baseMs, retryMaxMs, rejectedMaxMs } = rolloutBackoff;
+      const maxMs = record.disagreements <= runsUntilSlow ? retryMaxMs : rejectedMaxMs;
+      return { type: "requeueAfter", delayMs: backoffMs(record.disagreements - 1, { baseMs, maxMs, random }) };
+    }
+    case "permitPending":
+      return { type: "deferred" };
+    case "gone":
+      return done;
+    case "refused":
+      return { type: "rejected" };
+    case "conflict":
+    // If the leadership continues, the retry loses nothing. If it is over, the queue is closed.
+    case "stopped":
+      return { type: "retry" };
+    case "unavailable":
+      return { type: "retry", atLeastMs: outcome.retryAfterMs };
+  }
+}
+
+/** The next time at which something ends, or is to be reported, without a change: a hold, a window, or an Event that expires. */
+function untilNextEvent({ blockers, hold }: WorkloadRecord, now: number): Result {
+  const times = [blockers?.repeatAt, hold?.until, hold?.closesAt];
+  if (hold !== undefined && hold.reportAt > now) times.push(hold.reportAt);
+  const next = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(next) ? { type: "requeueAfter", delayMs: Math.max(leastDelayMs, next - now) } : done;
+}

@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import { FakeClock } from "../../test/support/fake-clock.ts";
+import type { Result } from "./result.ts";
+import { Workers } from "./workers.ts";
+
+/** Runs key "a" with these results, one after the other, then "done", and returns the times of its runs. */
+async function timesOf(...results: readonly Result[]): Promise<readonly number[]> {
+  const clock = new FakeClock();
+  const times: number[] = [];
+  const workers = new Workers({
+    clock,
+    random: () => 1,
+    workers: 1,
+    flowOf: (key) => key,
+    backoff: { baseMs: 100, retryMaxMs: 400, rejectedMaxMs: 1_600 },
+    reconcile: async () => results[times.push(clock.monotonic()) - 1] ?? { type: "done" },
+  });
+  const end = new AbortController();
+  const running = workers.run(end.signal);
+  workers.add("a");
+  for (let step = 0; step < 100; step++) await clock.advance(100);
+  end.abort();
+  await running;
+  return times;
+}
+
+const retry: Result = { type: "retry" };
+const rejected: Result = { type: "rejected" };
+
+it.each<[string, readonly Result[], readonly number[]]>([
+  ["done", [{ type: "done" }], [0]],
+  ["requeueAfter", [{ type: "requeueAfter", delayMs: 700 }], [0, 700]],
+  ["deferred without a delay", [{ type: "deferred" }], [0]],
+  ["deferred", [{ type: "deferred", delayMs: 300 }], [0, 300]],
+  ["retry, with backoff up to the maximum", [retry, retry, retry, retry], [0, 100, 300, 700, 1_100]],
+  ["retry, not before the Retry-After", [{ type: "retry", atLeastMs: 900 }], [0, 900]],
+  [
+    "rejected, with a longer maximum",
+    [rejected, rejected, rejected, rejected, rejected],
+    [0, 100, 300, 700, 1_500, 3_100],
+  ],
+  [
+    "requeueAfter, which forgets the failures",
+    [retry, retry, { type: "requeueAfter", delayMs: 100 }, retry],
+    [0, 100, 300, 400, 500],
+  ],
+  [
+    "deferred, which keeps the failures",
+    [retry, retry, { type: "deferred", delayMs: 100 }, retry],
+    [0, 100, 300, 400, 800],
+  ],
+])("requeues a key by its result: %s", async (_, results, times) => {
+  expect(await timesOf(...results)).toEqual(times);
+});
+
+it("ends all workers and rejects if a run rejects", async () => {
+  const clock = new FakeClock();
+  const workers = new Workers({
+    clock,
+    random: () => 1,
+    workers: 3,
+    flowOf: (key) => key,
+    backoff: { baseMs: 100, retryMaxMs: 400 },
+    reconcile: async () => {
+      throw new Error("a bug");
+    },
+  });
+  workers.add("a");
+  await expect(workers.run(new AbortController().signal)).rejects.toThrow("a bug");
+});

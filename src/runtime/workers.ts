@@ -1,0 +1,121 @@
+// The runtime: queues, retries, rate limits and leadership. It knows keys and times, but no Kubernetes kind.
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../lib/clock.ts";
+import { runAll } from "../lib/run-all.ts";
+import type { Result } from "./result.ts";
+import { Retries } from "./retries.ts";
+import { type Urgency, WorkQueue } from "./work-queue.ts";
+
+/** What {@link Workers} need. */
+export interface WorkersOptions {
+  readonly clock: Clock;
+  /** Numbers in [0, 1), which spread the retries. */
+  readonly random: () => number;
+  /** The number of keys that run at once. */
+  readonly workers: number;
+  /** Returns the flow of a key, such as its namespace. The flows are served round-robin. */
+  readonly flowOf: (key: string) => string;
+  /** The number of keys of one flow that run at once. Default: no limit. */
+  readonly workersPerFlow?: number;
+  /** The delays of retries, in milliseconds. They start at `baseMs` and double up to one of the other two. */
+  readonly backoff: { readonly baseMs: number; readonly retryMaxMs: number; readonly rejectedMaxMs?: number };
+  /** Returns the urgency of a key that runs again. Default: "high". */
+  readonly urgencyOf?: (key: string) => Urgency;
+  /**
+   * Runs one key; `failures` is the number of its consecutive failures so far. A key never runs twice at once. A rejected
+   * promise is a bug: it ends all workers.
+   */
+  readonly reconcile: (key: string, failures: number) => Promise<Result>;
+}
+
+/** A queue of keys and the workers that run them. */
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #queue: WorkQueue;
+  readonly #retries: Retries;
+
+  constructor(options: WorkersOptions) {
+    const { clock, random, flowOf, workersPerFlow, backoff } = options;
+    this.#options = options;
+    this.#queue = new WorkQueue({
+      clock,
+      flowOf,
+      ...(workersPerFlow !== undefined && { mostOfFlow: workersPerFlow }),
+    });
+    this.#retries = new Retries({ baseMs: backoff.baseMs, random });
+  }
+
+  /** The number of keys that a worker could run now. */
+  get depth(): number {
+    return this.#queue.depth;
+  }
+
+  /** The number of keys that wait for their time. */
+  get delayed(): number {
+    return this.#queue.delayed;
+  }
+
+  /** Enqueues `key`, now or after `delayMs`. Has no effect after `close`. */
+  add(key: string, options?: { readonly urgency?: Urgency; readonly delayMs?: number }): void {
+    this.#queue.add(key, options);
+  }
+
+  /** Drops all keys that do not run yet, and ends each worker after the key that it runs. */
+  close(): void {
+    this.#queue.close();
+  }
+
+  /** Runs keys until `signal` is aborted, and resolves when the last run has ended. Rejects if `reconcile` rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    await runAll(signal, (both) => {
+      both.addEventListener("abort", () => this.close(), { once: true });
+      if (both.aborted) this.close();
+      return Array.from({ length: this.#options.workers }, () => this.#work());
+    });
+  }
+
+  async #work(): Promise<void> {
+    for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
+      const result = await this.#options.reconcile(key, this.#retries.failuresOf(key));
+      this.#finish(key, result);
+      this.#queue.done(key);
+      // A run that sends no request awaits nothing: without this, all runs of a start would come before any I/O.
+      await setImmediate();
+    }
+  }
+
+  /** The only place that maps a result to the queue. */
+  #finish(key: string, result: Result): void {
+    switch (result.type) {
+      case "done":
+        this.#retries.succeeded(key);
+        return;
+      case "requeueAfter":
+        this.#retries.succeeded(key);
+        this.#requeue(key, result.delayMs);
+        return;
+      case "deferred":
+        if (result.delayMs !== undefined) this.#requeue(key, result.delayMs);
+        return;
+      case "retry": {
+        const { maxMs = this.#options.backoff.retryMaxMs, atLeastMs = 0 } = result;
+        this.#requeue(key, Math.max(atLeastMs, this.#failed(key, maxMs)));
+        return;
+      }
+      case "rejected": {
+        const { retryMaxMs, rejectedMaxMs = retryMaxMs } = this.#options.backoff;
+        this.#requeue(key, this.#failed(key, rejectedMaxMs));
+        return;
+      }
+    }
+  }
+
+  #failed(key: string, maxMs: number): number {
+    return this.#retries.failed(key, this.#options.clock.monotonic(), maxMs);
+  }
+
+  #requeue(key: string, delayMs: number): void {
+    const { urgencyOf } = this.#options;
+    this.#queue.add(key, { delayMs, ...(urgencyOf && { urgency: urgencyOf(key) }) });
+  }
+}
