@@ -154,7 +154,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "hold",
     definition:
-      "The order of a person to roll nothing, by an annotation on a workload, a Namespace, a ConfigMap or a Secret; in general, any reason why a rollout that is due must wait.",
+      "A person's order to roll nothing: an annotation on a workload, Namespace, ConfigMap or Secret. More generally, any reason why a rollout that is due must wait.",
     appears: { commands: ["hold", "release"], annotations: ["hold"], holds: ["hold"] },
   },
   {
@@ -201,7 +201,7 @@ export const glossary: readonly GlossaryTerm[] = [
   {
     term: "plan",
     definition:
-      "What Wave will do with a workload, and why. The controller, the webhooks and the commands use the same function.",
+      "The next action of Wave for a workload, with the reason. The controller, the webhooks and the commands use the same function.",
     appears: { commands: ["explain"] },
   },
   {
