@@ -6,18 +6,18 @@ export interface Panel {
   readonly title: string;
   readonly type: "stat" | "timeseries";
   readonly description: string;
-  /** As Grafana names it. */
+  /** Unit identifier of Grafana. */
   readonly unit: string;
-  /** PromQL, and what a line is called. */
+  /** PromQL expressions and legends. */
   readonly queries: readonly (readonly [expr: string, legend: string])[];
-  /** Of a stat: from or below which number it is red; undefined: it is neither good nor bad. */
+  /** Threshold at which a stat is red. Undefined: never. */
   readonly bad?: { readonly from: number } | { readonly below: number } | undefined;
   readonly stacked?: boolean;
 }
 
-const { workloads, cluster, admission, process } = catalogue;
+const { workloads, cluster, webhooks, process } = catalogue;
 
-/** A metric of the Waves that are chosen. */
+/** Returns the selector of a metric in the chosen namespaces. */
 function chosen({ name }: MetricRow, suffix = "", matchers = ""): string {
   return `${name}${suffix}{namespace=~"$namespace"${matchers}}`;
 }
@@ -40,10 +40,10 @@ function lines(title: string, metric: MetricRow, queries: Panel["queries"], unit
 
 const inState = (states: string) => `sum(${chosen(workloads.workloads, "", `,state=~"${states}"`)})`;
 
-/** All panels, by the rows that they stand in: what somebody who was woken up looks at first is above. */
+/** All panels by row. The rows to check first during an incident are at the top. */
 export const panelRows: readonly { readonly title: string; readonly panels: readonly Panel[] }[] = [
   {
-    title: "Is it well?",
+    title: "Health",
     panels: [
       stat("Leaders", cluster.leader, `sum(${chosen(cluster.leader)})`, { below: 1 }),
       stat("Replicas", process.build, `count(${chosen(process.build)})`),
@@ -52,55 +52,55 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
       stat("Waiting", workloads.workloads, inState("waiting|overLimit"), { from: 1 }),
       stat("Held", workloads.workloads, inState("held")),
       stat("Refused", workloads.workloads, inState("refused|bug"), { from: 1 }),
-      stat("Changes halted", workloads.halted, `sum(${chosen(workloads.halted)})`, { from: 1 }),
+      stat("Halted changes", workloads.halted, `sum(${chosen(workloads.halted)})`, { from: 1 }),
     ],
   },
   {
     title: "Workloads",
     panels: [
       lines(
-        "By state",
+        "Workloads by state",
         workloads.workloads,
         [[`sum by (state) (${chosen(workloads.workloads)})`, "{{state}}"]],
         "short",
         true,
       ),
       lines(
-        "Held, by what holds them",
+        "Held rollouts by reason",
         workloads.held,
         [[`sum by (reason) (${chosen(workloads.held)})`, "{{reason}}"]],
         "short",
         true,
       ),
-      lines("Outcomes a second", workloads.outcomes, [[ratePer("outcome", workloads.outcomes), "{{outcome}}"]], "ops"),
+      lines("Outcomes per second", workloads.outcomes, [[ratePer("outcome", workloads.outcomes), "{{outcome}}"]], "ops"),
       lines(
-        "Longest out of order",
+        "Oldest unresolved problem",
         workloads.longest,
         [[`max by (state) (${chosen(workloads.longest)})`, "{{state}}"]],
         "s",
       ),
       lines(
-        "Longest held",
+        "Oldest hold",
         workloads.longestHeld,
         [[`max by (reason) (${chosen(workloads.longestHeld)})`, "{{reason}}"]],
         "s",
       ),
       lines(
-        "From a change to the patch",
+        "Time from change to patch",
         workloads.duration,
         [
-          [quantile(0.5, workloads.duration), "half"],
-          [quantile(0.99, workloads.duration), "99 of 100"],
+          [quantile(0.5, workloads.duration), "p50"],
+          [quantile(0.99, workloads.duration), "p99"],
         ],
         "s",
       ),
       lines("Queue", workloads.depth, [
-        [`sum(${chosen(workloads.depth)})`, "for a worker"],
-        [`sum(${chosen(workloads.permits)})`, "for a turn"],
-        [`sum(${chosen(workloads.delayed)})`, "for their time"],
+        [`sum(${chosen(workloads.depth)})`, "ready"],
+        [`sum(${chosen(workloads.permits)})`, "waiting for a write permit"],
+        [`sum(${chosen(workloads.delayed)})`, "delayed"],
       ]),
       lines("Events", workloads.failedEvents, [
-        [`sum(${chosen(workloads.events)})`, "wait"],
+        [`sum(${chosen(workloads.events)})`, "waiting"],
         [`sum(increase(${chosen(workloads.failedEvents)}[$__rate_interval]))`, "failed"],
         [`sum by (reason) (increase(${chosen(workloads.droppedEvents)}[$__rate_interval]))`, "dropped: {{reason}}"],
       ]),
@@ -110,18 +110,18 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
     title: "API server",
     panels: [
       lines(
-        "Requests a second",
+        "Requests per second",
         cluster.requests,
         [[ratePer("verb, code", cluster.requests), "{{verb}} {{code}}"]],
         "reqps",
       ),
       lines(
-        "Watches last heard",
+        "Time since the last data of a watch",
         cluster.lastHeard,
         [[`max by (resource) (${chosen(cluster.lastHeard)})`, "{{resource}}"]],
         "s",
       ),
-      lines("Watches begun again", cluster.restarts, [
+      lines("Watch restarts", cluster.restarts, [
         [
           `sum by (resource, reason) (increase(${chosen(cluster.restarts)}[$__rate_interval]))`,
           "{{resource}} {{reason}}",
@@ -130,22 +130,22 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
     ],
   },
   {
-    title: "Admission",
+    title: "Webhooks",
     panels: [
-      lines("Reviews a second", admission.reviews, [[ratePer("outcome", admission.reviews), "{{outcome}}"]], "ops"),
+      lines("Reviews per second", webhooks.reviews, [[ratePer("outcome", webhooks.reviews), "{{outcome}}"]], "ops"),
       lines(
-        "Duration of a review",
-        admission.duration,
+        "Review duration",
+        webhooks.duration,
         [
-          [quantile(0.5, admission.duration), "half"],
-          [quantile(0.99, admission.duration), "99 of 100"],
+          [quantile(0.5, webhooks.duration), "p50"],
+          [quantile(0.99, webhooks.duration), "p99"],
         ],
         "s",
       ),
       lines(
-        "Certificate expires in",
-        admission.certificateExpiry,
-        [[`min by (pod) (${chosen(admission.certificateExpiry)}) - time()`, "{{pod}}"]],
+        "Time until certificate expiry",
+        webhooks.certificateExpiry,
+        [[`min by (pod) (${chosen(webhooks.certificateExpiry)}) - time()`, "{{pod}}"]],
         "s",
       ),
     ],
@@ -171,7 +171,7 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
         [[`max by (pod) (${chosen(process.eventLoopDelay)})`, "{{pod}}"]],
         "s",
       ),
-      lines("Objects in the caches", cluster.objects, [[`max by (kind) (${chosen(cluster.objects)})`, "{{kind}}"]]),
+      lines("Cached objects", cluster.objects, [[`max by (kind) (${chosen(cluster.objects)})`, "{{kind}}"]]),
     ],
   },
 ];

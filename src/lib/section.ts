@@ -1,17 +1,17 @@
 import { dirname, resolve } from "node:path";
 
-/** The file that a {@link Section} stands in, and how its mistakes are thrown. */
+/** The file of a {@link Section}, and the errors for its mistakes. */
 export interface SectionFile {
   readonly file: string;
-  /** The error of one line that says so. */
+  /** Makes an error from a one-line message. */
   readonly mistake: (message: string) => Error;
 }
 
-/** A mapping in a file that a person wrote, read field by field so that a mistake is told by its place. */
+/** A mapping in a user-written file. Each field is read separately, so that an error has the path of the field. */
 export class Section {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #where: SectionFile;
-  /** Its place there, such as "clusters[kind-dev].cluster". */
+  /** Path in the file, such as "clusters[kind-dev].cluster". */
   readonly place: string;
 
   constructor(fields: unknown, where: SectionFile, place: string) {
@@ -23,26 +23,26 @@ export class Section {
     this.place = place;
   }
 
-  /** The file that it stands in. */
+  /** Name of the file. */
   get file(): string {
     return this.#where.file;
   }
 
-  /** Whether the field is there and neither null nor empty. */
+  /** Reports whether the field is present and neither null nor empty. */
   has(name: string): boolean {
     const value = this.#fields[name];
     return value !== undefined && value !== null && value !== "";
   }
 
-  /** The field's text; undefined where it is absent or empty. */
+  /** Returns a string field; undefined if absent or empty. */
   text(name: string): string | undefined {
     if (!this.has(name)) return undefined;
     const value = this.#fields[name];
     if (typeof value === "string") return value;
-    throw this.wrong(name, "is not a text: put it in quotes");
+    throw this.wrong(name, "is not a string; put it in quotes");
   }
 
-  /** False where the field is absent. */
+  /** Returns a boolean field; false if absent. */
   flag(name: string): boolean {
     if (!this.has(name)) return false;
     const value = this.#fields[name];
@@ -50,52 +50,52 @@ export class Section {
     throw this.wrong(name, "is neither true nor false");
   }
 
-  /** The mapping in a field; undefined where it is absent. */
+  /** Returns the mapping in a field; undefined if absent. */
   section(name: string): Section | undefined {
     if (!this.has(name)) return undefined;
     return this.of(this.#fields[name], this.#placeOf(name));
   }
 
-  /** The mappings in a list; none where it is absent. */
+  /** Returns the mappings in a list; empty if absent. */
   sections(name: string): Section[] {
     return this.#list(name).map((value, index) => this.of(value, this.#placeOf(`${name}[${index}]`)));
   }
 
-  /** The texts in a list; none where it is absent. */
+  /** Returns the strings in a list; empty if absent. */
   texts(name: string): string[] {
     return this.#list(name).map((value) => {
       if (typeof value === "string") return value;
-      throw this.wrong(name, "holds something that is not a text: put it in quotes");
+      throw this.wrong(name, "has an entry that is not a string; put it in quotes");
     });
   }
 
-  /** The same mapping by another name of its place. */
+  /** Returns the same mapping with another path. */
   at(place: string): Section {
     return this.of(this.#fields, place);
   }
 
-  /** Another mapping of the same file. */
+  /** Returns another mapping of the same file. */
   of(fields: unknown, place: string): Section {
     return new Section(fields, this.#where, place);
   }
 
-  /** The names of the fields. */
+  /** Returns the names of the fields. */
   names(): string[] {
     return Object.keys(this.#fields);
   }
 
-  /** The field as it is, to be handed on. */
+  /** Returns the field without validation. */
   raw(name: string): unknown {
     return this.#fields[name];
   }
 
-  /** The field's path, relative ones from the folder of the file. */
+  /** Returns a file path. Relative paths are relative to the folder of the file. */
   path(name: string): string | undefined {
     const value = this.text(name);
     return value === undefined ? undefined : resolve(dirname(this.file), value);
   }
 
-  /** The error that says what is wrong with a field: "/home/a/.kube/config: users[a].user.token is not a text". */
+  /** Returns the error for a field, such as "/home/a/.kube/config: users[a].user.token is not a string". */
   wrong(name: string, what: string): Error {
     return this.#where.mistake(`${this.file}: ${this.#placeOf(name)} ${what}`);
   }
@@ -113,8 +113,8 @@ export class Section {
 }
 
 /**
- * What a text says in YAML. JSON is YAML; the parser of the rest of YAML costs memory, so it is loaded only for that.
- * @throws what `mistake` makes of "is not valid YAML (line 3)", which never quotes the text: it may hold a secret.
+ * Parses YAML. JSON is YAML; the YAML parser costs memory, so it is loaded only if the text is not JSON.
+ * @throws `mistake("is not valid YAML (line 3)")`. The message never contains the text, which may have a secret.
  */
 export async function parseYaml(text: string, mistake: (what: string) => Error): Promise<unknown> {
   try {
@@ -128,7 +128,7 @@ export async function parseYaml(text: string, mistake: (what: string) => Error):
     try {
       return document.toJS() ?? {};
     } catch {
-      throw mistake("is not valid YAML: it has an alias of no anchor");
+      throw mistake("is not valid YAML: an alias has no anchor");
     }
   }
 }

@@ -141,7 +141,7 @@ describe("the probes", () => {
 
   it("stay ready with notes, and show them", async () => {
     const registry = new MetricsRegistry();
-    let notes: readonly string[] = ["nothing was heard of secrets for 91 s"];
+    let notes: readonly string[] = ["no data from the watch of secrets for 91 s"];
     const ready = { caches: () => undefined };
     const endpoint = await serveProbes({ address: "127.0.0.1:0", ready, healthy: {}, registry, notes: () => notes });
     open.push(endpoint);
@@ -149,10 +149,10 @@ describe("the probes", () => {
       const response = await fetch(`http://127.0.0.1:${endpoint.port}${path}`);
       return [response.status, await response.text()];
     };
-    expect(await answer("/readyz")).toEqual([200, "ok\nnothing was heard of secrets for 91 s\n"]);
+    expect(await answer("/readyz")).toEqual([200, "ok\nno data from the watch of secrets for 91 s\n"]);
     expect(await answer("/readyz?verbose")).toEqual([
       200,
-      "[+]caches ok\n[!]nothing was heard of secrets for 91 s\nreadyz check passed\n",
+      "[+]caches ok\n[!]no data from the watch of secrets for 91 s\nreadyz check passed\n",
     ]);
     expect(await answer("/healthz")).toEqual([200, "ok"]);
     notes = [];

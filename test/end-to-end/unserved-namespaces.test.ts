@@ -38,7 +38,7 @@ describeOnControlPlane("Wave where it may not list some of its namespaces", (clu
     await newHash(cluster, granted, "Deployment", "app", first);
     expect(await unserved()).toBe(2);
     expect(await wave.readyz()).toMatch(
-      /^ok\n(?:.*\n)?cannot watch \w+ in served-later: allow this user "list" and "watch" on [\w.]+ in namespace served-later\n/,
+      /^ok\n(?:.*\n)?cannot watch \w+ in served-later: forbidden\. Grant list and watch on [\w.]+ in namespace served-later\.\n/,
     );
 
     await grant(later);

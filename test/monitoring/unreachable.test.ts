@@ -34,7 +34,7 @@ describeOnControlPlane("an API server that is gone", (cluster) => {
 
     proxy.cut();
     const cutAt = performance.now();
-    const told = /the API server does not answer: nothing is rolled until it does/;
+    const told = /the API server does not respond; Wave rolls nothing until it does/;
     await until("two lines", async () => (lines(told).length >= 2 ? true : undefined), 50_000);
     expect(performance.now() - cutAt).toBeLessThan(25_000);
     expect(await reachable()).toBe(0);
@@ -42,6 +42,6 @@ describeOnControlPlane("an API server that is gone", (cluster) => {
 
     proxy.mend();
     await until("the end", async () => ((await reachable()) === 1 ? true : undefined));
-    expect(lines(/the API server answers again/)).toHaveLength(1);
+    expect(lines(/the API server responds again/)).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import type { ObjectMeta as OptionalObjectMeta, Status as ServerStatus } from "#kubernetes";
 
-/** Metadata of an object that the API server has stored: name, uid and resourceVersion are then always there. */
+/** Metadata of a stored object. It always has a name, a uid and a resourceVersion. */
 export interface ObjectMeta extends Omit<OptionalObjectMeta, "name" | "uid" | "resourceVersion"> {
   readonly name: string;
   readonly uid: string;
@@ -8,7 +8,7 @@ export interface ObjectMeta extends Omit<OptionalObjectMeta, "name" | "uid" | "r
   readonly resourceVersion: string;
 }
 
-/** What every object of the API has. Items of a list carry neither `apiVersion` nor `kind`. */
+/** Fields of every API object. Items of a list have neither `apiVersion` nor `kind`. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -21,7 +21,7 @@ export interface KubeList<T extends KubeObject> {
   readonly items: readonly T[] | null;
 }
 
-/** How the API server tells of a failure, as the body of an answer and as the object of an `ERROR` watch event. */
+/** A failure that the API server reports, as the body of a response or as the object of an `ERROR` watch event. */
 export type Status = ServerStatus;
 
 /** One line of a watch (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes). */

@@ -1,28 +1,28 @@
 import type { Status } from "./api-types.ts";
 
-/** What an {@link ApiError} is made of. */
+/** Fields of an {@link ApiError}. */
 export interface ApiErrorFields {
-  /** What was asked, such as "patch deployments/web in default". */
+  /** The request, such as "patch deployments/web in default". */
   readonly request: string;
   readonly status: number;
-  /** CamelCase for machines, such as "NotFound". */
+  /** Machine-readable reason in CamelCase, such as "NotFound". */
   readonly reason: string;
-  /** The server's own words. */
+  /** The message of the server. */
   readonly serverMessage: string;
   readonly retryAfterMs?: number | undefined;
   readonly details?: Status["details"] | undefined;
 }
 
-/** The server answered, and with a failure. Message: "patch deployments/web in default: 403 Forbidden: …". */
+/** An error response of the server. Message: "patch deployments/web in default: 403 Forbidden: …". */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   /** The HTTP status. */
   readonly status: number;
   /** The reason in CamelCase (https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#StatusReason). */
   readonly reason: string;
-  /** The server's own words, without what was asked. */
+  /** The message of the server, without the request. */
   readonly serverMessage: string;
-  /** How long the server asks to wait before the next try; undefined where it does not say. */
+  /** Requested wait before the next try, in milliseconds; undefined if the server requests none. */
   readonly retryAfterMs: number | undefined;
   readonly details: Status["details"] | undefined;
 
@@ -36,12 +36,12 @@ export class ApiError extends Error {
   }
 }
 
-/** The server could not be reached, the connection broke, or no answer came in time: it may or may not have acted. */
+/** The server is unreachable, the connection broke, or the request timed out. The server may have executed the request. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 }
 
-/** The kubeconfig or the Pod's surroundings do not say how to reach a cluster. One line that says where and what to do. */
+/** The kubeconfig, the environment of the Pod or the credentials are missing or invalid. One line: file, cause, next step. */
 export class ClusterConfigError extends Error {
   override readonly name = "ClusterConfigError";
 }
@@ -50,19 +50,19 @@ function hasStatus(error: unknown, status: number): error is ApiError {
   return error instanceof ApiError && error.status === status;
 }
 
-/** 401: the credentials were not accepted. */
+/** Reports whether the status is 401: the server does not accept the credentials. */
 export const isUnauthorized = (error: unknown): error is ApiError => hasStatus(error, 401);
-/** 403: not allowed by RBAC or refused by admission. */
+/** Reports whether the status is 403: RBAC or admission forbids the request. */
 export const isForbidden = (error: unknown): error is ApiError => hasStatus(error, 403);
-/** 404: the object, or the kind of object, does not exist. */
+/** Reports whether the status is 404: the object or its kind does not exist. */
 export const isNotFound = (error: unknown): error is ApiError => hasStatus(error, 404);
-/** 409 on a create: an object of this name exists. */
+/** Reports whether a create failed with 409: an object with this name exists. */
 export const isAlreadyExists = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason === "AlreadyExists";
-/** 409 on a write: the object is newer than the one that the write was made from. */
+/** Reports whether a write failed with 409: the object is newer than the one that the write was made from. */
 export const isConflict = (error: unknown): error is ApiError =>
   hasStatus(error, 409) && error.reason !== "AlreadyExists";
-/** 410: the resourceVersion or the page asked for is no longer kept. */
+/** Reports whether the status is 410: the server no longer keeps the requested resourceVersion or page. */
 export const isGone = (error: unknown): error is ApiError => hasStatus(error, 410);
-/** 422: the object is not valid, or a `test` of a JSON Patch failed. */
+/** Reports whether the status is 422: the object is invalid, or a `test` of a JSON Patch failed. */
 export const isInvalid = (error: unknown): error is ApiError => hasStatus(error, 422);

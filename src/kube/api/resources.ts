@@ -1,6 +1,6 @@
-/** A kind of object as the API server's paths name it. */
+/** A kind of object with its name in API paths. */
 export interface Resource {
-  /** "v1" for the core group, else "group/version". */
+  /** "v1" for the core group, otherwise "group/version". */
   readonly apiVersion: string;
   readonly kind: string;
   /** Lower case, as in paths and RBAC rules. */
@@ -21,7 +21,7 @@ const clusterWide = (apiVersion: string, kind: string, plural: string): Resource
   namespaced: false,
 });
 
-/** Every kind of object that Wave, its demo or its tests speak of to an API server. */
+/** All kinds of objects that Wave, its demo and its tests use. */
 export const resources = {
   configMaps: namespaced("v1", "ConfigMap", "configmaps"),
   secrets: namespaced("v1", "Secret", "secrets"),
@@ -61,22 +61,22 @@ export const resources = {
   ),
 } as const satisfies Record<string, Resource>;
 
-/** What of a resource a path means: all of it, one namespace's, one object, or a part of one object. */
+/** Scope of a path: all objects, those of one namespace, one object, or a part of one object. */
 export interface ResourceScope {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** Such as "status" or "scale"; only with a name. */
+  /** Such as "status" or "scale". Requires a name. */
   readonly subresource?: string | undefined;
 }
 
 /**
- * The path of a resource on the API server: `/api/v1/secrets`, `/apis/apps/v1/namespaces/a/deployments/b`.
+ * Returns the API path of a resource: `/api/v1/secrets`, `/apis/apps/v1/namespaces/a/deployments/b`.
  * Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-uris.
- * @throws Error where a name is asked for of a namespaced resource without its namespace.
+ * @throws Error if a namespaced resource has a name but no namespace.
  */
 export function resourcePath(resource: Resource, { namespace, name, subresource }: ResourceScope = {}): string {
   if (resource.namespaced && name !== undefined && namespace === undefined) {
-    throw new Error(`${resource.plural}/${name}: its namespace is missing`);
+    throw new Error(`${resource.plural}/${name}: the namespace is missing`);
   }
   let path = resource.apiVersion.includes("/") ? `/apis/${resource.apiVersion}` : `/api/${resource.apiVersion}`;
   if (resource.namespaced && namespace !== undefined) path += `/namespaces/${encodeURIComponent(namespace)}`;

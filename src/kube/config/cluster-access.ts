@@ -1,11 +1,11 @@
 import type { Credentials } from "./credentials.ts";
 
-/** How to reach a cluster, and as whom. */
+/** Address, TLS settings and credentials of a cluster. */
 export interface ClusterConfig {
   readonly server: URL;
-  /** The context's namespace, or the Pod's. */
+  /** Namespace of the context or of the Pod. */
   readonly namespace?: string | undefined;
-  /** Where this was found, for messages: "context kind-dev of /home/a/.kube/config". */
+  /** Source of this configuration, for messages: "context kind-dev of /home/a/.kube/config". */
   readonly source: string;
   readonly tls: TlsConfig;
   readonly credentials: Credentials;
@@ -13,12 +13,12 @@ export interface ClusterConfig {
 
 /** Certificates and keys in PEM. */
 export interface TlsConfig {
-  /** Whom to trust; undefined: the authorities that Node.js trusts. */
+  /** Trusted certificate authorities. Undefined: those of Node.js. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   /** Accept any certificate. */
   readonly insecure: boolean;
-  /** The name to find in the server's certificate, where it is not the server's host name. */
+  /** Expected name in the certificate of the server, if it differs from the host name. */
   readonly serverName?: string | undefined;
 }

@@ -51,16 +51,16 @@ describe("the cluster", () => {
   it("is not searched for elsewhere where the files that were named do not exist", async () => {
     const { folder, options } = await everything();
     const [a, b] = [join(folder, "a"), join(folder, "b")];
-    expect(await messageOf({ ...options, kubeconfigFlag: a })).toBe(`--kubeconfig: there is no file ${a}`);
+    expect(await messageOf({ ...options, kubeconfigFlag: a })).toBe(`--kubeconfig: file ${a} not found`);
     expect(await messageOf({ ...options, env: { ...podEnv, KUBECONFIG: `${a}:${b}` } })).toBe(
-      `$KUBECONFIG: there is no file ${a} and no file ${b}`,
+      `$KUBECONFIG: files ${a}, ${b} not found`,
     );
   });
 
   it("is told to be missing with every place looked at and the flag to give", async () => {
     const home = await temporaryFiles();
     expect(await messageOf({ env: {}, homeDir: home })).toBe(
-      `no cluster is configured: $KUBECONFIG is not set, this is no Pod, and there is no ${home}/.kube/config; give --kubeconfig FILE`,
+      `no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and ${home}/.kube/config does not exist; set --kubeconfig FILE`,
     );
   });
 });
@@ -73,7 +73,7 @@ describe("in a Pod", () => {
     expect(config.namespace).toBe("tools");
     expect(config.tls).toEqual({ ca: pem, insecure: false });
     expect(await config.credentials.current()).toEqual({ headers: { authorization: "Bearer t1" } });
-    expect(config.source).toBe("the Pod's service account");
+    expect(config.source).toBe("the ServiceAccount of the Pod");
   });
 
   it("the host may be an IPv6 address", async () => {
@@ -97,7 +97,7 @@ describe("in a Pod", () => {
       );
       const message = await messageOf({ env: podEnv, homeDir: "/nonexistent", inClusterFolder });
       expect(message).toContain(join(inClusterFolder, file));
-      expect(message).toContain("is automountServiceAccountToken off?");
+      expect(message).toContain("set automountServiceAccountToken: true");
     },
   );
 

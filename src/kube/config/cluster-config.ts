@@ -1,3 +1,4 @@
+/** This folder finds the cluster and the credentials: kubeconfig, Pod or plugin. It sends no request. */
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { isatty } from "node:tty";
@@ -8,26 +9,26 @@ import type { ClusterConfig } from "./cluster-access.ts";
 import { tokenFileCredentials } from "./credentials.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 
-/** Where to look for a cluster. */
+/** Sources of the cluster configuration. */
 export interface ClusterConfigOptions {
-  /** The value of `--kubeconfig`; empty: not given. */
+  /** Value of `--kubeconfig`; empty if not set. */
   readonly kubeconfigFlag?: string;
-  /** The value of `--context`; empty: not given. A Pod's service account has no contexts and is then passed over. */
+  /** Value of `--context`; empty if not set. If set, the ServiceAccount of the Pod is skipped, because it has no contexts. */
   readonly context?: string;
-  /** The environment; also that of credential plugins. */
+  /** Environment variables, also for credential plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
-  /** Where a Pod finds its service account. */
+  /** Folder of the ServiceAccount in a Pod. */
   readonly inClusterFolder?: string;
   readonly clock?: Clock;
-  /** Whether a credential plugin may ask a person on standard input; default: where that is a terminal. */
+  /** Reports whether a credential plugin may prompt on standard input. Default: if that is a terminal. */
   readonly interactive?: boolean;
 }
 
 /**
- * The first of: the file of `--kubeconfig`; those of `$KUBECONFIG`, merged by kubectl's rules; the Pod's service account;
- * `~/.kube/config`. Reads files and runs nothing: a credential plugin runs with the first request.
- * @throws ClusterConfigError in one line: where it looked, what is wrong there.
+ * Loads the first of: the file of `--kubeconfig`; the files of `$KUBECONFIG`, merged by the rules of kubectl; the
+ * ServiceAccount of the Pod; `~/.kube/config`. Only reads files: a credential plugin runs with the first request.
+ * @throws ClusterConfigError with one line: the file and the problem.
  */
 export async function loadClusterConfig(options: ClusterConfigOptions): Promise<ClusterConfig> {
   const { kubeconfigFlag = "", env, homeDir, clock = systemClock, interactive = isatty(0) } = options;
@@ -36,13 +37,13 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
   if (kubeconfigFlag !== "") {
     const config = await loadKubeconfig([kubeconfigFlag], surroundings);
     if (config !== undefined) return config;
-    throw new ClusterConfigError(`--kubeconfig: there is no file ${kubeconfigFlag}`);
+    throw new ClusterConfigError(`--kubeconfig: file ${kubeconfigFlag} not found`);
   }
   const files = [...new Set((env.KUBECONFIG ?? "").split(delimiter).filter((file) => file !== ""))];
   if (files.length > 0) {
     const config = await loadKubeconfig(files, surroundings);
     if (config !== undefined) return config;
-    throw new ClusterConfigError(`$KUBECONFIG: there is no file ${files.join(" and no file ")}`);
+    throw new ClusterConfigError(`$KUBECONFIG: ${files.length === 1 ? "file" : "files"} ${files.join(", ")} not found`);
   }
   const pod = context === undefined ? await inCluster(options, clock) : undefined;
   if (pod?.config !== undefined) return pod.config;
@@ -51,7 +52,7 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
   if (config !== undefined) return config;
   throw new ClusterConfigError(
     pod?.problem ??
-      `no cluster is configured: $KUBECONFIG is not set, this is no Pod, and there is no ${home}; give --kubeconfig FILE`,
+      `no cluster configured: $KUBECONFIG is not set, Wave does not run in a Pod, and ${home} does not exist; set --kubeconfig FILE`,
   );
 }
 
@@ -72,13 +73,13 @@ async function inCluster({ env, inClusterFolder }: ClusterConfigOptions, clock: 
     const config: ClusterConfig = {
       server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
       namespace: namespace.trim() || undefined,
-      source: "the Pod's service account",
+      source: "the ServiceAccount of the Pod",
       tls: { ca, insecure: false },
       credentials: tokenFileCredentials(join(folder, "token"), clock),
     };
     return { config };
   } catch (error) {
-    const hint = "is automountServiceAccountToken off?";
-    return { problem: `in a Pod, but its service account in ${folder} cannot be read, ${hint}: ${errorText(error)}` };
+    const problem = `cannot read the ServiceAccount of the Pod in ${folder}: ${errorText(error)}`;
+    return { problem: `${problem}; set automountServiceAccountToken: true` };
   }
 }

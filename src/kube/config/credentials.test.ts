@@ -67,9 +67,9 @@ describe("the token of a file", () => {
 
   it("is told to be missing with the file's name, and is found when the file comes", async () => {
     const { path, credentials } = await tokenFile("");
-    await expect(credentials.current()).rejects.toThrow(new ClusterConfigError(`the token file ${path} is empty`));
+    await expect(credentials.current()).rejects.toThrow(new ClusterConfigError(`token file ${path} is empty`));
     await rm(path);
-    await expect(credentials.current()).rejects.toThrow(`the token file ${path} cannot be read: ENOENT`);
+    await expect(credentials.current()).rejects.toThrow(`cannot read token file ${path}: ENOENT`);
     await writeFile(path, "late");
     expect((await credentials.current()).headers).toEqual(bearer("late"));
   });

@@ -3,40 +3,40 @@ import type { Clock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 
-/** What a request carries to say who asks. An object of its own for each credential: the same one means the same object. */
+/** Authentication of a request. Each credential is one object: the same object means the same credential. */
 export interface Credential {
-  /** `authorization`, and `impersonate-…` where the kubeconfig says `as`. Lower-case names. */
+  /** `authorization`, and `impersonate-…` if the kubeconfig has `as`. Lower-case names. */
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** A client certificate in PEM, and its key, where a plugin gives one: connections are then made with it. */
+  /** Client certificate and key in PEM, if a plugin returns them. New connections use them. */
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** Where credentials come from. */
+/** A source of credentials. */
 export interface Credentials {
-  /** The credential to use now. @throws ClusterConfigError where there is none, such as a plugin that fails. */
+  /** Returns the current credential. @throws ClusterConfigError if there is none, for example if a plugin fails. */
   current(): Promise<Credential>;
-  /** Called when the server answered 401 to `rejected`: another credential to try once, or undefined where there is none. */
+  /** Returns another credential to try once after a 401 for `rejected`; undefined if there is none. */
   renew(rejected: Credential): Promise<Credential | undefined>;
 }
 
-/** Credentials that stay the same: a token, a password, or none (the client certificate, if any, says who asks). */
+/** Returns credentials that do not change: a token, a password, or no header if a client certificate identifies the client. */
 export function fixedCredentials(headers: Credential["headers"] = {}): Credentials {
   const credential = { headers };
   return { current: async () => credential, renew: async () => undefined };
 }
 
-/** The header for a bearer token. */
+/** Returns the header for a bearer token. */
 export function bearer(token: string): Credential["headers"] {
   return { authorization: `Bearer ${token}` };
 }
 
-/** A token file is read again when what was read of it is older than this, and at once after a 401. */
+/** Maximum age of a token that was read from a file, in milliseconds. After a 401 the file is read again immediately. */
 export const tokenFileLifeMs = 60_000;
 
 /**
- * The token in a file that somebody renews, as the kubelet does in a Pod
- * (https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken). While the file cannot be read
- * the last token read stays in use, at first `initial`. Its credentials throw ClusterConfigError where there is none yet.
+ * Returns credentials from a token file that another program renews, such as the kubelet in a Pod
+ * (https://kubernetes.io/docs/concepts/storage/projected-volumes/#serviceaccounttoken). While the file cannot be read,
+ * the last token stays in use, at first `initial`. The credentials throw ClusterConfigError if there is no token yet.
  */
 export function tokenFileCredentials(path: string, clock: Clock, initial?: string): Credentials {
   let token = initial;
@@ -45,13 +45,13 @@ export function tokenFileCredentials(path: string, clock: Clock, initial?: strin
   const read = async (): Promise<Credential> => {
     try {
       const found = (await readFile(path, "utf8")).trim();
-      if (found === "") throw new ClusterConfigError(`the token file ${path} is empty`);
+      if (found === "") throw new ClusterConfigError(`token file ${path} is empty`);
       if (credential === undefined || found !== token) credential = { headers: bearer(found) };
       token = found;
     } catch (error) {
       if (credential === undefined) {
         if (error instanceof ClusterConfigError) throw error;
-        throw new ClusterConfigError(`the token file ${path} cannot be read: ${errorText(error)}`);
+        throw new ClusterConfigError(`cannot read token file ${path}: ${errorText(error)}`);
       }
     }
     readAt = clock.monotonic();
@@ -67,7 +67,7 @@ export function tokenFileCredentials(path: string, clock: Clock, initial?: strin
   };
 }
 
-/** The same credentials with headers added to each: impersonation. */
+/** Returns the same credentials with headers added to each, for impersonation. */
 export function withHeaders(credentials: Credentials, headers: Credential["headers"]): Credentials {
   const ours = new WeakMap<Credential, Credential>();
   const theirs = new WeakMap<Credential, Credential>();

@@ -58,7 +58,7 @@ async function failureOf(printed: string, options?: Options): Promise<string> {
   const { credentials, file } = await pluginPrinting(printed, options);
   const error = await credentials.current().catch((thrown: unknown) => thrown);
   if (!(error instanceof ClusterConfigError)) throw new Error("no ClusterConfigError", { cause: error });
-  const where = `${file}: users[dev].user.exec: the credential plugin ${options?.plugin?.command ?? "./plugin"} failed: `;
+  const where = `${file}: users[dev].user.exec: credential plugin ${options?.plugin?.command ?? "./plugin"} failed: `;
   expect(error.message.startsWith(where)).toBe(true);
   expect(error.message).not.toContain("\n");
   return error.message.slice(where.length);
@@ -165,7 +165,7 @@ describe("a credential plugin", () => {
 
   it("that asks a person fails at once where nobody is there, and is told whom it has", async () => {
     expect(await failureOf("", { plugin: { interactiveMode: "Always" } })).toBe(
-      "it wants to ask a person (interactiveMode: Always) and standard input is no terminal",
+      "it requires a terminal (interactiveMode: Always), and standard input is not a terminal",
     );
     for (const [interactiveMode, expected] of [
       ["Always", true],
@@ -183,7 +183,7 @@ describe("a credential plugin", () => {
     const pipes = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
     const before = pipes();
     const { credentials, clock, read } = await pluginPrinting("", { script });
-    const failure = expect(credentials.current()).rejects.toThrow(/failed: it took longer than 30 s$/);
+    const failure = expect(credentials.current()).rejects.toThrow(/failed: no result within 30 s$/);
     await expect.poll(() => read("pid").catch(() => "")).toMatch(/^\d+\n$/);
     await clock.advance(execTimeLimitMs.alone);
     await failure;
@@ -213,25 +213,25 @@ describe("a plugin's failure", () => {
 
   it("says how to install the plugin", async () => {
     const plugin = { command: "no-such-plugin", installHint: "Install it:\n  brew install no-such-plugin\n" };
-    expect(await failureOf("", { plugin })).toBe("the command was not found; Install it: brew install no-such-plugin");
+    expect(await failureOf("", { plugin })).toBe("command not found; Install it: brew install no-such-plugin");
   });
 
   it.each([
-    ["text that is not JSON", "sekret", "what it printed is no ExecCredential in JSON"],
-    ["another object", `{"kind":"Status","status":{"token":"sekret"}}`, "what it printed is no ExecCredential in JSON"],
+    ["text that is not JSON", "sekret", "output is not an ExecCredential in JSON"],
+    ["another object", `{"kind":"Status","status":{"token":"sekret"}}`, "output is not an ExecCredential in JSON"],
     [
       "another version",
       answer({ token: "sekret" }, "client.authentication.k8s.io/v1alpha1"),
-      `it printed client.authentication.k8s.io/v1alpha1 where the kubeconfig says ${v1}`,
+      `output has apiVersion client.authentication.k8s.io/v1alpha1, expected ${v1}`,
     ],
-    ["no credential", answer({ token: "" }), "what it printed has neither a token nor a client certificate"],
-    ["half a certificate", answer({ clientKeyData: "sekret" }), "what it printed has no clientCertificateData"],
+    ["no credential", answer({ token: "" }), "output has neither a token nor a client certificate"],
+    ["half a certificate", answer({ clientKeyData: "sekret" }), "output has no clientCertificateData"],
     [
       "no time",
       answer({ token: "sekret", expirationTimestamp: "tomorrow" }),
-      "the expirationTimestamp that it printed is no time of RFC 3339",
+      "expirationTimestamp in the output is not an RFC 3339 time",
     ],
-    ["without end", "sekret".repeat(200_000), "it printed more than 1 MiB"],
+    ["without end", "sekret".repeat(200_000), "output exceeds 1 MiB"],
   ])("says what is wrong with an answer, and not the answer: %s", async (_, printed, expected) => {
     expect(await failureOf(printed)).toBe(expected);
   });

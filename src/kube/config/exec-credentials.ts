@@ -2,8 +2,8 @@ import { bearer, type Credential, type Credentials } from "./credentials.ts";
 import { type ExecContext, type ExecCredential, type ExecPlugin, runExecPlugin } from "./exec-plugin.ts";
 
 /**
- * Credentials that a program prints. They are kept until they expire, or until the server answers 401; however many
- * requests wait for them the program runs once. What it prints again unchanged is the same credential.
+ * Returns credentials that a program prints. They are valid until they expire, or until the server responds with 401. The
+ * program runs once for all requests that wait for it. Unchanged output is the same credential.
  */
 export function execCredentials(plugin: ExecPlugin, surroundings: ExecContext): Credentials {
   let credential: Credential | undefined;
@@ -32,7 +32,7 @@ export function execCredentials(plugin: ExecPlugin, surroundings: ExecContext): 
   };
 }
 
-/** A certificate that stays the same stays the same object too, so that connections made with it stay in use. */
+/** Returns the same object for an unchanged certificate, so that connections that use it are kept. */
 function toCredential({ token, certificate }: ExecCredential, before: Credential | undefined): Credential {
   const old = before?.certificate;
   const sameCertificate = old?.cert === certificate?.cert && old?.key === certificate?.key;

@@ -3,7 +3,7 @@ import { parseYaml, Section } from "../../lib/section.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { ClusterConfigError } from "../api/errors.ts";
 
-/** The file's content, or undefined where there is no such file. @throws ClusterConfigError where it is not valid YAML. */
+/** Reads a kubeconfig file; undefined if it does not exist. @throws ClusterConfigError if it is unreadable or not YAML. */
 export async function readKubeconfigFile(file: string): Promise<Section | undefined> {
   const mistake = (message: string) => new ClusterConfigError(message);
   let text: string;
@@ -11,13 +11,13 @@ export async function readKubeconfigFile(file: string): Promise<Section | undefi
     text = await readFile(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw new ClusterConfigError(`the kubeconfig ${file} cannot be read: ${errorText(error)}`);
+    throw new ClusterConfigError(`cannot read kubeconfig ${file}: ${errorText(error)}`);
   }
-  const parsed = await parseYaml(text, (what) => mistake(`the kubeconfig ${file} ${what}`));
+  const parsed = await parseYaml(text, (what) => mistake(`kubeconfig ${file} ${what}`));
   return new Section(parsed, { file, mistake }, "");
 }
 
-/** PEM from `NAME-data` in base64, or else from the file that `NAME` says; undefined where neither is given. */
+/** Returns PEM from `NAME-data` in base64, otherwise from the file in `NAME`; undefined if neither is set. */
 export async function readPem(section: Section, name: string): Promise<string | undefined> {
   const inline = section.text(`${name}-data`);
   if (inline !== undefined) return checkedPem(section, `${name}-data`, Buffer.from(inline, "base64").toString());
@@ -31,5 +31,5 @@ export async function readPem(section: Section, name: string): Promise<string | 
 
 function checkedPem(section: Section, name: string, pem: string): string {
   if (pem.includes("-----BEGIN ")) return pem;
-  throw section.wrong(name, name.endsWith("-data") ? "is not PEM in base64" : "is a file that is not PEM");
+  throw section.wrong(name, name.endsWith("-data") ? "is not PEM in base64" : "is not a PEM file");
 }

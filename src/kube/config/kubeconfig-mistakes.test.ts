@@ -21,19 +21,19 @@ const data = Buffer.from("-----BEGIN X-----\n").toString("base64");
 
 describe("a mistake in a kubeconfig is told in one line with its file and place, and never with a credential:", () => {
   it.each<[string, string, string]>([
-    ["not YAML", "users:\n- name: a\n  user: {token: sekret\n", "the kubeconfig FILE is not valid YAML (line 4)"],
-    ["an alias of nothing", "users: *sekret\n", "the kubeconfig FILE is not valid YAML: it has an alias of no anchor"],
+    ["not YAML", "users:\n- name: a\n  user: {token: sekret\n", "kubeconfig FILE is not valid YAML (line 4)"],
+    ["an alias of nothing", "users: *sekret\n", "kubeconfig FILE is not valid YAML: an alias has no anchor"],
     ["a text", "sekret", "FILE: the file is not a mapping"],
-    ["empty", "", "FILE: current-context is not set, choose one by --context (it has no contexts)"],
+    ["empty", "", "FILE: current-context is not set; set --context (the file has no contexts)"],
     [
       "no current context",
       JSON.stringify({ contexts: [{ name: "a" }, { name: "b" }] }),
-      "FILE: current-context is not set, choose one by --context (it has: a, b)",
+      "FILE: current-context is not set; set --context (available: a, b)",
     ],
     ["a list that is none", `clusters: {a: sekret}`, "FILE: clusters is not a list"],
     ["an entry that is none", `clusters: [sekret]`, "FILE: clusters[0] is not a mapping"],
     ["an entry without a name", `users: [{user: {token: sekret}}]`, "FILE: users[0].name is missing"],
-    ["a number for a text", "current-context: 1", "FILE: current-context is not a text: put it in quotes"],
+    ["a number for a text", "current-context: 1", "FILE: current-context is not a string; put it in quotes"],
   ])("%s", async (_, config, expected) => {
     expect(await mistake(config)).toBe(expected);
   });
@@ -42,29 +42,29 @@ describe("a mistake in a kubeconfig is told in one line with its file and place,
     [
       "an unknown cluster",
       { context: { cluster: "prod" } },
-      "contexts[dev].context.cluster is prod, and no cluster in FILE has this name",
+      "contexts[dev].context.cluster is prod, but FILE has no cluster with this name",
     ],
     [
       "an unknown user",
       { context: { user: "bob" } },
-      "contexts[dev].context.user is bob, and no user in FILE has this name",
+      "contexts[dev].context.user is bob, but FILE has no user with this name",
     ],
     ["no cluster", { context: { cluster: "" } }, "contexts[dev].context.cluster is missing"],
     ["no server", { cluster: { server: "" } }, "clusters[dev].cluster.server is missing"],
     [
       "no URL",
       { cluster: { server: "10.0.0.1:6443" } },
-      "clusters[dev].cluster.server is 10.0.0.1:6443, which is not a URL such as https://10.0.0.1:6443",
+      "clusters[dev].cluster.server is 10.0.0.1:6443; use a URL such as https://10.0.0.1:6443",
     ],
     [
       "a proxy",
       { cluster: { "proxy-url": "http://proxy" } },
-      "clusters[dev].cluster.proxy-url is not supported: remove it and reach the server without a proxy",
+      "clusters[dev].cluster.proxy-url is not supported; remove it and connect without a proxy",
     ],
     [
       "an authority that nobody asks",
       { cluster: { "insecure-skip-tls-verify": true, "certificate-authority-data": data } },
-      "clusters[dev].cluster.insecure-skip-tls-verify is true beside a certificate-authority: remove one of them",
+      "clusters[dev].cluster.insecure-skip-tls-verify cannot be true together with a certificate-authority; remove one of them",
     ],
     [
       "neither true nor false",
@@ -79,28 +79,28 @@ describe("a mistake in a kubeconfig is told in one line with its file and place,
     [
       "a file that is no PEM",
       { user: { "client-key": "config" } },
-      "users[dev].user.client-key is a file that is not PEM",
+      "users[dev].user.client-key is not a PEM file",
     ],
     [
       "a certificate without a key",
       { user: { "client-certificate-data": data } },
-      "users[dev].user.client-key is missing beside its counterpart",
+      "users[dev].user.client-key is missing; client-certificate and client-key belong together",
     ],
     [
       "an auth provider",
       { user: { "auth-provider": { name: "gcp" } } },
-      "users[dev].user.auth-provider is not supported: use the provider's credential plugin (exec) instead",
+      "users[dev].user.auth-provider is not supported; use the credential plugin (exec) of the provider",
     ],
     [
       "groups without a user",
       { user: { "as-groups": ["a"] } },
-      "users[dev].user.as is missing beside the other as-… fields",
+      "users[dev].user.as is missing; as-uid, as-groups and as-user-extra require it",
     ],
     ["a plugin of no command", { user: { exec: { apiVersion: v1 } } }, "users[dev].user.exec.command is missing"],
     [
       "a plugin of an old version",
       { user: { exec: { apiVersion: `${v1}alpha1`, command: "x" } } },
-      `users[dev].user.exec.apiVersion is ${v1}alpha1: use client.authentication.k8s.io/v1 or v1beta1`,
+      `users[dev].user.exec.apiVersion is ${v1}alpha1; use client.authentication.k8s.io/v1 or v1beta1`,
     ],
     [
       "a plugin's variable without a name",
@@ -110,14 +110,14 @@ describe("a mistake in a kubeconfig is told in one line with its file and place,
     [
       "a plugin's mode",
       { user: { exec: { apiVersion: v1, command: "x", interactiveMode: "Sometimes" } } },
-      "users[dev].user.exec.interactiveMode is none of Never, IfAvailable, Always",
+      "users[dev].user.exec.interactiveMode is not one of Never, IfAvailable, Always",
     ],
   ])("%s", async (_, parts, expected) => {
     expect(await mistake(kubeconfigOf(parts))).toBe(`FILE: ${expected}`);
   });
 
   it("an unknown context, beside those there are", async () => {
-    expect(await mistake(kubeconfigOf(), "prod")).toBe("FILE: there is no context prod (it has: dev)");
+    expect(await mistake(kubeconfigOf(), "prod")).toBe("FILE: context prod not found (available: dev)");
   });
 
   it("a file named by it that cannot be read", async () => {
@@ -130,6 +130,6 @@ describe("a mistake in a kubeconfig is told in one line with its file and place,
   it("a kubeconfig that cannot be read", async () => {
     const folder = await temporaryFiles();
     const options = { context: undefined, env: {}, interactive: false, clock: new FakeClock() };
-    await expect(loadKubeconfig([folder], options)).rejects.toThrow(`the kubeconfig ${folder} cannot be read: EISDIR`);
+    await expect(loadKubeconfig([folder], options)).rejects.toThrow(`cannot read kubeconfig ${folder}: EISDIR`);
   });
 });

@@ -11,9 +11,10 @@ import { execCredentials } from "./exec-credentials.ts";
 import type { ExecContext, ExecPlugin } from "./exec-plugin.ts";
 
 /**
- * The credentials of a kubeconfig's user, in kubectl's order of preference: token file (until it can be read the token
- * beside it), token, user name and password, plugin. A client certificate is no matter of requests but of the connection. `ca` is the cluster's, in PEM.
- * @throws ClusterConfigError for what is not supported or wrong.
+ * Returns the credentials of a kubeconfig user, in the order of kubectl: token file (until it is readable, the `token`
+ * field), token, user name and password, plugin. A client certificate belongs to the connection, not to requests. `ca` is
+ * that of the cluster, in PEM.
+ * @throws ClusterConfigError for an unsupported or invalid field.
  */
 export function userCredentials(
   user: Section | undefined,
@@ -45,7 +46,7 @@ function ownCredentials(
   const exec = user.section("exec");
   if (exec !== undefined) return execCredentials(toPlugin(exec, cluster, ca), surroundings);
   if (user.has("auth-provider")) {
-    throw user.wrong("auth-provider", "is not supported: use the provider's credential plugin (exec) instead");
+    throw user.wrong("auth-provider", "is not supported; use the credential plugin (exec) of the provider");
   }
   return fixedCredentials();
 }
@@ -55,11 +56,11 @@ function toPlugin(exec: Section, cluster: Section, ca: string | undefined): Exec
   if (command === undefined) throw exec.wrong("command", "is missing");
   const apiVersion = exec.text("apiVersion");
   if (apiVersion !== "client.authentication.k8s.io/v1" && apiVersion !== "client.authentication.k8s.io/v1beta1") {
-    throw exec.wrong("apiVersion", `is ${apiVersion ?? "missing"}: use client.authentication.k8s.io/v1 or v1beta1`);
+    throw exec.wrong("apiVersion", `is ${apiVersion ?? "missing"}; use client.authentication.k8s.io/v1 or v1beta1`);
   }
   const interactiveMode = exec.text("interactiveMode") ?? "IfAvailable";
   if (interactiveMode !== "Never" && interactiveMode !== "IfAvailable" && interactiveMode !== "Always") {
-    throw exec.wrong("interactiveMode", "is none of Never, IfAvailable, Always");
+    throw exec.wrong("interactiveMode", "is not one of Never, IfAvailable, Always");
   }
   return {
     apiVersion,
@@ -111,12 +112,12 @@ function impersonationHeaders(user: Section): Credential["headers"] {
     headers[`impersonate-extra-${escapedHeaderName(name)}`] = extra?.texts(name) ?? [];
   }
   if (as === undefined && Object.keys(headers).length > 0) {
-    throw user.wrong("as", "is missing beside the other as-… fields");
+    throw user.wrong("as", "is missing; as-uid, as-groups and as-user-extra require it");
   }
   return headers;
 }
 
-/** What may not stand in a header's name in percent-encoding, as the API server takes it back. */
+/** Returns a header name with percent-encoding, which the API server decodes. */
 function escapedHeaderName(name: string): string {
   const escaped = encodeURIComponent(name).replaceAll("(", "%28").replaceAll(")", "%29");
   return escaped.toLowerCase();

@@ -5,15 +5,15 @@ import type { ExecContext } from "./exec-plugin.ts";
 import { readKubeconfigFile, readPem } from "./kubeconfig-file.ts";
 import { userCredentials } from "./kubeconfig-user.ts";
 
-/** Which context of which files. */
+/** Options of {@link loadKubeconfig}. */
 export interface KubeconfigOptions extends ExecContext {
-  /** Undefined: the current one. */
+  /** Undefined: the current context. */
   readonly context: string | undefined;
 }
 
-/** Several files as one: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files. */
+/** Several files, merged: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files. */
 interface Kubeconfig {
-  /** For messages: the files' names. */
+  /** File names, for messages. */
   readonly files: string;
   readonly currentContext: string | undefined;
   readonly clusters: ReadonlyMap<string, Section>;
@@ -22,9 +22,9 @@ interface Kubeconfig {
 }
 
 /**
- * The cluster, user and namespace of a context. Of several files the first that has a name wins; files that do not exist
- * are passed over. Undefined where none of them exists.
- * @throws ClusterConfigError in one line: which file, where in it, what is wrong.
+ * Loads the cluster, user and namespace of a context. If several files define a name, the first definition is used. Skips
+ * files that do not exist. Returns undefined if no file exists.
+ * @throws ClusterConfigError with one line: the file, the path in it and the problem.
  */
 export async function loadKubeconfig(
   files: readonly string[],
@@ -61,12 +61,12 @@ function merge(sections: readonly Section[]): Kubeconfig {
 async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Promise<ClusterConfig> {
   const { files, contexts, clusters, users } = kubeconfig;
   const name = options.context ?? kubeconfig.currentContext;
-  const choice = contexts.size === 0 ? "it has no contexts" : `it has: ${[...contexts.keys()].join(", ")}`;
+  const choice = contexts.size === 0 ? "the file has no contexts" : `available: ${[...contexts.keys()].join(", ")}`;
   if (name === undefined) {
-    throw new ClusterConfigError(`${files}: current-context is not set, choose one by --context (${choice})`);
+    throw new ClusterConfigError(`${files}: current-context is not set; set --context (${choice})`);
   }
   const context = contexts.get(name);
-  if (context === undefined) throw new ClusterConfigError(`${files}: there is no context ${name} (${choice})`);
+  if (context === undefined) throw new ClusterConfigError(`${files}: context ${name} not found (${choice})`);
   const cluster = referred(context, "cluster", clusters, files);
   if (cluster === undefined) throw context.wrong("cluster", "is missing");
   const user = referred(context, "user", users, files);
@@ -79,10 +79,16 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
     serverName: cluster.text("tls-server-name"),
   };
   if (tls.insecure && tls.ca !== undefined) {
-    throw cluster.wrong("insecure-skip-tls-verify", "is true beside a certificate-authority: remove one of them");
+    throw cluster.wrong(
+      "insecure-skip-tls-verify",
+      "cannot be true together with a certificate-authority; remove one of them",
+    );
   }
   if (user !== undefined && (tls.cert === undefined) !== (tls.key === undefined)) {
-    throw user.wrong(tls.cert === undefined ? "client-certificate" : "client-key", "is missing beside its counterpart");
+    throw user.wrong(
+      tls.cert === undefined ? "client-certificate" : "client-key",
+      "is missing; client-certificate and client-key belong together",
+    );
   }
   return {
     server: serverOf(cluster),
@@ -102,19 +108,19 @@ function referred(
   const name = context.text(field);
   if (name === undefined) return undefined;
   const section = named.get(name);
-  if (section === undefined) throw context.wrong(field, `is ${name}, and no ${field} in ${files} has this name`);
+  if (section === undefined) throw context.wrong(field, `is ${name}, but ${files} has no ${field} with this name`);
   return section;
 }
 
 function serverOf(cluster: Section): URL {
   if (cluster.has("proxy-url")) {
-    throw cluster.wrong("proxy-url", "is not supported: remove it and reach the server without a proxy");
+    throw cluster.wrong("proxy-url", "is not supported; remove it and connect without a proxy");
   }
   const server = cluster.text("server");
   if (server === undefined) throw cluster.wrong("server", "is missing");
   const url = URL.parse(server);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-    throw cluster.wrong("server", `is ${server}, which is not a URL such as https://10.0.0.1:6443`);
+    throw cluster.wrong("server", `is ${server}; use a URL such as https://10.0.0.1:6443`);
   }
   return url;
 }

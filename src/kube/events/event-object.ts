@@ -1,40 +1,40 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../lib/clock.ts";
 
-/** The object that an Event is about. */
+/** The object of an Event. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Empty for an object without a namespace; its Events are then kept in "default". */
+  /** Empty for a cluster-scoped object. Its Events are in namespace "default". */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** Something to tell the owner of an object. */
+/** An Event to report on an object. */
 export interface ObjectEvent {
   readonly regarding: ObjectReference;
   readonly type: "Normal" | "Warning";
   /** CamelCase. */
   readonly reason: string;
-  /** Cut at {@link maxMessageBytes}. Never holds a value of a ConfigMap or Secret. */
+  /** Truncated to {@link maxMessageBytes}. Never contains a value of a ConfigMap or Secret. */
   readonly message: string;
   /** Where it may be no news: it was "told" before, or "perhaps", by whoever led before. */
   readonly repeats?: "told" | "perhaps";
 }
 
-/** How many bytes of a message the API server takes. */
+/** Maximum length of a message, in bytes. This is the limit of the API server. */
 export const maxMessageBytes = 1024;
 
-/** Who tells. */
+/** The reporter of Events. */
 export interface EventSource {
   readonly clock: Clock;
   readonly component: string;
-  /** Which replica writes. */
+  /** Name of the replica. */
   readonly instance: string;
 }
 
-/** The Event that tells of it for the first time, as the API server takes it. */
+/** Returns the API object of an Event with this count. */
 export function toEventBody(event: ObjectEvent, count: number, { clock, component, instance }: EventSource): object {
   const { regarding, type, reason, message } = event;
   const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
@@ -56,19 +56,19 @@ export function toEventBody(event: ObjectEvent, count: number, { clock, componen
   };
 }
 
-/** The object's name, as far as it may be the beginning of one, and 16 digits of a hash over what the Event says. */
+/** Returns the name of the Event: the valid start of the object name, and 16 digits of a hash of its content. */
 export function eventName({ regarding, type, reason, message }: ObjectEvent): string {
-  const said = JSON.stringify([regarding.uid, regarding.name, type, reason, message]);
-  const digits = createHash("sha256").update(said).digest("hex").slice(0, 16);
+  const content = JSON.stringify([regarding.uid, regarding.name, type, reason, message]);
+  const digits = createHash("sha256").update(content).digest("hex").slice(0, 16);
   return `${regarding.name.slice(0, 200).replace(/[^a-z0-9]+$/, "")}.${digits}`;
 }
 
-/** metav1.Time has no fractions of a second. */
+/** Returns the current time as metav1.Time, which has no fractions of a second. */
 export function timestamp(clock: Clock): string {
   return `${new Date(clock.wall()).toISOString().slice(0, 19)}Z`;
 }
 
-/** A text as at most `bytes` bytes of UTF-8, with a mark where something is cut off. What is cut is a copy. */
+/** Truncates a text to at most `bytes` bytes of UTF-8, ending with "…". A truncated text is a copy. */
 export function truncateUtf8(message: string, bytes: number): string {
   const encoded = Buffer.from(message);
   if (encoded.length <= bytes) return message;

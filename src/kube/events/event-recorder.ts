@@ -1,3 +1,4 @@
+/** This folder writes core/v1 Events. It knows no texts of Wave. */
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
@@ -7,49 +8,49 @@ import { resourcePath, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import { type EventSource, eventName, type ObjectEvent, timestamp, toEventBody } from "./event-object.ts";
 
-/** What became of an Event: it was the first that says so, was counted on one that is there, or could not be written. */
+/** Result of recording an Event: first occurrence, count of an existing Event raised, or failed. */
 export type EventResult = "first" | "again" | "failed";
 
 /** Writes core/v1 Events. */
 export interface EventRecorder {
   /**
-   * Tells of what happened `times` times, by default once. Resolves when it is written or has failed, which is logged
-   * and counted: never rejects. A repeat raises the count of the Event that is there, whoever wrote that. The same Event
-   * must not be recorded twice at once.
+   * Records an Event that happened `times` times, by default once. Resolves when it is written or has failed, which is logged
+   * and counted. Never rejects. A repeat raises the count of the existing Event, also if another replica wrote that. Do not
+   * record the same Event twice concurrently.
    */
   record(event: ObjectEvent, times?: number): Promise<void>;
 }
 
-/** What a recorder works with. */
+/** Options of {@link createEventRecorder}. */
 export interface EventRecorderOptions extends EventSource {
   readonly client: Pick<ApiClient, "request">;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-  /** Told of each Event when it is written or has failed. */
+  /** Receives each Event when it is written or has failed. */
   readonly onRecorded?: ((event: ObjectEvent, recorded: EventResult) => void) | undefined;
 }
 
-/** How many counts are remembered, those of the most recent Events: so a repeat costs one request instead of three. */
-const remembered = 2_000;
+/** Number of remembered counts, for the most recent Events. With it a repeat needs one request instead of three. */
+const maxRememberedCounts = 2_000;
 
-/** A namespace that takes no Events, because it ends or its quota is full, is not asked for this long. */
-const refusedForMs = 5_000;
-const mostRefusing = 1_000;
+/** Pause after a namespace rejected an Event, because it is being deleted or its quota is full. */
+const rejectedPauseMs = 5_000;
+const maxRejecting = 1_000;
 
-/** Failures are logged once in this time, with how many others there were: tenants can make them. */
+/** Interval of log lines about failures, with the number of others: tenants can cause failures. */
 const logEveryMs = 60_000;
 
-/** An Event is not worth waiting longer. */
+/** Time limit of one request. */
 const timeoutMs = 10_000;
 
 /**
- * A recorder of Events as `kubectl describe` shows them. The name of an Event follows from what it says, so that a
- * repeat finds the one that is there, also after a restart or from another replica.
+ * Creates a recorder of core/v1 Events, which `kubectl describe` shows. The name of an Event is derived from its content, so
+ * that a repeat finds the existing Event, also after a restart or from another replica.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, clock, log } = options;
   const counts = new Map<string, number>();
-  const refusing = new Map<string, number>();
+  const rejecting = new Map<string, number>();
   let loggedAt = Number.NEGATIVE_INFINITY;
   let unlogged = 0;
   const failures = options.metrics.counter(workloadMetrics.failedEvents);
@@ -85,7 +86,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const { count, recorded } =
       before === undefined ? await create(path, event, times) : await raiseOrCreate(path, event, before, times);
     counts.set(key, count);
-    const oldest = counts.size > remembered ? counts.keys().next().value : undefined;
+    const oldest = counts.size > maxRememberedCounts ? counts.keys().next().value : undefined;
     if (oldest !== undefined) counts.delete(oldest);
     return recorded;
   };
@@ -94,23 +95,23 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     try {
       return await raise(path, event, before + times);
     } catch (error) {
-      if (isNotFound(error)) return create(path, event, times); // Events live for an hour by default
+      if (isNotFound(error)) return create(path, event, times); // Events expire after an hour by default
       throw error;
     }
   };
 
-  const refuses = (namespace: string): boolean => {
-    const until = refusing.get(namespace);
+  const isRejecting = (namespace: string): boolean => {
+    const until = rejecting.get(namespace);
     if (until === undefined || clock.monotonic() < until) return until !== undefined;
-    refusing.delete(namespace);
+    rejecting.delete(namespace);
     return false;
   };
 
   const failed = (namespace: string, event: ObjectEvent, error: unknown): void => {
     failures.inc();
-    if (refusesAll(error)) refusing.set(namespace, clock.monotonic() + refusedForMs);
-    const oldest = refusing.size > mostRefusing ? refusing.keys().next().value : undefined;
-    if (oldest !== undefined) refusing.delete(oldest);
+    if (rejectsAllEvents(error)) rejecting.set(namespace, clock.monotonic() + rejectedPauseMs);
+    const oldest = rejecting.size > maxRejecting ? rejecting.keys().next().value : undefined;
+    if (oldest !== undefined) rejecting.delete(oldest);
     if (clock.monotonic() < loggedAt + logEveryMs) {
       unlogged++;
       return;
@@ -118,14 +119,14 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const { kind, namespace: where, name } = event.regarding;
     const about = { reason: event.reason, kind, namespace: where, name };
     const others = unlogged > 0 ? { others: unlogged } : {};
-    log.warn("an Event could not be written", { ...about, ...others, error: errorText(error) });
+    log.warn("cannot write an Event", { ...about, ...others, error: errorText(error) });
     loggedAt = clock.monotonic();
     unlogged = 0;
   };
 
   const recordedAs = async (event: ObjectEvent, times: number): Promise<EventResult> => {
     const namespace = event.regarding.namespace || "default";
-    if (refuses(namespace)) {
+    if (isRejecting(namespace)) {
       failures.inc();
       return "failed";
     }
@@ -145,16 +146,15 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** How often an Event tells that it happened, after it was written. */
+/** Count of an Event after a write. */
 interface Counted {
   readonly count: number;
   readonly recorded: Exclude<EventResult, "failed">;
 }
 
 /**
- * Whether a failure says that the namespace takes no Event now, whatever its text: one that ends or whose quota is full
- * answers 403, one that is gone 404.
+ * Reports whether the namespace rejects all Events now: 403 if it is being deleted or its quota is full, 404 if it is gone.
  */
-function refusesAll(error: unknown): boolean {
+function rejectsAllEvents(error: unknown): boolean {
   return error instanceof ApiError && [403, 404].includes(error.status);
 }

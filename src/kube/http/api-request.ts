@@ -1,21 +1,21 @@
 /** One request to the API server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** From the root of the server, see `resourcePath`. */
+  /** Path from the root of the server. See `resourcePath`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** In which form the answer is wanted. Default "application/json". */
+  /** Requested media type of the response. Default "application/json". */
   readonly accept?: string;
-  /** Default "application/json"; for PATCH "application/json-patch+json" where the body is an array, else merge-patch. */
+  /** Default "application/json"; for PATCH "application/json-patch+json" if the body is an array, otherwise merge-patch. */
   readonly contentType?: string;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Asked at the moment at which it is sent, which comes long after `request` was called where there are credentials to be
-   * fetched or a connection to be made first. False: it is not sent, and fails with the signal's reason if that is aborted.
+   * Called immediately before the request is sent. That may be long after `request` was called, if credentials or a connection
+   * are needed first. If it returns false, the request is not sent and fails, with the reason of the signal if that is aborted.
    */
   readonly mayBeSent?: (() => boolean) | undefined;
-  /** Until the whole answer is there, for `stream` until it begins. Default 30,000. */
+  /** Time limit for the whole response, in milliseconds; for `stream` until the response begins. Default 30,000. */
   readonly timeoutMs?: number;
 }

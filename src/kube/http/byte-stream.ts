@@ -5,10 +5,10 @@ import type { RequestGuard } from "./request-guard.ts";
 import type { RequestInfo } from "./request-info.ts";
 import { chunksOf } from "./response-body.ts";
 
-/** The body of an answer as it comes. Disposing of it early cancels the request. */
+/** The body of a response as a stream. Early disposal cancels the request. */
 export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {}
 
-/** The body of an answer that is open, which the signal, the guard and whoever reads it may end. Throws out of the loop what a request throws. */
+/** Returns the body of an open response. The signal, the guard or the reader may end it. The loop throws what a request throws. */
 export function byteStream(
   opened: OpenResponse,
   info: RequestInfo,
@@ -20,9 +20,9 @@ export function byteStream(
 ): ByteStream {
   const end = () => {
     guard.release();
-    if (!opened.response.body.readableEnded) opened.cancel(new Error("not wanted any more"));
+    if (!opened.response.body.readableEnded) opened.cancel(new Error("the response is no longer needed"));
   };
-  // Between two reads nobody else listens, and a connection may break at any moment.
+  // A connection may break between two reads, when there is no other listener.
   opened.response.body.on("error", () => {});
   return {
     async *[Symbol.asyncIterator]() {

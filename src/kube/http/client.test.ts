@@ -134,13 +134,13 @@ describe("a failure that the API server answers", () => {
     {
       type: "text/html",
       body: "<html><h1>Bad Gateway</h1>",
-      says: "get secrets/web in default: 502: the answer is not one of an API server (text/html)",
+      says: "get secrets/web in default: 502: the response is not from an API server (text/html)",
     },
     { type: "text/plain", body: "upstream is gone\nmore", says: "get secrets/web in default: 502: upstream is gone" },
     {
       type: "application/json",
       body: "null",
-      says: "get secrets/web in default: 502: the answer is not one of an API server (application/json)",
+      says: "get secrets/web in default: 502: the response is not from an API server (application/json)",
     },
   ])("is readable where a proxy answers in $type", async ({ type, body, says }) => {
     const { client } = await clientOfServer((_, response) =>
@@ -166,7 +166,7 @@ describe("an answer that is not whole", () => {
     const { client } = await clientOfServer((_, response) => response.end('{"data": hunter2}'));
     const failure = await failureOf(client);
     expect(failure).toBeInstanceOf(ConnectionError);
-    expect(failure).toMatchObject({ message: "get secrets/web in default: the answer is not JSON" });
+    expect(failure).toMatchObject({ message: "get secrets/web in default: the response is not JSON" });
     for (let error = failure; error instanceof Error; error = error.cause) expect(error.stack).not.toContain("hunter2");
   });
 });
@@ -236,7 +236,7 @@ describe("a request that takes too long", () => {
     });
     const failure = await failureOf(client);
     expect(failure).toBeInstanceOf(ConnectionError);
-    expect(String(failure)).toContain("the answer is longer than any object: more than 12 MiB");
+    expect(String(failure)).toContain("the response exceeds 12 MiB");
     expect(encoding).toBeUndefined();
     expect(sent).toBeLessThan(100);
   });
@@ -248,7 +248,7 @@ describe("a request that takes too long", () => {
       const failure = failureOf(client, { ...web, timeoutMs: 5_000 });
       await expect.poll(() => clock.advance(1_000).then(() => clock.monotonic())).toBeGreaterThan(5_000);
       expect(await failure).toBeInstanceOf(ConnectionError);
-      expect(await failure).toMatchObject({ message: "get secrets/web in default: no answer within 5 s" });
+      expect(await failure).toMatchObject({ message: "get secrets/web in default: no response within 5 s" });
     }
   });
 
@@ -296,7 +296,7 @@ describe("a request that takes too long", () => {
     const { client } = await clientOfServer((_, response) => json(response, 200, {}), { clock, credentials: never });
     const failure = failureOf(client, { ...web, timeoutMs: 5_000 });
     await clock.advance(5_000);
-    expect(await failure).toMatchObject({ message: "get secrets/web in default: no answer within 5 s" });
+    expect(await failure).toMatchObject({ message: "get secrets/web in default: no response within 5 s" });
   });
 });
 

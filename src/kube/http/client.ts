@@ -1,3 +1,4 @@
+/** This folder sends requests to one API server over HTTP/1.1 and HTTP/2. It knows no kind of object and logs nothing but reachability. */
 import type { Clock } from "../../lib/clock.ts";
 import { GarbageCollection } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
@@ -19,60 +20,60 @@ import { type RequestInfo, requestInfo } from "./request-info.ts";
 import { readBody, toApiError } from "./response-body.ts";
 import { UnprocessedError } from "./transport.ts";
 
-/** The connection to an API server. */
+/** A client of an API server. */
 export interface ApiClient {
   /**
-   * The parsed answer. An answer 401 is tried again once with new credentials; nothing else is tried again unless the
-   * server cannot have seen it.
-   * @throws ApiError where the server answers with a failure, ConnectionError where no answer comes, the signal's reason
-   * where it is aborted.
+   * Returns the parsed response. Retries once with new credentials after a 401. Retries other failures only if the server
+   * cannot have seen the request.
+   * @throws ApiError for an error response, ConnectionError if there is no response, the reason of the signal if it is
+   * aborted.
    */
   request<T>(request: ApiRequest): Promise<T>;
-  /** A successful answer's body as it comes; throws like `request`, and ConnectionError out of the stream when it breaks. */
+  /** Returns the body of a successful response as a stream. Throws like `request`. The stream throws ConnectionError if it breaks. */
   stream(request: ApiRequest): Promise<ByteStream>;
-  /** Whether the last that was heard of the server is that it does not answer; absent where nobody looks. */
+  /** Reports whether the server does not respond now. Absent if that is not tracked. */
   readonly isUnreachable?: (() => boolean) | undefined;
-  /** Ends all connections; requests under way fail with ConnectionError. */
+  /** Closes all connections. Running requests fail with ConnectionError. */
   close(): Promise<void>;
 }
 
-/** What a client is made from. It logs nothing: its errors are its callers' to tell. */
+/** Options of {@link createApiClient}. The client logs nothing: callers report its errors. */
 export interface ApiClientOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly metrics: MetricsRegistry;
   readonly userAgent: string;
   readonly ping?: PingSettings;
-  /** Told of every answer and every failure. Default: nobody. */
+  /** Receives each response and each failure. Default: none. */
   readonly reachability?: Reachability;
-  /** Frees what long answers left. Default: V8's own, where it is exposed. */
+  /** Collects the garbage of long responses. Default: the function of V8, if exposed. */
   readonly collect?: () => void;
-  /** What carries requests. Default: TCP and TLS; a simulation has a network of its own. */
+  /** Opens connections. Default: TCP and TLS. A simulation has its own network. */
   readonly connect?: typeof createConnections;
 }
 
-/** Of one try. */
+/** Time limit of one request. */
 const defaultTimeoutMs = 30_000;
 
-/** What many requests may read at one time. Of longer answers to a GET one is: they are asked for again, in a row. */
-const shortAnswerBytes = 128 * 1024;
+/** Maximum response that requests read concurrently. A longer response to a GET is requested again, one at a time. */
+const shortResponseBytes = 128 * 1024;
 
-/** Bytes of longer answers that are read before what those before left is collected; a collection takes some 15 ms. */
+/** Bytes of long responses between two garbage collections. A collection takes about 15 ms. */
 const collectAfterBytes = 4 * 1024 * 1024;
 
-/** A connection whose peer is gone without a word is given up after 6 s at most. */
+/** Closes a connection at most 6 s after the peer disappeared. */
 const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
 
-/** A client that connects with its first request. See docs/adr/0004-api-client.md for why it is our own. */
+/** Creates a client that connects with its first request. docs/adr/0004-api-client.md has the reasons for an own client. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { config, clock, metrics, userAgent, reachability, ping = defaultPing, connect = createConnections } = options;
   const requests = metrics.counter(clusterMetrics.requests);
-  // A server behind a gateway may have a path of its own, as https://gateway/clusters/a.
+  // A server behind a gateway may have a base path, such as https://gateway/clusters/a.
   const root = config.server.pathname.replace(/\/$/, "");
   let connections: Connections | undefined;
   let certificate: Credential["certificate"];
 
-  /** The connections for a credential: others where it brings another client certificate. */
+  /** Returns the connections for a credential. Another client certificate needs other connections. */
   const connectionsFor = (credential: Credential): Connections => {
     if (connections === undefined || credential.certificate !== certificate) {
       connections?.close();
@@ -85,11 +86,11 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const sendOnce = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: RequestGuard) => {
     const connections = connectionsFor(credential);
     let transport = connections.withRoom(longLived);
-    // Of the many that may wait for one connection, those for whom it has no room make the next.
+    // Many requests may wait for one connection. Those that do not fit open the next one.
     for (; transport === undefined; transport = connections.withRoom(longLived)) {
       await orCancelled(connections.connect(), guard);
     }
-    if (request.mayBeSent?.() === false) throw new Error("it may no longer be sent");
+    if (request.mayBeSent?.() === false) throw new Error("the request may no longer be sent");
     return openRequest(
       transport,
       root + request.path,
@@ -100,7 +101,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     );
   };
 
-  /** Sends again only what the server cannot have acted upon. */
+  /** Retries only requests that the server cannot have executed. */
   const send = async (request: ApiRequest, credential: Credential, longLived: boolean, guard: RequestGuard) => {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -117,12 +118,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     if (opened.response.status !== 401) return opened;
     const renewed = await orCancelled(config.credentials.renew(credential), guard);
     if (renewed === undefined) return opened;
-    opened.response.body.once("error", () => {}); // what follows the answer that is not wanted
-    opened.cancel(new Error("answered 401"));
+    opened.response.body.once("error", () => {}); // the rest of the discarded response
+    opened.cancel(new Error("the server responded with 401"));
     return send(request, renewed, longLived, guard);
   };
 
-  /** An answer 2xx, or the error that it is. */
+  /** Returns a response with status 2xx. Throws the error of any other response. */
   const successful = async (request: ApiRequest, info: RequestInfo, longLived: boolean, guard: RequestGuard) => {
     const opened = await authenticated(request, longLived, guard);
     const { response } = opened;
@@ -130,7 +131,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     throw toApiError(info.text, response, (await readBody(response, maxObjectBytes)) ?? Buffer.alloc(0), clock);
   };
 
-  /** Runs one request from beginning to end; counts it and makes its errors readable. */
+  /** Runs one request, counts it and converts its errors. */
   const guarded = async <T>(
     request: ApiRequest,
     longLived: boolean,
@@ -148,34 +149,33 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       guard.release();
       const failure = toRequestError(error, info, guard, request.signal);
       requests.inc(requestLabels(info, statusLabel(failure)));
-      // Not where its own time was up: the connection may be well.
+      // Not after the own time limit: the connection may work.
       if (guard.reason() === undefined) reachability?.failed(failure);
       throw failure;
     }
   };
 
-  /** The parsed answer; undefined where it is longer than `limit` bytes, and that is not all that there can be. */
-  const answerOf = (request: ApiRequest, limit: number) =>
+  /** Returns the parsed response; undefined if it exceeds `limit` bytes and the limit is not the maximum. */
+  const parsedResponse = (request: ApiRequest, limit: number) =>
     guarded(request, false, async ({ response }, _info, guard) => {
       const body = await readBody(response, limit);
       guard.release();
-      // What is given up has been read so far, and the whole of it is read later.
-      if (body === undefined || body.length > shortAnswerBytes) garbage.beforeReading(body?.length ?? limit);
-      if (body !== undefined) return { parsed: parseAnswer(body) };
-      if (limit === maxObjectBytes)
-        throw new Error(`the answer is longer than any object: more than ${limit / 2 ** 20} MiB`);
+      // A discarded response was read up to here, and is read completely later.
+      if (body === undefined || body.length > shortResponseBytes) garbage.beforeReading(body?.length ?? limit);
+      if (body !== undefined) return { parsed: parseResponse(body) };
+      if (limit === maxObjectBytes) throw new Error(`the response exceeds ${limit / 2 ** 20} MiB`);
       return undefined;
     });
-  const long = new SlotPool(1);
+  const longResponses = new SlotPool(1);
   const garbage = new GarbageCollection(collectAfterBytes, options.collect);
 
   return {
     request: async (request) => {
-      const short = request.method === "GET" ? await answerOf(request, shortAnswerBytes) : undefined;
+      const short = request.method === "GET" ? await parsedResponse(request, shortResponseBytes) : undefined;
       if (short !== undefined) return short.parsed;
       const { signal = new AbortController().signal } = request;
-      using _place = request.method === "GET" ? await long.acquire(signal) : undefined;
-      return (await answerOf(request, maxObjectBytes))?.parsed;
+      using _slot = request.method === "GET" ? await longResponses.acquire(signal) : undefined;
+      return (await parsedResponse(request, maxObjectBytes))?.parsed;
     },
     stream: (request) =>
       guarded(request, true, async (opened, info, guard) => {
@@ -190,7 +190,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   };
 }
 
-/** Waits for what a request needs first, but no longer than the request may take. */
+/** Waits for a prerequisite of a request, but not longer than the request may take. */
 function orCancelled<T>(promise: Promise<T>, guard: RequestGuard): Promise<T> {
   return new Promise((resolve, reject) => {
     promise.then(resolve, reject);
@@ -198,12 +198,12 @@ function orCancelled<T>(promise: Promise<T>, guard: RequestGuard): Promise<T> {
   });
 }
 
-function parseAnswer(body: Buffer) {
+function parseResponse(body: Buffer) {
   if (body.length === 0) return undefined;
   try {
     return JSON.parse(withoutBulkyFields(body).toString());
   } catch {
-    // The parser's message would quote what it read, which may be a Secret.
-    throw new Error("the answer is not JSON");
+    // The message of the parser would contain the input, which may be a Secret.
+    throw new Error("the response is not JSON");
   }
 }

@@ -8,18 +8,19 @@ import type { Transport } from "./transport.ts";
 /** The connections to one server with one client certificate. */
 export interface Connections {
   /**
-   * A transport with room for another request, to be used at once: it is not kept free. Undefined: {@link connect} first.
+   * Returns a transport with room for another request, for immediate use: the room is not reserved. Undefined: call
+   * {@link connect} first.
    * @throws Error after `close`.
    */
   readonly withRoom: (longLived: boolean) => Transport | undefined;
-  /** Makes another connection; resolves when it stands. However many ask at one time get the same. */
+  /** Opens another connection and resolves when it is usable. Concurrent calls share one connection. */
   readonly connect: () => Promise<void>;
   readonly close: () => void;
 }
 
 /**
- * One HTTP/2 connection for everything, and another only when the server's limit of streams is reached. Servers that do
- * not offer HTTP/2 get HTTP/1.1.
+ * Uses one HTTP/2 connection for everything, and another one only when the stream limit of the server is reached. Uses
+ * HTTP/1.1 for servers without HTTP/2.
  */
 export function createConnections(
   server: URL,
@@ -35,7 +36,7 @@ export function createConnections(
     const socket = await connectTls(server, tls);
     if (!closed && socket.alpnProtocol === "h2") {
       const connection = await connectHttp2(server, socket, options);
-      // Those that are no longer used but not ended yet are kept, for close().
+      // Keeps connections that are no longer used but not ended, for close().
       http2 = [...http2.filter((each) => !each.isEnded()), connection];
       if (closed) connection.close();
     } else {

@@ -51,7 +51,7 @@ describe("a watch on a connection that the server has said to end", () => {
     expect(broken).toBe(false);
     await clock.advance(1);
     await expect(next).rejects.toBeInstanceOf(ConnectionError);
-    await expect(next).rejects.toThrow("the API server asked for another connection");
+    await expect(next).rejects.toThrow("the API server requested another connection");
     open().catch(() => {});
     await expect.poll(() => sessions.length).toBe(2);
   });

@@ -9,9 +9,9 @@ import {
   UnprocessedError,
 } from "./transport.ts";
 
-/** HTTP/1.1 with kept-alive connections, one request at a time on each: for `http://` servers and those without HTTP/2. */
+/** Creates an HTTP/1.1 transport with keep-alive connections, for `http://` servers and servers without HTTP/2. */
 export function createHttp1Transport(server: URL, tls: TlsConfig): Transport {
-  // Not imported as ES modules, which would also load all that node:http offers lazily: 13 MiB.
+  // Not an ES module import, which would also load the lazy parts of node:http: 13 MiB.
   const secure = server.protocol === "https:";
   const { Agent, request } = secure ? process.getBuiltinModule("node:https") : process.getBuiltinModule("node:http");
   const agent = new Agent({ keepAlive: true, keepAliveMsecs: 5_000, ...(secure ? tlsOptions(server, tls) : {}) });
@@ -29,12 +29,12 @@ export function createHttp1Transport(server: URL, tls: TlsConfig): Transport {
           isComplete: () => message.complete,
         }),
       );
-      // A kept connection may have been closed by the server just before: then it never saw the request. Only what
-      // changes nothing is taken to be safe to send again.
+      // The server may have closed a kept-alive connection just before, and then never saw the request. Only a request that
+      // changes nothing is safe to send again.
       sent.on("error", (error) =>
         reject(sent.reusedSocket && method === "GET" ? new UnprocessedError(error.message, { cause: error }) : error),
       );
-      sent.once("close", () => reject(new Error("the connection was closed before an answer came")));
+      sent.once("close", () => reject(new Error("the connection was closed before a response arrived")));
     });
     sent.end(body);
     return { response, cancel: (reason) => void sent.destroy(reason) };
@@ -42,7 +42,7 @@ export function createHttp1Transport(server: URL, tls: TlsConfig): Transport {
   return { send, close: () => agent.destroy() };
 }
 
-/** Node.js sends the body of a DELETE without any framing unless its length is said: servers then answer 400. */
+/** Adds the length. Without it Node.js sends the body of a DELETE without framing, and servers respond with 400. */
 function framed(headers: TransportRequest["headers"], body: Buffer | undefined): TransportRequest["headers"] {
   return body === undefined ? headers : { ...headers, "content-length": String(body.length) };
 }

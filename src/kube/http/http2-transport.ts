@@ -10,37 +10,37 @@ import {
   UnprocessedError,
 } from "./transport.ts";
 
-/** When a connection counts as dead: no answer to a ping, sent each `intervalMs`, within `timeoutMs`. */
+/** A connection is dead if a ping, sent every `intervalMs`, has no response within `timeoutMs`. */
 export interface PingSettings {
   readonly intervalMs: number;
   readonly timeoutMs: number;
 }
 
 /**
- * What may be under way and not read yet: a stream's share, and that of a whole connection. An API server closes a watch
- * that does not take its events for a tenth of a second. Objects of 20 kB at 300 a second are 600 kB then, and 256 KiB
- * were too little: 6 watches were closed during 2,000 writes, although this process was never busy for longer than 40 ms;
- * with 1 MiB one was in every fourth run. Larger ones fill with pages of a list while this process has too little CPU:
- * 8 MiB more for 4 MiB a stream.
+ * Flow control windows: the number of bytes that may be sent before they are read, for a stream and for a connection. An
+ * API server closes a watch that does not read its events for a tenth of a second. Objects of 20 kB at 300 per second are
+ * 600 kB in that time. Measured with 2,000 writes: 6 watches were closed with 256 KiB, although this process was never busy
+ * for longer than 40 ms, and one in every fourth run with 1 MiB. Larger windows fill with list pages while this process has
+ * too little CPU: 4 MiB per stream takes 8 MiB more memory.
  */
 const streamWindowBytes = 2 * 1024 * 1024;
 const connectionWindowBytes = 4 * 1024 * 1024;
 
-/** Requests over one connection, all at once, until it ends; see {@link isUsable}. */
+/** Concurrent requests over one connection, until it ends. See {@link isUsable}. */
 export interface Http2Connection extends Transport {
-  /** Whether another request fits: long-lived ones leave a quarter of the streams that the server allows to others. */
+  /** Reports whether another request fits. Long-lived requests leave a quarter of the allowed streams to others. */
   readonly hasRoom: (longLived: boolean) => boolean;
-  /** False from the moment that the server says that it ends the connection. */
+  /** Reports whether the server has not announced the end of the connection. */
   readonly isUsable: () => boolean;
-  /** Whether nothing is under way on it any more, nor ever will be. */
+  /** Reports whether the connection has ended. */
   readonly isEnded: () => boolean;
 }
 
 const settingsTimeoutMs = 10_000;
 
 /**
- * HTTP/2 over a connected socket, from when the server has told its limits; rejects where it does not within 10 s.
- * A peer that is gone without a word is then noticed by pings, in seconds.
+ * Starts HTTP/2 on a connected socket and resolves when the server has sent its settings. Rejects if that takes longer than
+ * 10 s. Pings then detect a peer that disappeared, within seconds.
  */
 export function connectHttp2(
   server: URL,
@@ -53,7 +53,7 @@ export function connectHttp2(
   });
   return new Promise((resolve, reject) => {
     const cancel = clock.timer(settingsTimeoutMs, () =>
-      session.destroy(new Error(`no answer from ${server.host} within ${settingsTimeoutMs / 1000} s`)),
+      session.destroy(new Error(`no response from ${server.host} within ${settingsTimeoutMs / 1000} s`)),
     );
     session.once("remoteSettings", () => {
       session.setLocalWindowSize(connectionWindowBytes);
@@ -102,7 +102,7 @@ function exchange(session: ClientHttp2Session, request: TransportRequest, onClos
   try {
     stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: body === undefined });
   } catch (error) {
-    // The session refused to begin the request: it has just ended.
+    // The session has just ended and did not begin the request.
     onClose();
     const failure = new UnprocessedError("the connection ended", { cause: error });
     return { response: Promise.reject(failure), cancel: () => {} };
@@ -116,9 +116,9 @@ function exchange(session: ClientHttp2Session, request: TransportRequest, onClos
       answered = true;
       resolve({ status: Number(answer[":status"]), headers: answer, body: stream, isComplete });
     });
-    const fail = (error?: Error) => reject(failureOf(stream, error));
+    const fail = (error?: Error) => reject(streamError(stream, error));
     stream.on("error", fail);
-    // An error costs a stack trace, and most requests are answered.
+    // An error costs a stack trace, and most requests get a response.
     stream.once("close", () => {
       if (!answered) fail();
     });
@@ -126,24 +126,24 @@ function exchange(session: ClientHttp2Session, request: TransportRequest, onClos
   return { response, cancel: (reason) => void stream.destroy(reason) };
 }
 
-/** A stream that the server refused, or that it says in GOAWAY not to have begun, was not acted upon (RFC 9113, 8.7). */
-function failureOf(stream: ClientHttp2Stream, error: Error | undefined): Error {
-  const message = error?.message ?? "the connection ended before an answer came";
+/** A stream that the server refused, or did not begin according to GOAWAY, was not executed (RFC 9113, 8.7). */
+function streamError(stream: ClientHttp2Stream, error: Error | undefined): Error {
+  const message = error?.message ?? "the connection ended before a response arrived";
   return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
     ? new UnprocessedError(message, { cause: error })
     : (error ?? new Error(message));
 }
 
-/** How long what is under way may take on a connection that the server has said to end; watches resume on another. */
+/** Time for running requests on a connection whose end the server has announced. Watches resume on another connection. */
 const goawayGraceMs = 30_000;
 
-/** Node.js pings no session that has got GOAWAY: nobody would notice that the peer of a watch on it is gone. */
+/** Ends a session after GOAWAY. Node.js does not ping such a session, so a lost peer of a watch would not be detected. */
 function endAfterGoaway(session: ClientHttp2Session, clock: Clock): void {
   let cancel = () => {};
   session.on("goaway", () => {
     cancel();
     cancel = clock.timer(goawayGraceMs, () =>
-      session.destroy(new Error("the API server asked for another connection")),
+      session.destroy(new Error("the API server requested another connection")),
     );
   });
   session.once("close", () => cancel());
@@ -158,9 +158,9 @@ function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, ti
     if (session.destroyed || session.closed) return;
     let answer = false;
     const giveUp = () => {
-      if (!answer) session.destroy(new Error(`the API server has not answered a ping for ${timeoutMs / 1000} s`));
+      if (!answer) session.destroy(new Error(`the API server has not responded to a ping for ${timeoutMs / 1000} s`));
     };
-    // After a long pause of this process timers come first: then the answer is there and only has not been read yet.
+    // After a long pause of this process timers run first: the response may have arrived but not been read.
     cancel = clock.timer(timeoutMs, () => setImmediate(giveUp));
     const answered = () => {
       answer = true;

@@ -105,7 +105,7 @@ describe("the connection to an API server with HTTP/2", () => {
     const failure = client.request(get("/never")).catch((error: unknown) => error);
     await clock.advance(25_000);
     expect(await failure).toBeInstanceOf(ConnectionError);
-    expect(String(await failure)).toContain("get /never: the API server has not answered a ping for 10 s");
+    expect(String(await failure)).toContain("get /never: the API server has not responded to a ping for 10 s");
     await expect(watch.next()).rejects.toBeInstanceOf(ConnectionError);
     proxy.forward();
     expect(await client.request(get("/now"))).toBe("/now");
@@ -159,7 +159,7 @@ describe("the connection to an API server with HTTP/2", () => {
     const read = (async () => {
       for await (const chunk of stream) expect(String(chunk)).toBe("a");
     })();
-    await expect(read).rejects.toThrow("get /watch: the connection ended in the middle of an answer");
+    await expect(read).rejects.toThrow("get /watch: the connection ended in the middle of a response");
     await expect(read).rejects.toBeInstanceOf(ConnectionError);
   });
 
@@ -250,7 +250,7 @@ describe("the server's certificate", () => {
     onTestFinished(proxy.close);
     proxy.goSilent();
     const failure = clientFor(proxy.port).request({ ...get("/a"), timeoutMs: 200 });
-    await expect(failure).rejects.toThrow("get /a: no answer within 0.2 s");
+    await expect(failure).rejects.toThrow("get /a: no response within 0.2 s");
   });
 
   it("is not asked where nobody listens", async () => {

@@ -1,4 +1,4 @@
-/** JSON as bytes, for what is to be skipped rather than parsed. */
+/** Scans JSON as bytes, to skip parts without parsing them. */
 
 /** `"`. */
 export const quote = 0x22;
@@ -10,7 +10,7 @@ const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
-/** Whether the byte at `end` is escaped, inside of a string of which `from` is read first, itself escaped or not. */
+/** Reports whether the byte at `end` of a string is escaped. `from` is the first available byte, which may be escaped itself. */
 export function isEscaped(json: Buffer, from: number, end: number, fromIsEscaped = false): boolean {
   let first = end;
   while (first > from && json[first - 1] === backslash) first--;
@@ -18,15 +18,15 @@ export function isEscaped(json: Buffer, from: number, end: number, fromIsEscaped
   return first === from ? odd !== fromIsEscaped : odd;
 }
 
-/** Where parts of an object are. */
+/** Positions in a JSON object. */
 export interface ObjectBounds {
-  /** Its last brace. */
+  /** The closing brace. */
   readonly end: number;
-  /** The comma after so many members as were asked for; undefined where there are no more. */
+  /** The comma after the requested number of members; undefined if there are not more members. */
   readonly comma: number | undefined;
 }
 
-/** The bounds of the object that begins at `begin`; undefined where it does not end. */
+/** Returns the bounds of the object that begins at `begin`; undefined if it has no end. */
 export function objectBounds(json: Buffer, begin: number, members: number): ObjectBounds | undefined {
   let depth = 0;
   let commas = 0;
@@ -44,7 +44,7 @@ export function objectBounds(json: Buffer, begin: number, members: number): Obje
   return undefined;
 }
 
-/** Where a string ends whose first character is at `begin`: at its quotation mark. */
+/** Returns the position of the closing quotation mark of a string whose first character is at `begin`. */
 function endOfString(json: Buffer, begin: number): number {
   let from = begin;
   for (;;) {

@@ -1,32 +1,29 @@
 import { objectBounds } from "./json-bytes.ts";
 
-/** Smaller ones are parsed as quickly. */
-const worthIt = 64 * 1024;
+/** Minimum size for which skipping is faster than parsing. */
+const minBytes = 64 * 1024;
 
-/** Keys of `data` or `binaryData` that are parsed: several times as many as the budget of an object has. */
+/** Maximum number of keys of `data` or `binaryData` that are parsed: several times the limit of an object. */
 export const maxParsedKeys = 20_000;
 
-/**
- * In a string the quotation marks would be escaped, so that a marker is a name in the object; and only here is what these
- * name an object again.
- */
+/** In a string the quotation marks would be escaped. So a marker is a field name, and only these fields are objects. */
 const fieldsMarker = Buffer.from('"fieldsV1":{');
 const dataMarkers = [Buffer.from('"data":{'), Buffer.from('"binaryData":{')];
 
-/** Bytes to leave out. */
+/** Bytes to remove. */
 interface Range {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The JSON of a large object, or the event with it, without what would take much memory when it is parsed and is of no
- * use to anybody here: `fieldsV1` of its managed fields is empty (it names every field again, as a tree of objects:
- * 20 MiB for a ConfigMap of 40,000 keys), and of a ConfigMap's or Secret's keys there are 20,000 at most, which is
- * beyond every budget (100,000 take 50 MiB). Changes the bytes that it is given.
+ * Returns the JSON of a large object or event without parts that need much memory when parsed and that Wave does not use.
+ * Empties `fieldsV1` of managed fields, which repeats every field as a tree of objects: 20 MiB for a ConfigMap with 40,000
+ * keys. Keeps at most 20,000 keys of a ConfigMap or Secret, which exceeds every limit: 100,000 keys take 50 MiB. Modifies
+ * the given bytes.
  */
 export function withoutBulkyFields(json: Buffer): Buffer {
-  if (json.length < worthIt) return json;
+  if (json.length < minBytes) return json;
   const ranges = [...managedFields(json), ...dataMarkers.flatMap((marker) => [...keysBeyond(json, marker)])];
   return without(
     json,
@@ -51,7 +48,7 @@ function* keysBeyond(json: Buffer, marker: Buffer): Iterable<Range> {
   if (bounds?.comma !== undefined) yield { from: bounds.comma, to: bounds.end };
 }
 
-/** Moves what stays together. The ranges are in order and do not overlap. */
+/** Removes sorted, non-overlapping ranges in place. */
 function without(json: Buffer, ranges: readonly Range[]): Buffer {
   let length = 0;
   let from = 0;

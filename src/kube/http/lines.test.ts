@@ -59,7 +59,7 @@ describe("lines", () => {
 
   it("may not be longer than any object", async () => {
     const chunk = Buffer.alloc(1024 * 1024, "x");
-    await expect(linesOf(Array<Buffer>(13).fill(chunk))).rejects.toThrow("longer than any object: more than 12 MiB");
+    await expect(linesOf(Array<Buffer>(13).fill(chunk))).rejects.toThrow("the object exceeds 12 MiB");
   });
 
   it("of a large object and many small ones after it are right, when its memory is given back", async () => {

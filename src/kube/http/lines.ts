@@ -3,9 +3,9 @@ import { ChunkBuffer } from "./chunk-buffer.ts";
 const newline = 10;
 
 /**
- * Cuts a stream of bytes into lines without their ends, whatever way the chunks cut it: also in the middle of a
- * character. Each is good until the next one is asked for: the memory of one line is all that there is. What follows the
- * last line's end is dropped: the stream broke off in it. @throws RangeError where a line is longer than any object.
+ * Splits a stream of bytes into lines without line ends. Chunks may end anywhere, also in the middle of a character. A line
+ * is valid until the next one is requested: all lines share the same memory. Drops an incomplete last line.
+ * @throws RangeError if a line exceeds {@link maxObjectBytes}.
  */
 export async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const begun = new ChunkBuffer();

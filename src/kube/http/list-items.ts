@@ -4,13 +4,13 @@ import { comma, isEscaped, quote } from "./json-bytes.ts";
 const opening: ReadonlySet<number | undefined> = new Set(Buffer.from("{["));
 const closing: ReadonlySet<number | undefined> = new Set(Buffer.from("}]"));
 
-/** What stands before the bracket that the items begin with. */
+/** Text before the opening bracket of the items. */
 const beforeItems = /[{,]\s*"items"\s*:\s*$/;
 
 /**
- * Cuts the JSON of a list into its items, each passed on as soon as all of it has come, so that no more than one of them
- * is in memory, however long the list. Each is good until the next one is asked for. Returns what remains: the same JSON
- * with no items. @throws RangeError where an item, or all that remains, is longer than any object.
+ * Splits the JSON of a list into its items and yields each item when it is complete, so that only one item is in memory.
+ * An item is valid until the next one is requested. Returns the rest: the same JSON without items.
+ * @throws RangeError if an item or the rest exceeds {@link maxObjectBytes}.
  */
 export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, Buffer> {
   const rest = new ChunkBuffer();
@@ -20,7 +20,7 @@ export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   let inString = false;
   let escaped = false;
   for await (const chunk of chunks) {
-    /** Where in this chunk begins what was not put anywhere yet. */
+    /** First byte of this chunk that is not stored yet. */
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       if (inString) {
@@ -59,7 +59,7 @@ export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   return rest.take(Buffer.alloc(0));
 }
 
-/** Whether it is the nothing between the brackets of an empty list. */
+/** Reports whether the bytes are the white space in the brackets of an empty list. */
 function isBlank(bytes: Buffer): boolean {
   return bytes.length < 80 && bytes.toString().trim() === "";
 }

@@ -2,15 +2,15 @@ import type { ApiRequest } from "./api-request.ts";
 import type { RequestGuard } from "./request-guard.ts";
 import type { Transport, TransportResponse } from "./transport.ts";
 
-/** An answer whose body is not read yet. */
+/** A response whose body is not read yet. */
 export interface OpenResponse {
   readonly response: TransportResponse;
   readonly cancel: (reason: Error) => void;
 }
 
 /**
- * Sends a request at once, its body as JSON, and waits for the beginning of its answer. `path` is without the query; `guard` may
- * end it at any time. Rejects as the transport does.
+ * Sends a request with a JSON body and waits for the start of the response. `path` has no query. `guard` may cancel the
+ * request at any time. Rejects as the transport does.
  */
 export async function openRequest(
   transport: Transport,

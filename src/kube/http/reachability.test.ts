@@ -27,12 +27,12 @@ it("says that the server does not answer more than once in 25 s, however many as
   await clock.advance(25_000);
   expect([reachability.isUnreachable(), shown()]).toEqual([true, 0]);
   const line = (seconds: number) =>
-    `ERROR the API server does not answer: nothing is rolled until it does server=https://api:6443 forSeconds=${seconds} error="watch secrets: connect ECONNREFUSED 10.0.0.1:6443"`;
+    `ERROR the API server does not respond; Wave rolls nothing until it does server=https://api:6443 forSeconds=${seconds} error="watch secrets: connect ECONNREFUSED 10.0.0.1:6443"`;
   expect(lines).toEqual([line(3), line(13), line(23)]);
   reachability.responded();
   expect([reachability.isUnreachable(), shown()]).toEqual([false, 1]);
   await clock.advance(60_000);
-  expect(lines.slice(3)).toEqual(["INFO  the API server answers again server=https://api:6443 afterSeconds=25"]);
+  expect(lines.slice(3)).toEqual(["INFO  the API server responds again server=https://api:6443 afterSeconds=25"]);
 });
 
 it("says nothing of a connection that broke and was made again", async () => {

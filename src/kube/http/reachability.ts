@@ -5,37 +5,37 @@ import type { Logger } from "../../telemetry/logging/log.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError, ConnectionError } from "../api/errors.ts";
 
-/** Whether the API server answers at all: told once for everything that asks it. */
+/** Tracks whether the API server responds at all, and reports it once for all requests. */
 export interface Reachability {
-  /** Something came from the server. */
+  /** Records that data arrived from the server. */
   readonly responded: () => void;
   /**
-   * A request failed: the server answered so, the connection failed, or its caller gave up. Not to be told of one that
-   * was only too slow: a webhook that hangs is none of the server's silence.
+   * Records that a request failed: by an error response, by the connection, or because the caller aborted it. Do not call it
+   * for a request that was only too slow: a webhook that hangs does not mean that the server is unreachable.
    */
   readonly failed: (error: unknown) => void;
-  /** Whether the last that was heard of the server is that it does not answer. */
+  /** Reports whether the server does not respond now. */
   readonly isUnreachable: () => boolean;
-  /** Says nothing more. */
+  /** Stops the reports. */
   readonly close: () => void;
 }
 
-/** One broken connection is an ordinary day: what lasts as long as this is told. */
-const sayAfterMs = 3_000;
-/** More than once in 25 s, so that whoever looks at the log now sees it. */
-const sayAgainMs = 10_000;
+/** Delay of the first report: a single broken connection is normal. */
+const reportAfterMs = 3_000;
+/** Interval of the reports, so that a recent log always has one. */
+const reportEveryMs = 10_000;
 
-interface Silence {
+interface Outage {
   readonly since: number;
-  /** What the last failure said. */
+  /** Text of the last error. */
   error: string;
-  said: boolean;
+  reported: boolean;
   cancel: () => void;
 }
 
 /**
- * Tells of a server that has answered before and does so no longer: in `wave_api_server_reachable`, and in the log, at once
- * for all watches and workloads, and every 10 s as long as it lasts. Of one that never answered its first contact tells.
+ * Reports a server that has responded before and no longer does, in `wave_api_server_reachable` and in the log: one line for
+ * all watches and workloads, repeated every 10 s. The first connection reports a server that never responded.
  */
 export function createReachability(options: {
   readonly server: string;
@@ -44,46 +44,46 @@ export function createReachability(options: {
   readonly metrics: MetricsRegistry;
 }): Reachability {
   const { server, clock, log } = options;
-  let known = false;
-  let silence: Silence | undefined;
+  let hasResponded = false;
+  let outage: Outage | undefined;
   const gauge = options.metrics.gauge(clusterMetrics.reachable);
-  gauge.collect(() => gauge.set(known && silence === undefined ? 1 : 0));
-  const seconds = ({ since }: Silence) => Math.round((clock.monotonic() - since) / 1_000);
+  gauge.collect(() => gauge.set(hasResponded && outage === undefined ? 1 : 0));
+  const seconds = ({ since }: Outage) => Math.round((clock.monotonic() - since) / 1_000);
 
-  const say = (of: Silence) => {
-    const message = "the API server does not answer: nothing is rolled until it does";
+  const report = (of: Outage) => {
+    const message = "the API server does not respond; Wave rolls nothing until it does";
     log.error(message, { server, forSeconds: seconds(of), error: of.error });
-    of.said = true;
-    of.cancel = clock.timer(sayAgainMs, () => say(of));
+    of.reported = true;
+    of.cancel = clock.timer(reportEveryMs, () => report(of));
   };
-  const begin = (): Silence => {
-    const begun: Silence = { since: clock.monotonic(), error: "", said: false, cancel: () => {} };
-    begun.cancel = clock.timer(sayAfterMs, () => say(begun));
+  const begin = (): Outage => {
+    const begun: Outage = { since: clock.monotonic(), error: "", reported: false, cancel: () => {} };
+    begun.cancel = clock.timer(reportAfterMs, () => report(begun));
     return begun;
   };
   const responded = () => {
-    known = true;
-    if (silence === undefined) return;
-    silence.cancel();
-    if (silence.said) log.info("the API server answers again", { server, afterSeconds: seconds(silence) });
-    silence = undefined;
+    hasResponded = true;
+    if (outage === undefined) return;
+    outage.cancel();
+    if (outage.reported) log.info("the API server responds again", { server, afterSeconds: seconds(outage) });
+    outage = undefined;
   };
 
   return {
     responded,
     failed: (error) => {
-      if (error instanceof ApiError && !isSilence(error)) return responded();
-      if (!known || !isSilence(error)) return;
-      silence ??= begin();
-      silence.error = errorText(error);
+      if (error instanceof ApiError && !isNoResponse(error)) return responded();
+      if (!hasResponded || !isNoResponse(error)) return;
+      outage ??= begin();
+      outage.error = errorText(error);
     },
-    isUnreachable: () => silence !== undefined,
-    close: () => silence?.cancel(),
+    isUnreachable: () => outage !== undefined,
+    close: () => outage?.cancel(),
   };
 }
 
-/** No answer, or that of something in between which has nobody to ask: the API server gives a reason with its own. */
-function isSilence(error: unknown): boolean {
+/** Reports whether there was no response, or only that of a proxy without a server. The API server sends a reason with its own. */
+function isNoResponse(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof ApiError && error.reason === "" && [502, 503, 504].includes(error.status);
 }

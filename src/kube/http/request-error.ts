@@ -5,7 +5,7 @@ import { ApiError, ClusterConfigError, ConnectionError } from "../api/errors.ts"
 import type { RequestGuard } from "./request-guard.ts";
 import type { RequestInfo } from "./request-info.ts";
 
-/** What the caller is told: its own reason to give up, the server's failure, or that the connection failed and why. */
+/** Returns the error for the caller: its own abort reason, the error response, or a ConnectionError with the cause. */
 export function toRequestError(
   error: unknown,
   info: RequestInfo,
@@ -18,7 +18,7 @@ export function toRequestError(
   return new ConnectionError(`${info.text}: ${errorText(cause)}`, { cause });
 }
 
-/** A TypeError is a bug; everything else that a request can fail with, and that no class of ours names, is the connection's. */
+/** A TypeError is a bug. Every other error without a class of its own is a failure of the connection. */
 function isConnectionFailure(error: unknown): boolean {
   return !(error instanceof ApiError || error instanceof ClusterConfigError || error instanceof TypeError);
 }
@@ -28,7 +28,7 @@ export type RequestLabels = LabelsOf<typeof clusterMetrics.requests>;
 
 const { verb: verbs, code: codes } = clusterMetrics.requests.labels;
 
-/** How a request is counted, whatever the server answered to it: by labels that are known beforehand. */
+/** Returns the metric labels of a request. All values are known in advance. */
 export function requestLabels({ verb }: Pick<RequestInfo, "verb">, code: string): RequestLabels {
   return {
     verb: verbs.find((known) => known === verb) ?? "other",
@@ -36,7 +36,7 @@ export function requestLabels({ verb }: Pick<RequestInfo, "verb">, code: string)
   };
 }
 
-/** What the metrics call a failure: the status that the server answered with, or "error" where it did not. */
+/** Returns the status of an error response; "error" if there was no response. */
 export function statusLabel(failure: unknown): string {
   return failure instanceof ApiError ? String(failure.status) : "error";
 }

@@ -1,20 +1,20 @@
 import type { Clock } from "../../lib/clock.ts";
 
-/** Watches over one request: cancels it when its time is up or its signal is aborted. */
+/** Cancels one request when its time limit is over or its signal is aborted. */
 export interface RequestGuard {
-  /** Why the request is to end; undefined while it may go on. */
+  /** Returns why the request must end; undefined while it may continue. */
   readonly reason: () => Error | undefined;
-  /** Whether it was the caller who gave up, rather than the time that was up. */
+  /** Reports whether the caller aborted the request, not the time limit. */
   readonly isAbortedByCaller: () => boolean;
-  /** `cancel` is called once there is a reason, at once where there is one already. */
+  /** Calls `cancel` when there is a reason, immediately if there is one already. */
   readonly onCancel: (cancel: (reason: Error) => void) => void;
-  /** The deadline is met; only the signal counts from here. */
+  /** Removes the time limit. The signal stays in effect. */
   readonly clearDeadline: () => void;
-  /** Nothing is watched any more. */
+  /** Ends the guard. */
   readonly release: () => void;
 }
 
-/** Begins to watch; `timeoutMs` counts from now. */
+/** Creates a guard whose time limit starts now. */
 export function createRequestGuard(clock: Clock, timeoutMs: number, signal: AbortSignal | undefined): RequestGuard {
   let reason: Error | undefined;
   let byCaller = false;
@@ -25,7 +25,7 @@ export function createRequestGuard(clock: Clock, timeoutMs: number, signal: Abor
     for (const cancel of cancels.splice(0)) cancel(error);
   };
   const clearDeadline = clock.timer(timeoutMs, () =>
-    end(new Error(`no answer within ${Math.round(timeoutMs) / 1000} s`)),
+    end(new Error(`no response within ${Math.round(timeoutMs) / 1000} s`)),
   );
   const onAbort = () => {
     byCaller = reason === undefined;

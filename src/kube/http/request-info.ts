@@ -1,20 +1,20 @@
 import type { ApiRequest } from "./api-request.ts";
 
-/** What a request asks of the API server, in Kubernetes' words. */
+/** A request in the terms of Kubernetes. */
 export interface RequestInfo {
-  /** The verb of the request as RBAC, audit log and metrics call it; for other paths the HTTP method in lower case. */
+  /** Verb as in RBAC, audit log and metrics; the HTTP method in lower case for other paths. */
   readonly verb: string;
-  /** For a person, such as "patch deployments/web in default". */
+  /** Text for messages, such as "patch deployments/web in default". */
   readonly text: string;
 }
 
-/** Parts of a namespace itself, which its path names where those of other objects name a kind in it. */
+/** Subresources of a Namespace. In its path they are where other paths have a kind. */
 const ofNamespaces: ReadonlySet<string> = new Set(["status", "finalize"]);
 
 const verbs = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
 
 /**
- * Reads verb and object out of a request's method and path
+ * Returns verb and object from the method and path of a request
  * (https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb).
  */
 export function requestInfo({ method, path, query }: Pick<ApiRequest, "method" | "path" | "query">): RequestInfo {
@@ -30,7 +30,7 @@ export function requestInfo({ method, path, query }: Pick<ApiRequest, "method" |
   return { verb, text: inNamespace ? `${verb} ${object} in ${rest[1]}` : `${verb} ${object}` };
 }
 
-/** The verb where the path names no object, but the collection that it is in. */
+/** Returns the verb for a path of a collection. */
 function verbOfMany(method: ApiRequest["method"], query: ApiRequest["query"]): string {
   if (method === "DELETE") return "deletecollection";
   if (method !== "GET") return verbs[method];

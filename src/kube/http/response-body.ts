@@ -3,7 +3,7 @@ import type { Status } from "../api/api-types.ts";
 import { ApiError } from "../api/errors.ts";
 import type { TransportResponse } from "./transport.ts";
 
-/** The whole of a body; undefined as soon as it is longer than `limit` bytes, and then the request is ended. Rejects where it breaks off. */
+/** Returns the whole body; undefined if it exceeds `limit` bytes, which also ends the request. Rejects if it is truncated. */
 export function readBody({ body, isComplete }: TransportResponse, limit: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -30,43 +30,43 @@ export function readBody({ body, isComplete }: TransportResponse, limit: number)
   });
 }
 
-/** A body as it comes; throws where it breaks off. */
+/** Yields the chunks of a body. Throws if the body is truncated. */
 export async function* chunksOf({ body, isComplete }: TransportResponse): AsyncGenerator<Buffer> {
   try {
     yield* body as AsyncIterable<Buffer>;
   } catch (error) {
-    // An HTTP/2 stream whose answer came at once is closed before anybody reads it. Node.js takes that for a premature end of
-    // whoever begins to read then, also when all of it was read.
+    // An HTTP/2 stream with a fast response is closed before the first read. Node.js reports that as a premature end to a
+    // reader that starts then, even if the reader gets everything.
     const isPremature = error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
     if (!isPremature || !isComplete() || body.readableLength > 0) throw error;
   }
   if (!isComplete()) throw truncatedError();
 }
 
-/** What is wrong with a body that ends before its end. */
+/** Returns the error for a truncated body. */
 export function truncatedError(): Error {
-  return new Error("the connection ended in the middle of an answer");
+  return new Error("the connection ended in the middle of a response");
 }
 
-/** Makes the error of a failed request out of its answer; what is not a Status of an API server is named as such. */
+/** Returns the error of a failed request from its response. States if the response is not a Status of an API server. */
 export function toApiError(request: string, response: TransportResponse, body: Buffer, clock: Clock): ApiError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers["retry-after"], clock);
-  const answer = parseStatus(body);
-  if (answer !== undefined) {
-    const seconds = answer.details?.retryAfterSeconds;
+  const parsed = parseStatus(body);
+  if (parsed !== undefined) {
+    const seconds = parsed.details?.retryAfterSeconds;
     return new ApiError({
       request,
       status,
-      reason: answer.reason ?? "",
-      serverMessage: answer.message ?? "",
+      reason: parsed.reason ?? "",
+      serverMessage: parsed.message ?? "",
       retryAfterMs: retryAfterMs ?? (seconds ? seconds * 1000 : undefined),
-      details: answer.details,
+      details: parsed.details,
     });
   }
   const type = String(headers["content-type"] ?? "").split(";")[0];
   const text = type === "text/plain" ? (body.toString("utf8", 0, 300).split("\n")[0] ?? "").trim() : "";
-  const serverMessage = text || `the answer is not one of an API server (${type || "no content type"})`;
+  const serverMessage = text || `the response is not from an API server (${type || "no content type"})`;
   return new ApiError({ request, status, reason: "", serverMessage, retryAfterMs });
 }
 
@@ -75,11 +75,11 @@ function parseStatus(body: Buffer): Status | undefined {
     const parsed: Status | null = JSON.parse(body.toString());
     return parsed?.kind === "Status" ? parsed : undefined;
   } catch {
-    return undefined; // not JSON: the caller says what it is
+    return undefined; // not JSON: the caller reports the content type
   }
 }
 
-/** Milliseconds of a Retry-After header, in seconds or as a date (RFC 9110, 10.2.3). */
+/** Returns a Retry-After header in milliseconds. It has seconds or a date (RFC 9110, 10.2.3). */
 function retryAfter(header: string | string[] | undefined, clock: Clock): number | undefined {
   if (typeof header !== "string") return undefined;
   const seconds = Number(header);

@@ -2,7 +2,7 @@ import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
 import type { TlsConfig } from "../config/cluster-access.ts";
 
-/** How a TLS connection to a server is made: for `tls.connect` and for an HTTPS agent alike. */
+/** Returns TLS options for `tls.connect` and for an HTTPS agent. */
 export function tlsOptions(server: URL, tls: TlsConfig) {
   const host = server.hostname.replace(/^\[|\]$/g, "");
   return {
@@ -18,7 +18,7 @@ export function tlsOptions(server: URL, tls: TlsConfig) {
 
 const connectTimeoutMs = 10_000;
 
-/** Connects and shakes hands, offering HTTP/2 before HTTP/1.1; rejects after 10 s without an answer. */
+/** Connects and completes the TLS handshake, with HTTP/2 preferred to HTTP/1.1. Rejects after 10 s without a response. */
 export function connectTls(server: URL, tls: TlsConfig): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const options = tlsOptions(server, tls);
@@ -26,7 +26,7 @@ export function connectTls(server: URL, tls: TlsConfig): Promise<TLSSocket> {
     const socket = connect({ ...options, ...(servername && { servername }), ALPNProtocols: ["h2", "http/1.1"] });
     socket.setNoDelay(true);
     socket.setTimeout(connectTimeoutMs, () =>
-      socket.destroy(new Error(`no answer from ${server.host} within ${connectTimeoutMs / 1000} s`)),
+      socket.destroy(new Error(`no response from ${server.host} within ${connectTimeoutMs / 1000} s`)),
     );
     socket.once("error", reject);
     socket.once("close", () => reject(new Error(`${server.host} closed the connection`)));

@@ -1,42 +1,42 @@
 import type { Readable } from "node:stream";
 
-/** One HTTP request, whichever version of HTTP carries it. */
+/** One HTTP request, for any version of HTTP. */
 export interface TransportRequest {
   readonly method: string;
-  /** With its query. */
+  /** Path with query. */
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Buffer | undefined;
-  /** Whether the answer goes on for long, as a watch does. */
+  /** Reports whether the response is long-lived, such as a watch. */
   readonly longLived: boolean;
 }
 
-/** An answer whose body is still to be read. */
+/** A response whose body is not read yet. */
 export interface TransportResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
-  /** Whether a body that has ended was whole: over HTTP/2 one that breaks off may end as if it were. */
+  /** Reports whether an ended body is complete. Over HTTP/2 a truncated body may end normally. */
   readonly isComplete: () => boolean;
 }
 
-/** A request under way. */
+/** A running request. */
 export interface Exchange {
-  /** Rejects where no answer came; `unprocessed` tells whether the server certainly did nothing. */
+  /** Rejects if there is no response, with {@link UnprocessedError} if the server certainly did nothing. */
   readonly response: Promise<TransportResponse>;
-  /** Gives up: the answer rejects with `reason`, or its body breaks off. */
+  /** Cancels: the response rejects with `reason`, or its body is truncated. */
   readonly cancel: (reason: Error) => void;
 }
 
-/** Carries requests to one server. */
+/** Sends requests to one server. */
 export interface Transport {
   readonly send: (request: TransportRequest) => Exchange;
-  /** Ends all connections; what is under way fails. */
+  /** Closes all connections. Running requests fail. */
   readonly close: () => void;
 }
 
-/** A request that failed before the server acted on it: it may be sent again whatever it asks. */
+/** A request failed before the server executed it. It is safe to send any such request again. */
 export class UnprocessedError extends Error {
   override readonly name = "UnprocessedError";
 }

@@ -2,8 +2,8 @@ import type { Clock } from "../../lib/clock.ts";
 import { ConnectionError } from "../api/errors.ts";
 
 /**
- * Passes chunks on and aborts `silent` when none comes for `limitMs`. One timer for the whole stream. On HTTP/2 pings tell
- * much sooner that nobody is there; this is for HTTP/1.1 and for servers that lost track of a request.
+ * Yields the chunks of a stream and aborts `silent` if no chunk arrives for `limitMs`. Uses one timer for the whole stream. On
+ * HTTP/2 pings detect a lost peer much earlier. This timeout is for HTTP/1.1 and for servers that lost a request.
  */
 export async function* withIdleTimeout(
   stream: AsyncIterable<Buffer>,
@@ -11,7 +11,7 @@ export async function* withIdleTimeout(
     readonly clock: Clock;
     readonly limitMs: number;
     readonly silent: AbortController;
-    /** For the error: "watch secrets". */
+    /** Request for the error, such as "watch secrets". */
     readonly what: string;
     /** Called for each chunk. */
     readonly heard?: ((chunk: Buffer) => void) | undefined;
@@ -24,7 +24,7 @@ export async function* withIdleTimeout(
     cancel = clock.timer(ms, () => {
       const left = lastHeard + limitMs - clock.monotonic();
       if (left > 0) wait(left);
-      else silent.abort(new ConnectionError(`${what}: nothing was heard for ${limitMs / 1000} s`));
+      else silent.abort(new ConnectionError(`${what}: no data for ${limitMs / 1000} s`));
     });
   };
   wait(limitMs);

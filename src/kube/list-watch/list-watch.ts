@@ -1,8 +1,10 @@
+/** This folder lists and watches one resource, and resumes after any failure. It keeps no objects. */
 import { sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/backoff.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { LabelsOf } from "../../telemetry/metrics/metric-row.ts";
 import type { Counter } from "../../telemetry/metrics/metrics.ts";
+import { retryAfterMs } from "../api/api-failure.ts";
 import type { KubeObject } from "../api/api-types.ts";
 import { ApiError, isNotFound } from "../api/errors.ts";
 import { type Resource, resourcePath } from "../api/resources.ts";
@@ -12,35 +14,32 @@ import { isExpired, watchFrom } from "./watch-from.ts";
 import { createWatchReport, listFailureText } from "./watch-report.ts";
 
 /**
- * Where a list-watch is: nothing is known, or everything up to a resourceVersion. A stream that ends or breaks is resumed
- * from there; when the server has forgotten it (410), everything is listed again.
+ * State of a list-watch: at the start, or synced up to a resourceVersion. A stream that ends or breaks is resumed from that
+ * version. If the server no longer has the version (410), everything is listed again.
  */
 type State = { readonly at: "start" } | { readonly at: "watching"; readonly resourceVersion: string };
 
 const backoff = { baseMs: 800, maxMs: 30_000 };
 
-/** A server that asks to come back much later is asked again all the same. */
-const longestAskedMs = 300_000;
-
 /**
- * A stream that ends or breaks sooner than this is not begun again at once: it might end again, and so on. One that lived
- * longer is resumed at once, whatever it told: most watches are quiet.
+ * Minimum life of a stream that is resumed immediately. A stream that ends earlier is resumed after a delay, because it might
+ * end again and again. Whether a stream had events does not matter: most watches are quiet.
  */
-const shortestStreamMs = 1_000;
+const minStreamMs = 1_000;
 
-/** How long until a resource is looked for again that the API server does not know. */
+/** Interval of checks for a resource that the API server does not serve. */
 const absentMs = 30_000;
 
-/** A list without any. */
+/** The events of an empty list. */
 const noObjects = [{ type: "init" }, { type: "initDone" }] as const;
 
 /**
- * All objects of a resource, and every change of them, for ever: only `signal` ends it, quietly. What fails is logged and
- * tried again after a growing, jittered delay, or after the time that the server asks for.
+ * Yields all objects of a resource and every change of them until `signal` is aborted, then returns. Logs failures and
+ * retries after a growing, jittered delay, or after the time that the server requests.
  */
 export async function* listWatch<T extends KubeObject>(options: ListWatchOptions): AsyncGenerator<ReflectorEvent<T>> {
   const { clock, log, signal, resource } = options;
-  /** When the server began to answer the watch that runs. */
+  /** Time of the first data of the current watch. */
   let openedAt: number | undefined;
   const context = contextOf({
     ...options,
@@ -54,12 +53,12 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   let state: State = { at: "start" };
   let initial: "stream" | "pages" = "stream";
   let failures = 0;
-  /** A list that breaks is begun anew, however long it took, which is not to be done in a tight loop. */
+  /** A list that breaks is repeated from the beginning, whatever its duration: that must not be a tight loop. */
   const livedLong = () =>
-    state.at === "watching" && openedAt !== undefined && clock.monotonic() - openedAt >= shortestStreamMs;
-  /** Whether it is told that there are no such objects, because nobody knows of such. */
+    state.at === "watching" && openedAt !== undefined && clock.monotonic() - openedAt >= minStreamMs;
+  /** Reports whether an empty list was yielded because the API server does not serve the resource. */
   let absent = false;
-  /** Lists after which no watch has told anything yet. */
+  /** Number of lists in a row without data from a watch in between. */
   let relists = 0;
 
   while (!signal.aborted) {
@@ -90,17 +89,19 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
       if (options.mayBeAbsent && isNotFound(error)) {
         options.heard?.();
         if (!absent) {
-          log.info(`the API server has no ${resource.plural}; they are looked for every ${absentMs / 1000} s`);
+          log.info("the API server does not serve a resource, checking again every 30 s", {
+            resource: resource.plural,
+          });
           yield* noObjects;
         }
         absent = true;
         state = { at: "start" };
         await sleep(clock, absentMs, signal).catch(() => {});
       } else if (isExpired(error)) {
-        log.debug(`the API server no longer knows where the watch of ${context.what} was; listing again`);
+        log.debug("the API server no longer has the position of a watch, listing again", { watch: context.what });
         count(restarts, resource, "gone");
         state = { at: "start" };
-        // A server that forgets at once what it has just listed must not be asked in a tight loop.
+        // A server that immediately forgets what it has listed must not be requested in a tight loop.
         if (relists > 0) await pause(context, error, relists);
         relists++;
       } else {
@@ -108,19 +109,19 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         if (state.at === "start") yield { type: "initFailed", reason: listFailureText(context, error) };
         if (livedLong()) failures = 0;
         report.failed(error, failures++);
-        if (!livedLong() || askedMs(error) > 0) await pause(context, error, failures);
+        if (!livedLong() || retryAfterMs(error) > 0) await pause(context, error, failures);
       }
     }
   }
 
   async function pause({ random }: WatchContext, error: unknown, attempt: number): Promise<void> {
-    const ms = Math.max(askedMs(error), backoffMs(attempt - 1, { ...backoff, random }));
-    // Rejects only when the signal is aborted, which the loop sees for itself.
+    const ms = Math.max(retryAfterMs(error), backoffMs(attempt - 1, { ...backoff, random }));
+    // Rejects only if the signal is aborted, which the loop checks itself.
     await sleep(clock, ms, signal).catch(() => {});
   }
 }
 
-/** All objects of a resource as they are at one moment, between `init` and `initDone`. @throws what the request throws. */
+/** Yields all objects of a resource at one moment, between `init` and `initDone`. @throws what the request throws. */
 export async function* listOnce<T extends KubeObject>(options: ListWatchOptions): AsyncGenerator<ReflectorEvent<T>> {
   yield* pagedList<T>(contextOf(options));
 }
@@ -137,12 +138,7 @@ function contextOf(options: ListWatchOptions): WatchContext {
 
 type Restart = LabelsOf<typeof clusterMetrics.restarts>;
 
-/** How long the server asks to wait. */
-function askedMs(error: unknown): number {
-  return error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestAskedMs) : 0;
-}
-
-/** Before 1.27, and where WatchList is switched off, `sendInitialEvents` is refused as invalid. */
+/** Servers before 1.27, or with WatchList off, reject `sendInitialEvents` as invalid. */
 function offersNoStreams(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 400 || error.status === 422);
 }

@@ -5,27 +5,27 @@ import { withIdleTimeout } from "./idle-timeout.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { isExpired } from "./watch-from.ts";
 
-/** A page is asked for so that it has about so many bytes: the API server has all of it in memory, and its etcd, too. */
+/** Target size of a page: the API server and etcd keep the whole page in memory. */
 const pageBytes = 2 * 1024 * 1024;
-/** The first page is small, because nobody knows yet how large the objects are; the last number is client-go's own. */
+/** Objects per page. The first page is small, because the size of the objects is unknown. The maximum is that of client-go. */
 const limits = { first: 20, least: 5, most: 500 };
 const silenceLimitMs = 30_000;
 
-/** A list of objects with their metadata alone: https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches. */
+/** Media type of a list with metadata only: https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches. */
 export const metadataOnlyList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/** What to list in pages, and with what. */
+/** Options of {@link pagedList}. */
 export interface PagedListContext
   extends Pick<WatchContext, "client" | "path" | "what" | "fieldSelector" | "clock" | "log" | "heard" | "signal"> {
   readonly labelSelector?: string | undefined;
-  /** In which form the list is wanted, such as {@link metadataOnlyList}. */
+  /** Media type of the list, such as {@link metadataOnlyList}. */
   readonly accept?: string | undefined;
 }
 
 /**
- * All objects that exist now, in pages of one moment, for servers that do not send them as the beginning of a watch. No
- * more than one object of a page is in memory. Begins again, once, where the server gives up the moment in between (410).
- * Returns the resourceVersion to watch from.
+ * Yields all objects that exist at one moment, in pages, for servers that cannot send them at the start of a watch. Keeps only
+ * one object of a page in memory. Starts again once if the server no longer has that moment (410). Returns the
+ * resourceVersion to watch from.
  */
 export async function* pagedList<T extends KubeObject>(
   context: PagedListContext,
@@ -33,7 +33,7 @@ export async function* pagedList<T extends KubeObject>(
   yield { type: "init" };
   let next: string | undefined;
   let limit = limits.first;
-  let begunAgain = false;
+  let restarted = false;
   for (;;) {
     try {
       const { metadata, bytes } = yield* onePage<T>(context, limit, next);
@@ -44,15 +44,15 @@ export async function* pagedList<T extends KubeObject>(
       }
       limit = Math.round(Math.min(limits.most, Math.max(limits.least, (limit * pageBytes) / bytes)));
     } catch (error) {
-      if (next === undefined || begunAgain || !isExpired(error)) throw error;
-      begunAgain = true;
+      if (next === undefined || restarted || !isExpired(error)) throw error;
+      restarted = true;
       next = undefined;
       yield { type: "init" };
     }
   }
 }
 
-/** The metadata of a page, and how long it was. */
+/** The metadata and the size of a page. */
 interface PageEnd {
   readonly metadata: KubeList<never>["metadata"];
   readonly bytes: number;
@@ -80,7 +80,7 @@ async function* onePage<T extends KubeObject>(
     if (done) return { metadata: parse<KubeList<never>>(value, what).metadata, bytes };
     const object = parse<T | null>(withoutBulkyFields(value), what);
     if (object?.metadata) yield { type: "initApply", object };
-    else log.warn(`an item in the list of ${what} is no object and is skipped`);
+    else log.warn("skipped an item of a list that is not an object", { list: what });
   }
 }
 
@@ -88,7 +88,7 @@ function parse<T>(bytes: Buffer, what: string): T {
   try {
     return JSON.parse(bytes.toString());
   } catch {
-    // The parser's message would quote what it read, which may be a Secret.
+    // The message of the parser would contain the input, which may be a Secret.
     throw new Error(`the list of ${what} is not JSON`);
   }
 }

@@ -20,7 +20,7 @@ describe("what was last heard of watches", () => {
       '{resource="secrets"} 91',
       '{resource="pods"} 31',
     ]);
-    expect(silentWatches()).toEqual(["nothing was heard of secrets in two for 91 s"]);
+    expect(silentWatches()).toEqual(["no data from the watch of secrets in two for 91 s"]);
     two();
     expect(silentWatches()).toEqual([]);
     expect(seriesOf(metrics, "wave_watch_last_heard_seconds")[0]).toBe('{resource="secrets"} 31');

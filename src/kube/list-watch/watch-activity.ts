@@ -2,28 +2,28 @@ import type { Clock } from "../../lib/clock.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 
-/** Bookmarks come about every minute: who has heard nothing for longer than this may be behind. */
-const lateAfterMs = 90_000;
+/** A watch without data for this time may be stale. Bookmarks arrive about every minute. */
+const silentAfterMs = 90_000;
 
-interface Watch {
+interface TrackedWatch {
   readonly plural: string;
   /** "secrets", or "secrets in default". */
   readonly what: string;
   heardAt: number;
 }
 
-/** When something was last heard of what is watched: it tells whether what is known of the cluster is current. */
+/** Tracks when each watch last received data: a silent watch means that the caches may be stale. */
 export interface WatchActivity {
-  /** Counts for one watch until the signal. The returned function is to be called whenever anything comes from it. */
+  /** Tracks one watch until the signal is aborted. Call the returned function for all data of the watch. */
   readonly start: (plural: string, namespace: string | undefined, signal?: AbortSignal) => () => void;
-  /** One line for each watch of which nothing was heard for 90 s, at most 10. */
+  /** Returns one line for each watch without data for 90 s, at most 10. */
   readonly silentWatches: () => readonly string[];
 }
 
-/** Also the metric `wave_watch_last_heard_seconds`: of each resource the watch that has been silent for longest. */
+/** Creates the tracker. Sets `wave_watch_last_heard_seconds` to the longest silence among the watches of each resource. */
 export function createWatchActivity(clock: Clock, metrics: MetricsRegistry): WatchActivity {
-  const watches = new Set<Watch>();
-  const silence = ({ heardAt }: Watch) => clock.monotonic() - heardAt;
+  const watches = new Set<TrackedWatch>();
+  const silence = ({ heardAt }: TrackedWatch) => clock.monotonic() - heardAt;
   const gauge = metrics.gauge(clusterMetrics.lastHeard);
   gauge.collect(() => {
     const longest = new Map<string, number>();
@@ -42,8 +42,8 @@ export function createWatchActivity(clock: Clock, metrics: MetricsRegistry): Wat
     },
     silentWatches: () =>
       [...watches]
-        .filter((watch) => silence(watch) > lateAfterMs)
+        .filter((watch) => silence(watch) > silentAfterMs)
         .slice(0, 10)
-        .map((watch) => `nothing was heard of ${watch.what} for ${Math.round(silence(watch) / 1000)} s`),
+        .map((watch) => `no data from the watch of ${watch.what} for ${Math.round(silence(watch) / 1000)} s`),
   };
 }

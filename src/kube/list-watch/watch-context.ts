@@ -6,19 +6,19 @@ import type { Resource } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 
 /**
- * What a reflector is told. Between `init` and `initDone` come all objects that exist now, as `initApply`: what was known
- * before and is not among them is gone. An `init` may come again before `initDone`: what came since the first is void.
+ * An event of a list-watch. Between `init` and `initDone` there is one `initApply` for each object that exists: all other known
+ * objects are gone. `init` may occur again before `initDone`: then discard the events since the previous `init`.
  */
 export type ReflectorEvent<T extends KubeObject> =
   | { readonly type: "init" }
-  /** Nothing is known yet, and the list failed: `why` says for a person, in one line. It is tried again. */
+  /** The list failed before anything is known. `reason` is one line for a person. The list is retried. */
   | { readonly type: "initFailed"; readonly reason: string }
   | { readonly type: "initApply"; readonly object: T }
   | { readonly type: "initDone" }
   | { readonly type: "apply"; readonly object: T }
   | { readonly type: "delete"; readonly object: T };
 
-/** What to list and watch, and with what. */
+/** Options of {@link listWatch}. */
 export interface ListWatchOptions {
   readonly client: ApiClient;
   readonly resource: Resource;
@@ -29,19 +29,19 @@ export interface ListWatchOptions {
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
   readonly random?: () => number;
-  /** Called whenever anything comes from the server, bookmarks included. */
+  /** Called for all data from the server, including bookmarks. */
   readonly heard?: (() => void) | undefined;
-  /** Asked when the server ends a watch, after minutes: whether to list everything again instead of going on. Default: no. */
+  /** Called when the server ends a watch, after minutes. If true, everything is listed again. Default: false. */
   readonly shouldRelist?: (() => boolean) | undefined;
   /**
-   * Whether the API may have no such resource, because nobody installed it: then there are no objects of it, until it is
-   * there, which is looked for every half a minute. Default: no, it is waited for.
+   * Reports whether the API may lack the resource, because it is not installed. There are no objects then, and the resource is
+   * checked for every 30 s. Default: false, the resource is required.
    */
   readonly mayBeAbsent?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What the parts of one list-watch share. */
+/** Context that the parts of one list-watch share. */
 export interface WatchContext extends ListWatchOptions {
   readonly random: () => number;
   /** For messages: "secrets", or "secrets in default". */

@@ -3,27 +3,27 @@ import { ApiError, isGone } from "../api/errors.ts";
 import type { ReflectorEvent, WatchContext } from "./watch-context.ts";
 import { watchStream } from "./watch-stream.ts";
 
-/** Something that a watch told: an event, or (a bookmark) only how far it has come. */
+/** One step of a watch: an event, or only a position (a bookmark). */
 export interface WatchStep<T extends KubeObject> {
-  /** Everything up to here is known once `event` is passed on. Undefined while the initial objects are being told. */
+  /** The position after `event`. Undefined while the initial objects arrive. */
   readonly resourceVersion: string | undefined;
   readonly event: ReflectorEvent<T> | undefined;
 }
 
-/** Watches end after 5 to 10 minutes, so that many of them do not come back at one moment (as client-go does). */
+/** Returns a random watch duration of 5 to 10 minutes, like client-go, so that many watches do not restart together. */
 function timeoutSeconds(random: () => number): number {
   return Math.round(300 * (1 + random()));
 }
 
 /**
- * All objects first, as the beginning of the watch: no list is ever whole in the memory of server or client
+ * Query for all objects at the start of the watch: no list is complete in the memory of server or client
  * (https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists).
  */
 const fromTheBeginning = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
 
 /**
- * One HTTP stream: the changes after `resourceVersion`, or where that is undefined all objects that exist, between `init`
- * and `initDone`, and then the changes. @throws ApiError for an ERROR event, 410 where the resourceVersion is too old.
+ * Watches over one HTTP stream. Yields the changes after `resourceVersion`. If that is undefined, yields first all objects that
+ * exist, between `init` and `initDone`. @throws ApiError for an ERROR event, with 410 if the resourceVersion is too old.
  */
 export async function* watchFrom<T extends KubeObject>(
   context: WatchContext,
@@ -41,16 +41,19 @@ export async function* watchFrom<T extends KubeObject>(
   if (listing) yield { resourceVersion: undefined, event: { type: "init" } };
   for await (const event of watchStream<T>(client, { method: "GET", path, query, signal }, context)) {
     if (event.type === "ERROR") throw errorOf(what, event.object);
-    // Missing in a malformed object, which is the reflector's to name.
+    // Undefined in a malformed object, which the reflector reports.
     const reached: string | undefined = event.object.metadata.resourceVersion;
     const done = listing && event.type === "BOOKMARK" && isEndOfInitialEvents(event.object);
     if (done) listing = false;
-    yield { resourceVersion: listing ? undefined : reached, event: done ? { type: "initDone" } : told(event, listing) };
+    yield {
+      resourceVersion: listing ? undefined : reached,
+      event: done ? { type: "initDone" } : toReflectorEvent(event, listing),
+    };
   }
   if (listing) throw new Error(`the list of ${what} ended before it was complete`);
 }
 
-function told<T extends KubeObject>(
+function toReflectorEvent<T extends KubeObject>(
   event: Exclude<WatchEvent<T>, { type: "ERROR" }>,
   listing: boolean,
 ): ReflectorEvent<T> | undefined {
@@ -69,7 +72,7 @@ function isEndOfInitialEvents({ metadata }: KubeObject): boolean {
   return metadata.annotations?.["k8s.io/initial-events-end"] === "true";
 }
 
-/** The failure that an ERROR event tells of, in the middle of a stream that began with 200. */
+/** Returns the error of an ERROR event, which occurs in a stream that began with 200. */
 function errorOf(what: string, status: Status): ApiError {
   const seconds = status.details?.retryAfterSeconds;
   return new ApiError({
@@ -82,7 +85,7 @@ function errorOf(what: string, status: Status): ApiError {
   });
 }
 
-/** Whether the server has forgotten the resourceVersion: 410 as a status or in the stream, also named "Expired". */
+/** Reports whether the server no longer has the resourceVersion: 410 as a status or in the stream, or reason "Expired". */
 export function isExpired(error: unknown): boolean {
   return isGone(error) || (error instanceof ApiError && error.reason === "Expired");
 }

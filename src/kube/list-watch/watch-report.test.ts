@@ -9,8 +9,8 @@ function reportOf(resource: Resource = resources.secrets, namespace?: string, is
   const clock = new FakeClock();
   const lines: string[] = [];
   const write = (line: string) => {
-    const { level, msg, error } = JSON.parse(line);
-    lines.push([level, msg, error].filter((part) => part !== undefined).join(": "));
+    const { level, msg, next, error } = JSON.parse(line);
+    lines.push([level, msg, next, error].filter((part) => part !== undefined).join(": "));
   };
   const log = createLogger({ format: "json", level: "info", clock, write });
   const what = namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`;
@@ -25,34 +25,34 @@ const refusal = (status: number, reason: string) =>
   new ApiError({ request: "watch secrets", status, reason, serverMessage: "no" });
 const broken = new ConnectionError("watch secrets: read ECONNRESET");
 
-describe("what a watch suffers from", () => {
-  it("is said with the permission that is missing, where that is all namespaces or one", () => {
+describe("the report of a watch", () => {
+  it("names the missing permission, for all namespaces or one", () => {
     const all = reportOf();
     all.report.failed(refusal(403, "Forbidden"), 0);
     expect(all.lines).toEqual([
-      'error: cannot watch secrets: allow this user "list" and "watch" on secrets in all namespaces: watch secrets: 403 Forbidden: no',
+      "error: cannot watch a resource: forbidden: Grant list and watch on secrets in all namespaces: watch secrets: 403 Forbidden: no",
     ]);
     const one = reportOf(resources.configMaps, "shop");
     one.report.failed(refusal(403, "Forbidden"), 0);
-    expect(one.lines[0]).toContain('allow this user "list" and "watch" on configmaps in namespace shop');
+    expect(one.lines[0]).toContain("Grant list and watch on configmaps in namespace shop:");
     const cluster = reportOf(resources.mutatingWebhookConfigurations);
     cluster.report.failed(refusal(403, "Forbidden"), 0);
     expect(cluster.lines[0]).toContain(
-      'allow this user "list" and "watch" on mutatingwebhookconfigurations.admissionregistration.k8s.io: ',
+      "Grant list and watch on mutatingwebhookconfigurations.admissionregistration.k8s.io: ",
     );
   });
 
-  it("is said as what it is where the credentials or the kind are not known", () => {
+  it("names rejected credentials and an unknown kind", () => {
     const { lines, report } = reportOf();
     report.failed(refusal(401, "Unauthorized"), 0);
     report.failed(refusal(404, "NotFound"), 1);
     expect(lines).toEqual([
-      "error: cannot watch secrets: the API server does not accept the credentials: watch secrets: 401 Unauthorized: no",
-      "error: cannot watch secrets: the API server does not know secrets of v1: watch secrets: 404 NotFound: no",
+      "error: cannot watch a resource: the API server does not accept the credentials: Check the credentials: watch secrets: 401 Unauthorized: no",
+      "error: cannot watch a resource: the API server does not serve the resource: Install secrets of v1: watch secrets: 404 NotFound: no",
     ]);
   });
 
-  it("is not said by each watch while nothing at all answers, which is told for all of them", () => {
+  it("is silent while the server does not respond, which is reported once for all watches", () => {
     const { lines, report } = reportOf(resources.secrets, undefined, () => true);
     for (let failures = 1; failures < 10; failures++) report.failed(broken, failures);
     expect(lines).toEqual([]);
@@ -60,20 +60,20 @@ describe("what a watch suffers from", () => {
     expect(lines).toHaveLength(1);
   });
 
-  it("is no trouble yet when a connection breaks once, and a warning when the next one fails too", () => {
+  it("logs a single broken connection as information, and a second one as a warning", () => {
     const { lines, report } = reportOf();
     report.failed(broken, 0);
     report.well();
     report.failed(broken, 0);
     report.failed(broken, 1);
     expect(lines).toEqual([
-      "info: the watch of secrets broke; resuming it: watch secrets: read ECONNRESET",
-      "info: the watch of secrets broke; resuming it: watch secrets: read ECONNRESET",
-      "warn: cannot watch secrets; trying again until it can: watch secrets: read ECONNRESET",
+      "info: a watch broke, resuming: watch secrets: read ECONNRESET",
+      "info: a watch broke, resuming: watch secrets: read ECONNRESET",
+      "warn: cannot watch a resource, will retry: watch secrets: read ECONNRESET",
     ]);
   });
 
-  it("is said once, again after 10 minutes, and once more when it is over", async () => {
+  it("repeats an unchanged problem after 10 minutes, and reports once that it is over", async () => {
     const { clock, lines, report } = reportOf();
     for (let failures = 0; failures < 25; failures++) {
       report.failed(refusal(403, "Forbidden"), failures);
@@ -82,12 +82,12 @@ describe("what a watch suffers from", () => {
     expect(lines).toHaveLength(2);
     report.well();
     report.well();
-    expect(lines.slice(2)).toEqual(["info: watching secrets again"]);
+    expect(lines.slice(2)).toEqual(["info: a watch works again"]);
     report.failed(refusal(403, "Forbidden"), 0);
     expect(lines).toHaveLength(4);
   });
 
-  it("is said at once when it becomes something else", () => {
+  it("reports another problem immediately", () => {
     const { lines, report } = reportOf();
     report.failed(refusal(403, "Forbidden"), 0);
     report.failed(broken, 1);

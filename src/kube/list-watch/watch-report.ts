@@ -3,76 +3,91 @@ import { isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./watch-context.ts";
 
-/** Tells a person what a watch suffers from. */
+/** Logs the problems of one watch. */
 export interface WatchReport {
-  /** A failure; `failures` came one after the other before it. */
+  /** Reports a failure that came after `failures` others in a row. */
   readonly failed: (error: unknown, failures: number) => void;
-  /** It goes well, again. */
+  /** Reports that the watch works. */
   readonly well: () => void;
 }
 
-/** The part of a watch's context that is needed to speak of it. */
-type Watched = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector"> & {
+/** The fields of a watch that messages need. */
+type ReportedWatch = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector"> & {
   readonly client: Pick<ApiClient, "isUnreachable">;
 };
 
-const sayAgainMs = 600_000;
+/** Interval of an unchanged message. */
+const repeatAfterMs = 600_000;
+
+/** A problem that only a person can solve. */
+interface WatchProblem {
+  readonly state: string;
+  readonly next: string;
+}
 
 /**
- * One line a failure: a first broken connection is an ordinary day, what needs somebody to act is an error at once. The
- * same again is said every 10 minutes only, and once when it is over. That nothing answers at all is told for all watches at
- * once, by {@link Reachability}.
+ * Creates a report with one line for each failure. Logs a single broken connection as information, and a problem that a
+ * person must solve as an error immediately. Repeats an unchanged message every 10 minutes, and logs once that the problem is
+ * over. {@link Reachability} reports for all watches that the server does not respond at all.
  */
-export function createWatchReport(context: Watched): WatchReport {
-  const { client, log, clock, what } = context;
-  let said: { readonly line: string; readonly at: number } | undefined;
+export function createWatchReport(watch: ReportedWatch): WatchReport {
+  const { client, log, clock, what } = watch;
+  let reported: { readonly message: string; readonly at: number } | undefined;
   const failed = (error: unknown, failures: number) => {
-    const line = problem(context, error);
-    const fields = { error: errorText(error) };
-    if (line === undefined && failures === 0) return log.info(`the watch of ${what} broke; resuming it`, fields);
-    if (line === undefined && client.isUnreachable?.())
-      return log.debug(`the watch of ${what} cannot be resumed`, fields);
-    const message = line ?? `cannot watch ${what}; trying again until it can`;
-    if (said?.line === message && clock.monotonic() - said.at < sayAgainMs) return log.debug(message, fields);
-    said = { line: message, at: clock.monotonic() };
-    if (line === undefined) log.warn(message, fields);
+    const problem = problemOf(watch, error);
+    const fields = { watch: what, ...(problem && { next: problem.next }), error: errorText(error) };
+    if (problem === undefined && failures === 0) return log.info("a watch broke, resuming", fields);
+    if (problem === undefined && client.isUnreachable?.()) return log.debug("cannot resume a watch", fields);
+    const message =
+      problem === undefined ? "cannot watch a resource, will retry" : `cannot watch a resource: ${problem.state}`;
+    if (reported?.message === message && clock.monotonic() - reported.at < repeatAfterMs)
+      return log.debug(message, fields);
+    reported = { message, at: clock.monotonic() };
+    if (problem === undefined) log.warn(message, fields);
     else log.error(message, fields);
   };
   const well = () => {
-    if (said === undefined) return;
-    said = undefined;
-    log.info(`watching ${what} again`);
+    if (reported === undefined) return;
+    reported = undefined;
+    log.info("a watch works again", { watch: what });
   };
   return { failed, well };
 }
 
-/** Why a list or watch failed, in one line for a person, and what to do where that is known. */
-export function listFailureText(context: Watched, error: unknown): string {
-  return problem(context, error) ?? `cannot list ${context.what}: ${cut(errorText(error))}`;
+/** Returns in one line why a list or watch failed, with the next step if it is known. */
+export function listFailureText(watch: ReportedWatch, error: unknown): string {
+  const problem = problemOf(watch, error);
+  return problem === undefined
+    ? `cannot list ${watch.what}: ${truncate(errorText(error))}`
+    : `cannot watch ${watch.what}: ${problem.state}. ${problem.next}.`;
 }
 
-/** A server's words may be as long as it likes. */
-function cut(text: string): string {
+/** The message of a server has no maximum length. */
+function truncate(text: string): string {
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
-/** What RBAC calls a resource that is not of the core group: `deployments.apps`. */
-function rbacName({ apiVersion, plural }: Watched["resource"]): string {
+/** Returns the name of a resource in RBAC rules, with its group if it has one: `deployments.apps`. */
+function rbacName({ apiVersion, plural }: ReportedWatch["resource"]): string {
   const [group, version] = apiVersion.split("/");
   return version === undefined ? plural : `${plural}.${group}`;
 }
 
-/** What only a person can mend, and how. */
-function problem({ what, resource, namespace, fieldSelector }: Watched, error: unknown): string | undefined {
-  if (isForbidden(error)) {
-    const all = resource.namespaced ? " in all namespaces" : "";
-    const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector ?? "") ?? [];
-    const where =
-      namespace === undefined ? (name === undefined ? all : ` of the name ${name}`) : ` in namespace ${namespace}`;
-    return `cannot watch ${what}: allow this user "list" and "watch" on ${rbacName(resource)}${where}`;
-  }
-  if (isUnauthorized(error)) return `cannot watch ${what}: the API server does not accept the credentials`;
+function problemOf(watch: ReportedWatch, error: unknown): WatchProblem | undefined {
+  const { apiVersion, plural } = watch.resource;
+  if (isForbidden(error))
+    return { state: "forbidden", next: `Grant list and watch on ${rbacName(watch.resource)}${scopeOf(watch)}` };
+  if (isUnauthorized(error))
+    return { state: "the API server does not accept the credentials", next: "Check the credentials" };
   if (isNotFound(error))
-    return `cannot watch ${what}: the API server does not know ${resource.plural} of ${resource.apiVersion}`;
+    return { state: "the API server does not serve the resource", next: `Install ${plural} of ${apiVersion}` };
   return undefined;
+}
+
+/** Returns the scope of a permission: " in namespace shop", " in all namespaces", or " with name shop" for one object. */
+function scopeOf({ namespace, resource, fieldSelector }: ReportedWatch): string {
+  if (namespace !== undefined) return ` in namespace ${namespace}`;
+  const [, name] = /^metadata\.name=(.+)$/.exec(fieldSelector ?? "") ?? [];
+  if (name !== undefined) return ` with name ${name}`;
+  return resource.namespaced ? " in all namespaces" : "";
 }

@@ -36,7 +36,7 @@ describe("a line of a watch that is no event", () => {
     const { logged } = await follow(goesOn(...broken, endOfList("5"), added(last, "6")));
     expect(logged).toHaveLength(broken.length);
     expect(logged[0]).toBe(
-      `warn a line of the watch of secrets is no event and is skipped {"bytes":101,"namespace":"a","name":"db"}`,
+      `warn skipped a line of a watch that is not an event {"watch":"secrets","bytes":101,"namespace":"a","name":"db"}`,
     );
     expect(logged.join()).not.toMatch(/aHVudGVyMg|hunter2|password/);
   });

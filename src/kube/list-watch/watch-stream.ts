@@ -7,12 +7,12 @@ import { lines } from "../http/lines.ts";
 import { withIdleTimeout } from "./idle-timeout.ts";
 import type { WatchContext } from "./watch-context.ts";
 
-/** How long a watch may be silent. Bookmarks come about every minute, so a longer silence means that nobody is there. */
+/** Maximum time without data. Bookmarks arrive about every minute, so a longer silence means that the peer is lost. */
 const silenceLimitMs = 150_000;
 
 /**
- * One HTTP stream of a watch as its events. Ends when the server ends it; a line that is no watch event is logged and
- * skipped. @throws what {@link ApiClient} throws, and ConnectionError where it is silent for too long.
+ * Yields the events of one HTTP stream of a watch until the server ends it. Logs and skips a line that is not a watch event.
+ * @throws what {@link ApiClient} throws, and ConnectionError if the stream is silent for too long.
  */
 export async function* watchStream<T extends KubeObject>(
   client: ApiClient,
@@ -27,7 +27,8 @@ export async function* watchStream<T extends KubeObject>(
   for await (const line of lines(chunks)) {
     const event = parseEvent<T>(line);
     if (event !== undefined) yield event;
-    else log.warn(`a line of the watch of ${what} is no event and is skipped`, { bytes: line.length, ...nameIn(line) });
+    else
+      log.warn("skipped a line of a watch that is not an event", { watch: what, bytes: line.length, ...nameIn(line) });
   }
 }
 
@@ -37,7 +38,7 @@ function parseEvent<T extends KubeObject>(line: Buffer): WatchEvent<T> | undefin
     if (event === null || !isMapping(event.object)) return undefined;
     return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
   } catch {
-    return undefined; // the parser's message would quote what it read
+    return undefined; // the message of the parser would contain the input
   }
 }
 
@@ -46,8 +47,8 @@ function isMapping(value: unknown): boolean {
 }
 
 /**
- * Which object a broken line may be about. The API server writes an object's name first in its metadata, and inside of a
- * value the quotation marks would be escaped: what is found is a name, never a value.
+ * Returns the name of the object in a broken line, if any. The API server writes the name first in the metadata, and quotation
+ * marks in a value would be escaped: so the match is a name, never a value.
  */
 function nameIn(line: Buffer): { readonly namespace?: string; readonly name?: string } {
   const found = /"metadata":\{"name":"([a-z0-9.-]{1,253})"(?:,"namespace":"([a-z0-9-]{1,63})")?/.exec(

@@ -1,15 +1,15 @@
 import type { ApiClient } from "../http/client.ts";
 import { getIfExists } from "./get-if-exists.ts";
 
-/** Which resource is asked for. */
+/** A resource to find. */
 export interface ResourceQuery {
   readonly group: string;
-  /** Undefined: the one that the API server prefers, of those that have the resource. */
+  /** Undefined: the preferred version that has the resource. */
   readonly version: string | undefined;
   readonly plural: string;
 }
 
-/** A resource as the API server serves it. */
+/** A resource that the API server serves. */
 export interface DiscoveredResource {
   /** "group/version". */
   readonly apiVersion: string;
@@ -28,8 +28,8 @@ interface ApiResourceList {
 }
 
 /**
- * Finds a resource by what the API server says that it serves, for which whoever may log in needs no permission
- * (`system:discovery`). Undefined where it serves none; throws what requests throw.
+ * Finds a resource in the discovery of the API server. Every authenticated user has permission (`system:discovery`). Returns
+ * undefined if the API server does not serve the resource. Throws what requests throw.
  */
 export async function findResource(
   client: Pick<ApiClient, "request">,
@@ -46,7 +46,7 @@ export async function findResource(
   return undefined;
 }
 
-/** The preferred one first. */
+/** Returns the versions, the preferred one first. */
 function versionsOf(group: ApiGroup | undefined): readonly string[] {
   const all = (group?.versions ?? []).map(({ version }) => version);
   const first = group?.preferredVersion?.version;

@@ -2,7 +2,7 @@ import { isNotFound } from "../api/errors.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ApiClient } from "../http/client.ts";
 
-/** What a GET answers; undefined where there is nothing of that path. Throws what {@link ApiClient.request} throws, besides 404. */
+/** Sends a GET and returns the object; undefined if it does not exist. Throws what {@link ApiClient.request} throws, except 404. */
 export async function getIfExists<T>(
   client: Pick<ApiClient, "request">,
   request: Omit<ApiRequest, "method" | "body">,

@@ -1,7 +1,7 @@
 import { isForbidden, isNotFound } from "../api/errors.ts";
 import type { ApiClient } from "../http/client.ts";
 
-/** https://spec.openapis.org/oas/v3.0.0#schema-object, as far as it is read. */
+/** https://spec.openapis.org/oas/v3.0.0#schema-object, only the fields that Wave reads. */
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly "x-kubernetes-group-version-kind"?: readonly {
@@ -12,10 +12,10 @@ interface Schema {
 }
 
 /**
- * The names of the fields that the status of a kind may have, as far as its definition says; undefined where the API server does not
- * tell, or not yet: a definition is published a second after its kind is served. For the documents whoever may log in needs no
- * permission (`system:discovery`, https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3). Throws what
- * requests throw, besides 403 and 404.
+ * Returns the names of the status fields in the schema of a kind. Returns undefined if the API server does not publish the
+ * schema, or not yet: it publishes a schema one second after it serves the kind. Every authenticated user has permission
+ * (`system:discovery`, https://kubernetes.io/docs/concepts/overview/kubernetes-api/#openapi-v3). Throws what requests throw,
+ * except 403 and 404.
  */
 export async function findStatusFields(
   client: Pick<ApiClient, "request">,
