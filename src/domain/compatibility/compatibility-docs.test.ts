@@ -5,10 +5,10 @@ import { sapRows } from "./sap.ts";
 import { stakaterRows } from "./stakater.ts";
 
 const page = readFileSync(new URL("../../../docs/compatibility.md", import.meta.url), "utf8");
-const called = { workload: "workload", template: "pod template", config: "ConfigMap, Secret" } as const;
+const titles = { workload: "workload", template: "pod template", config: "ConfigMap, Secret" } as const;
 
 function lineOf({ name, on, values, means, unlike = "" }: CompatibilityRow): string {
-  const cells = [`\`${name}\``, on.map((place) => called[place]).join(", "), values, means, unlike];
+  const cells = [`\`${name}\``, on.map((place) => titles[place]).join(", "), values, means, unlike];
   // In a table a bar separates cells.
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`.replaceAll("  |", " |");
 }
@@ -17,7 +17,7 @@ describe("docs/compatibility.md", () => {
   it.each([
     ["SAP's pod-reloader", sapRows],
     ["Stakater's Reloader", stakaterRows],
-  ])("has the annotations of %s as they are in its table", (title, rows) => {
+  ])("has the annotations of %s in its table", (title, rows) => {
     const section = page.slice(page.indexOf(`## ${title}`));
     const begin = section.indexOf("|---|---|---|---|---|\n") + "|---|---|---|---|---|\n".length;
     expect(section.slice(begin, section.indexOf("\n\n", begin)).split("\n")).toEqual(rows.map(lineOf));

@@ -66,7 +66,7 @@ const value = fc.constantFrom("1", "2");
 /** What every object has at one time: all are there, since Wave waits for what is missing and others do not. */
 const state = fc.record({ a: value, b: value, c: value });
 
-it("compatibility that ask for the same references decide the same", () => {
+it("compatibilities that request the same references decide the same", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...kinds),

@@ -47,12 +47,12 @@ function carriedOut(object: WorkloadObject, configs: readonly Config[], policy =
 
 const templateAnnotations = (object: WorkloadObject) => object.spec?.template?.metadata?.annotations ?? {};
 
-describe("SAP's annotations", () => {
-  it("say nothing where they are not understood", () => {
+describe("SAP annotations", () => {
+  it("have no effect if the compatibility is off", () => {
     expect(planOf(peerObject(asks), [web, db], defaultPolicy).outcome).toBe("ignore");
   });
 
-  it("ask for whole objects, whatever the pod spec reads, of which those that are missing are not waited for", () => {
+  it("request whole objects, whatever the pod spec reads, and do not wait for missing ones", () => {
     const hashed = carriedOut(peerObject({ ...asks, pod: readsAll("ConfigMap", "unrelated") }), [web, db]);
     expect(Object.keys(templateAnnotations(hashed))).toEqual([hash]);
     expect(planOf(hashed, [web, db]).outcome).toBe("current");
@@ -67,15 +67,15 @@ describe("SAP's annotations", () => {
     expect(planOf(hashed, [web, db, configMap("unrelated", { x: "1" })]).outcome).toBe("current");
   });
 
-  it("name what can be called so, and else tell a person", () => {
+  it("report entries that are not valid names", () => {
     const { mistakes, references } = peerWorkload({ annotations: { [secrets]: "a,../b" } }, sap);
     expect(references.map(({ name }) => name)).toEqual(["a"]);
     expect(mistakes.map(({ message }) => message)).toEqual([
-      'annotation pod-reloader.cs.sap.com/secrets names what no Secret can be called: "../b"',
+      'Annotation pod-reloader.cs.sap.com/secrets has entries that are not valid names of a Secret: "../b". Correct or remove these entries.',
     ]);
   });
 
-  it("and Wave's ask for the union, under the hash that is there, so that nothing moves", () => {
+  it("and Wave annotations request the union. The existing hash keeps its annotation", () => {
     const pod = readsAll("Secret", "db");
     const byWave = carriedOut(peerObject({ pod, annotations: { [updateOnConfigChange]: "true" } }), [web, db]);
     expect(Object.keys(templateAnnotations(byWave))).toEqual([configHash]);
@@ -93,16 +93,16 @@ describe("SAP's annotations", () => {
     expect(planOf(optedIn, [web]).outcome).toBe("current");
   });
 
-  it("opt in where Wave's own says no, which is told", () => {
+  it("opt in against the Wave annotation, with a warning", () => {
     const { optIn, mistakes } = peerWorkload(
       { annotations: { [configmaps]: "web", [updateOnConfigChange]: "false" } },
       sap,
     );
     expect(optIn).toEqual({ state: "in", by: "compatibility" });
-    expect(mistakes.map(({ message }) => message).join()).toContain("remove one of them");
+    expect(mistakes.map(({ message }) => message).join()).toContain("Remove one of the annotations");
   });
 
-  it("are looked at when the caches ask whether a workload is the same", () => {
+  it("are compared when the cache checks whether a workload is unchanged", () => {
     const kind = "StatefulSet";
     const before = peerWorkload({ ...asks, kind }, sap);
     expect(matchesObject(before, peerObject({ ...asks, kind }), sap)).toBe(true);
@@ -116,7 +116,7 @@ describe("SAP's annotations", () => {
     ).toBe(false);
   });
 
-  it("are so, too, where Wave's own are not understood", () => {
+  it("work without Wave annotations", () => {
     const alone = compatibleWith("sap");
     const wanted = { annotations: { ...both, [updateOnConfigChange]: "true" } };
     expect(peerWorkload(wanted, alone).optIn).toEqual({ state: "in", by: "compatibility" });
@@ -127,7 +127,7 @@ describe("SAP's annotations", () => {
     ["names others", { [configmaps]: "other" }],
     ["is opted in by Wave's own", { ...both, [updateOnConfigChange]: "true" }],
     ["says what it did not say", { ...both, [hash]: "x" }],
-  ])("fail a write to a StatefulSet that %s by then", (_, annotations) => {
+  ])("fail a write to a StatefulSet that %s meanwhile", (_, annotations) => {
     const kind = "StatefulSet";
     const workload = peerWorkload({ ...asks, kind }, sap);
     const patch = patchFor(workload, planRollout(workload, lookupOf(web, db), sap));
@@ -137,7 +137,7 @@ describe("SAP's annotations", () => {
     );
   });
 
-  it("get back the hash that an update drops", () => {
+  it("restore the hash that an update drops", () => {
     const hashed = carriedOut(peerObject(asks), [web, db]);
     const update = planAdmission(
       "UPDATE",
@@ -150,7 +150,7 @@ describe("SAP's annotations", () => {
     expect(asJson(applyJsonPatch(asJson(peerObject(asks)), asJson(update.patch)))).toEqual(hashed);
   });
 
-  it("count toward the budget of annotations", () => {
+  it("count toward the limit of annotations", () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `c${index}`).join();
     expect(peerWorkload({ annotations: { [configmaps]: many } }, allCompatibilities).limitExceeded?.limit).toBe(
       "annotations",
@@ -169,7 +169,7 @@ describe("a hash on the metadata, as a precondition", () => {
   };
   const current = templateAnnotations(carriedOut(peerObject(asks), [web, db]))[hash] ?? "";
 
-  it("is taken off where it is the hash of this moment", () => {
+  it("is removed if it is the current hash", () => {
     const { object, plan } = admit(current);
     const admittedObject: WorkloadObject = asJson(applyJsonPatch(asJson(object), asJson(plan.patch)));
     expect(admittedObject.metadata?.annotations).toEqual(both);
@@ -180,14 +180,14 @@ describe("a hash on the metadata, as a precondition", () => {
     ["another one", "v2:0", lookup],
     ["one of other configuration", current, lookupOf(web)],
     ["SAP's own", "0".repeat(64), lookup],
-  ])("denies the request where it is %s", (_, value, given) => {
+  ])("denies the request if it is %s", (_, value, given) => {
     const { plan } = admit(value, given);
     expect(plan).toMatchObject({ outcome: "denied", patch: undefined });
-    expect(plan.denied).toMatch(/^annotation pod-reloader.cs.sap.com\/config-hash: it is not the hash of/);
+    expect(plan.denied).toMatch(/^Annotation pod-reloader.cs.sap.com\/config-hash is not the hash of/);
     expect(plan.denied).not.toContain(current);
   });
 
-  it("denies it where nobody can tell", () => {
+  it("denies the request if the hash is unknown", () => {
     const pod = readsAll("ConfigMap", "missing");
     const annotations = { ...both, [updateOnConfigChange]: "true", [hash]: current };
     const { denied } = planAdmission(
@@ -197,10 +197,12 @@ describe("a hash on the metadata, as a precondition", () => {
       lookup,
       sap,
     );
-    expect(denied).toContain('cannot be checked: waiting for ConfigMap "missing"');
+    expect(denied).toContain(
+      'Cannot check annotation pod-reloader.cs.sap.com/config-hash: waiting for ConfigMap "missing"',
+    );
   });
 
-  it("means nothing where SAP's annotations do not ask for anything", () => {
+  it("has no effect if SAP annotations request nothing", () => {
     const object = peerObject({ annotations: { [updateOnConfigChange]: "true", [hash]: "x" } });
     expect(
       planAdmission("CREATE", toAdmissionObject(kinds.Deployment, object, sap), undefined, lookup, sap).denied,

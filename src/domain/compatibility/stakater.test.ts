@@ -46,7 +46,7 @@ function carriedOut(object: WorkloadObject, configs: readonly Config[], policy =
 
 const on = (annotations: Readonly<Record<string, string>>) => ({ annotations, pod: readsBoth });
 
-describe("Stakater's annotations of SecretProviderClasses", () => {
+describe("Stakater annotations of SecretProviderClasses", () => {
   const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
   const mounting = { ...readsBoth, volumes: [{ name: "vault", csi }] };
   const classesOn: Policy = { ...allCompatibilities, providerClasses: true };
@@ -74,18 +74,18 @@ describe("Stakater's annotations of SecretProviderClasses", () => {
       { "reloader.stakater.com/search": "true" },
       ["web if marked", "db if marked"],
     ],
-  ])("count where that is on: %s", (_, annotations, names) => {
+  ])("apply if the flag is on: %s", (_, annotations, names) => {
     expect(asked(annotations)).toEqual(names);
   });
 
-  it("name them by expressions, too", () => {
+  it("match them by expressions", () => {
     const annotations = { "secretproviderclass.reloader.stakater.com/reload": "va.+" };
     expect(peerWorkload({ annotations }, classesOn).peer?.patterns).toMatchObject([
       { kind: "SecretProviderClass", source: "va.+" },
     ]);
   });
 
-  it("opt nobody in where that is off", () => {
+  it("opt in no workload if the flag is off", () => {
     for (const name of ["auto", "reload"]) {
       const annotations = { [`secretproviderclass.reloader.stakater.com/${name}`]: "true" };
       expect(peerWorkload({ annotations, pod: mounting }).optIn).toEqual({ state: "out" });
@@ -95,7 +95,7 @@ describe("Stakater's annotations of SecretProviderClasses", () => {
   });
 });
 
-describe("Stakater's annotations", () => {
+describe("Stakater annotations", () => {
   it.each<[string, WorkloadFixture, readonly string[]]>([
     ["nothing", on({}), []],
     ["auto", on({ "reloader.stakater.com/auto": "true" }), ["web", "db"]],
@@ -115,12 +115,12 @@ describe("Stakater's annotations", () => {
       ["x"],
     ],
     [
-      "its pod template's where it says nothing itself",
+      "the annotations of the pod template if the workload has none",
       { pod: readsBoth, templateAnnotations: { "reloader.stakater.com/auto": "true" } },
       ["web", "db"],
     ],
     [
-      "its own alone of what it speaks of itself",
+      "only the annotations of the workload for a kind that they mention",
       {
         pod: readsBoth,
         annotations: { "configmap.reloader.stakater.com/auto": "false" },
@@ -129,7 +129,7 @@ describe("Stakater's annotations", () => {
       ["db"],
     ],
     [
-      "auto beside Wave's opt-in, which excludes nothing",
+      "auto and the Wave opt-in, which excludes nothing",
       on({
         [updateOnConfigChange]: "true",
         "reloader.stakater.com/auto": "true",
@@ -138,15 +138,15 @@ describe("Stakater's annotations", () => {
       ["web", "db"],
     ],
     [
-      "search beside a name of the same",
+      "search and a name of the same kind",
       on({ "reloader.stakater.com/search": "true", "secret.reloader.stakater.com/reload": "db" }),
       ["web if marked", "db"],
     ],
-  ])("that say %s", (_, wanted, those) => {
+  ])("request %s", (_, wanted, those) => {
     expect(counted(wanted)).toEqual(those);
   });
 
-  it("are taken to say auto where the flag says so and they do not", () => {
+  it("are treated as auto if the flag is set and they are missing", () => {
     const all: Policy = { ...allCompatibilities, compatibility: settingsWith({ autoReloadAll: true }) };
     expect(counted(on({}), all)).toEqual(["web", "db"]);
     expect(counted(on({ "reloader.stakater.com/auto": "false" }), all)).toEqual([]);
@@ -174,7 +174,7 @@ describe("Stakater's annotations", () => {
     expect(marked("match", "true", defaultPolicy)).not.toHaveProperty("matches");
   });
 
-  it("ask for an interval, of which the longer one counts", () => {
+  it("set an interval, and the longer one applies", () => {
     const interval = (annotations: Readonly<Record<string, string>>) =>
       rolloutPolicyOf(peerWorkload(on({ "reloader.stakater.com/auto": "true", ...annotations })), allCompatibilities)
         .minIntervalMs;
@@ -191,21 +191,21 @@ describe("Stakater's annotations", () => {
     ).toContain('"soon"');
   });
 
-  it("that decline where Wave's opt in are told of", () => {
+  it("that opt out against Wave annotations cause a warning", () => {
     const { mistakes, references } = peerWorkload(
       on({ [updateOnConfigChange]: "true", "reloader.stakater.com/auto": "false" }),
     );
     expect(references).toHaveLength(2);
     expect(mistakes.map(({ message }) => message)).toEqual([
-      'annotation reloader.stakater.com/auto: "false" does not opt it in, and the annotations of Wave do: it is rolled for what those ask for; remove one of them',
+      'Annotation reloader.stakater.com/auto: "false" does not opt the workload in, but the annotations of Wave do. Wave rolls the workload for the objects that those request. Remove one of the annotations.',
     ]);
   });
 
-  it("tell a person which expressions cannot be read", () => {
+  it("report invalid expressions", () => {
     const { mistakes, peer } = peerWorkload(on({ "secret.reloader.stakater.com/reload": "a.*,b(" }));
     expect(peer?.patterns.map(({ source }) => source)).toEqual(["a.*"]);
     expect(mistakes.map(({ message }) => message)).toEqual([
-      'annotation secret.reloader.stakater.com/reload has what is no regular expression: "b(" (it has a ( without a ))',
+      'Annotation secret.reloader.stakater.com/reload has an invalid regular expression: "b(" (missing ) after (). Correct the annotation.',
     ]);
   });
 });
@@ -223,7 +223,7 @@ describe("regular expressions", () => {
     },
   };
 
-  it("name what matches them and is not excluded", () => {
+  it("track matching objects that are not excluded", () => {
     const all = names.map((name) => secret(name, { a: "1" }));
     const hashed = carriedOut(peerObject(wanted), all, policy);
     const outcome = (changed: string) => {
@@ -234,7 +234,7 @@ describe("regular expressions", () => {
     expect(outcome("")).toBe("current");
   });
 
-  it("are too much where they match too many, or nobody can tell", () => {
+  it("exceed a limit if they match too many names, or if the names are unknown", () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `app-${index}`);
     for (const found of [many, undefined]) {
       const plan = planRollout(peerWorkload(wanted), lookupOf(), { ...policy, namesMatching: () => found && [found] });
@@ -243,7 +243,7 @@ describe("regular expressions", () => {
   });
 });
 
-describe("an object that merely comes or goes", () => {
+describe("an object that is only created or deleted", () => {
   const both = { "configmap.reloader.stakater.com/reload": "web", "secret.reloader.stakater.com/reload": "db" };
   /** What is planned after `before` was seen and recorded. */
   function outcomeAfter(
@@ -259,12 +259,12 @@ describe("an object that merely comes or goes", () => {
     return planRollout(workload, lookupOf(...now), policy, view).outcome;
   }
 
-  it("is noted, and replaces nobody", () => {
+  it("is recorded without a rollout", () => {
     expect(outcomeAfter([web], [web, db])).toBe("recorded");
     expect(outcomeAfter([web, db], [web])).toBe("recorded");
   });
 
-  it("rolls together with a change, for other compatibility, and where the flags say so", () => {
+  it("rolls together with a change, for other compatibilities, and if the flags enable it", () => {
     expect(outcomeAfter([web], [configMap("web", {}), db])).toBe("recorded");
     expect(outcomeAfter([web], [configMap("web", { a: "2" }), db])).toBe("roll");
     expect(outcomeAfter([web], [web, db], allCompatibilities, { [updateOnConfigChange]: "true" })).toBe("roll");
@@ -273,7 +273,7 @@ describe("an object that merely comes or goes", () => {
     expect(outcomeAfter([web, db], [web], withFlags)).toBe("recorded");
   });
 
-  it("counts from then on", () => {
+  it("is tracked from then on", () => {
     const hashing: Policy = { ...allCompatibilities, firstSight: "roll" };
     const object = carriedOut(peerObject({ annotations: both }), [web], hashing);
     const seen = planRollout(

@@ -14,13 +14,13 @@ describe("the progress of a Deployment", () => {
   const deployment = (more: object = {}, spec: object = {}) =>
     progress({ spec: { replicas: 3, ...spec }, status: { ...status, ...more } });
 
-  it("is complete when all Pods are updated and available, since its condition says so", () => {
+  it("is complete when all Pods are updated and available, since the time in its condition", () => {
     expect(deployment()).toEqual(complete);
     const since = Date.UTC(2026, 0, 1, 0, 0, 10) / 1000;
     expect(deployment(condition("NewReplicaSetAvailable"))).toEqual({ state: "complete", since });
   });
 
-  it("is idle where it has no Pods, and none that are still to end", () => {
+  it("is idle if it has no Pods, including terminating ones", () => {
     const none = { replicas: 0, updatedReplicas: 0, availableReplicas: 0 };
     expect(deployment(none, { replicas: 0 })).toEqual(idle);
     expect(deployment({ ...none, observedGeneration: 2 }, { replicas: 0 }).state).toBe("progressing");
@@ -33,18 +33,18 @@ describe("the progress of a Deployment", () => {
     ["Pods are missing", { updatedReplicas: 2, replicas: 2 }],
     ["old ones are still there", { replicas: 4 }],
     ["one is not available", { availableReplicas: 2 }],
-  ])("goes on while %s", (_, more) => {
+  ])("is progressing while %s", (_, more) => {
     expect(deployment(more).state).toBe("progressing");
     expect(deployment({ ...more, ...condition("NewReplicaSetAvailable") }).state).toBe("progressing");
   });
 
-  it("has failed when its deadline is over, but not of a template before", () => {
+  it("has failed after its deadline, but not the deadline of an earlier template", () => {
     const late = { availableReplicas: 2, ...condition("ProgressDeadlineExceeded") };
     expect(deployment(late)).toEqual({ state: "failed" });
     expect(deployment({ ...late, observedGeneration: 2 }).state).toBe("progressing");
   });
 
-  it("takes a step with each Pod that is replaced or becomes available, and none with one that is only made", () => {
+  it("takes a step for each Pod that is replaced or becomes available, and none for a Pod that is only created", () => {
     const steps = [
       [4, 1, 3],
       [4, 1, 4],
@@ -75,7 +75,7 @@ describe("the progress of a StatefulSet", () => {
     updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: from } },
   });
 
-  it("is complete when the revision is everybody's and all are available", () => {
+  it("is complete when all Pods have the revision and are available", () => {
     expect(statefulSet()).toEqual(complete);
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 2 }).state).toBe("progressing");
     expect(statefulSet({ availableReplicas: 2 })).toEqual({ state: "progressing", step: 8, available: 2 });
@@ -83,14 +83,14 @@ describe("the progress of a StatefulSet", () => {
     expect(statefulSet({ availableReplicas: undefined, readyReplicas: 3 })).toEqual(complete);
   });
 
-  it("is complete when all from its partition on are updated", () => {
+  it("is complete when all Pods from its partition are updated", () => {
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 1 }, partition(2))).toEqual(complete);
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 0 }, partition(2)).state).toBe("progressing");
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 0 }, partition(3))).toEqual(idle);
     expect(statefulSet({ currentRevision: "a", updatedReplicas: 0 }, partition(5))).toEqual(idle);
   });
 
-  it("is idle where it has no Pods, or somebody must delete them", () => {
+  it("is idle if it has no Pods, or a person must delete them", () => {
     expect(statefulSet({ updatedReplicas: 0, availableReplicas: 0 }, { replicas: 0 })).toEqual(idle);
     expect(statefulSet({ currentRevision: "a" }, { updateStrategy: { type: "OnDelete" } })).toEqual(idle);
   });
@@ -101,14 +101,14 @@ describe("the progress of a DaemonSet", () => {
   const daemonSet = (more: object = {}, spec: Readonly<Record<string, unknown>> = {}) =>
     progress({ kind: "DaemonSet", spec, status: { ...status, ...more } });
 
-  it("is complete when all that are desired are updated and available", () => {
+  it("is complete when all desired Pods are updated and available", () => {
     expect(daemonSet()).toEqual(complete);
     expect(daemonSet({ updatedNumberScheduled: 2 })).toEqual({ state: "progressing", step: 7, available: 3 });
     expect(daemonSet({ numberAvailable: 2 })).toEqual({ state: "progressing", step: 8, available: 2 });
     expect(daemonSet({ observedGeneration: 2 }).state).toBe("progressing");
   });
 
-  it("is idle where no node is for it, or somebody must delete its Pods", () => {
+  it("is idle if no node matches, or a person must delete its Pods", () => {
     expect(daemonSet({ desiredNumberScheduled: 0, updatedNumberScheduled: 0, numberAvailable: 0 })).toEqual(idle);
     expect(daemonSet({ updatedNumberScheduled: 0 }, { updateStrategy: { type: "OnDelete" } })).toEqual(idle);
   });

@@ -8,7 +8,7 @@ const optIn = "wave.pusher.com/update-on-config-change";
 describe("sameWorkload", () => {
   const before = workload({ pod: readsAll("Secret", "db") });
 
-  it("sees no difference in labels, other annotations, status and resource version", () => {
+  it("ignores labels, other annotations, status and resource version", () => {
     const metadata = { labels: { a: "b" }, resourceVersion: "8" };
     expect(
       sameWorkload(before, workload({ pod: readsAll("Secret", "db"), annotations: { other: "x" }, metadata })),
@@ -21,17 +21,17 @@ describe("sameWorkload", () => {
     ["the generation", { pod: readsAll("Secret", "db"), metadata: { generation: 4 } }],
     ["the opt-in", { pod: readsAll("Secret", "db"), annotations: { [optIn]: "yes" } }],
     ["the hash", { pod: readsAll("Secret", "db"), templateAnnotations: { "wave.pusher.com/config-hash": "v2:" } }],
-  ])("sees a difference in %s", (_, wanted) => {
+  ])("reports a difference in %s", (_, wanted) => {
     expect(sameWorkload(before, workload(wanted))).toBe(false);
   });
 });
 
-describe("isMadeOf", () => {
+describe("matchesObject", () => {
   const pod = readsAll("Secret", "db");
   const held = workload({ kind: "StatefulSet", pod });
   const changed = (wanted: WorkloadFixture) => workloadObject({ kind: "StatefulSet", pod, ...wanted });
 
-  it("is told without a look at the spec", () => {
+  it("does not read the spec", () => {
     const unreadable = Object.defineProperty(changed({}), "spec", {
       get: () => {
         throw new Error("looked at");
@@ -40,7 +40,7 @@ describe("isMadeOf", () => {
     expect(matchesObject(held, unreadable)).toBe(true);
   });
 
-  it("is so whatever happened to labels and the annotations of others", () => {
+  it("ignores labels and annotations of others", () => {
     const metadata = { resourceVersion: "8", labels: { a: "b" } };
     expect(matchesObject(held, changed({ metadata }))).toBe(true);
     expect(matchesObject(held, changed({ annotations: { other: "x" } }))).toBe(true);
@@ -53,12 +53,12 @@ describe("isMadeOf", () => {
     ["the opt-in", { annotations: { "wave.pusher.com/update-on-config-change": "false" } }],
     ["what else it names", { annotations: { "wave.pusher.com/extra-secrets": "a" } }],
     ["a mistake", { annotations: { [`wave.pusher.com/${"x".repeat(300)}`]: "a" } }],
-  ])("is not so any more after a change of %s", (_, wanted) => {
+  ])("is false after a change of %s", (_, wanted) => {
     expect(matchesObject(held, changed(wanted))).toBe(false);
     expect(matchesObject(workload({ kind: "StatefulSet", pod, ...wanted }), changed(wanted))).toBe(true);
   });
 
-  it("is never so of an object without a generation", () => {
+  it("is false for an object without a generation", () => {
     const metadata = { generation: undefined };
     expect(matchesObject(workload({ metadata }), workloadObject({ metadata }))).toBe(false);
   });
@@ -69,12 +69,12 @@ describe("withProgressOf", () => {
   const updated = { observedGeneration: 3, replicas: 1, updatedReplicas: 1 };
   const rolling = workloadObject({ pod, status: updated });
 
-  it("is the same workload where its rollout is as far as it was", () => {
+  it("returns the same workload if its progress is unchanged", () => {
     const held = workload({ pod, status: updated });
     expect(withProgressOf(held, rolling)).toBe(held);
   });
 
-  it("changes nothing but the progress, and keeps the lists of what it reads", () => {
+  it("changes only the progress, and keeps the lists of references", () => {
     const held = workload({ pod, status: updated });
     const after = withProgressOf(held, workloadObject({ pod, status: { ...updated, availableReplicas: 1 } }));
     expect(after).toEqual({ ...held, progress: { state: "complete", since: undefined } });
@@ -84,7 +84,7 @@ describe("withProgressOf", () => {
 });
 
 describe("withoutReferences", () => {
-  it("keeps what says how it is rolled, unless that is long", () => {
+  it("keeps the policy annotations, unless they are long", () => {
     const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/window": "x".repeat(400) };
     expect(withoutReferences(workload({ annotations }), 21).policy).toEqual({ hold: "true" });
     expect(withoutReferences(workload(), 21).policy).toBe(noPolicy);

@@ -4,7 +4,7 @@ import { type OptIn, readOptIn } from "../compatibility/opt-in.ts";
 import { peerAnnotationNames } from "../compatibility/peer-annotations.ts";
 import { shortPolicyAnnotations } from "../policy/policy-annotations.ts";
 import { type Annotations, fingerprint } from "../references/wave-annotations.ts";
-import { equalJson } from "../syntax/same-json.ts";
+import { equalJson } from "../syntax/equal-json.ts";
 import { withShortValues } from "./annotation-reads.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
 import { isDeleting, maxKeptLength, type Workload, type WorkloadObject } from "./workload.ts";

@@ -17,15 +17,15 @@ const row: WorkloadRow = {
 const lookup = lookupOf(configMap("web", { a: "1" }));
 const pod = readsAll("ConfigMap", "web");
 
-describe("a kind whose pod template lies elsewhere", () => {
+describe("a kind with its pod template in another place", () => {
   const standardObject = workloadObject({ pod });
   const spec: object = { widgetTemplate: { spec: { template: standardObject.spec?.template } } };
   const object = { ...standardObject, spec } as WorkloadObject;
 
-  it("is read there", () => {
+  it("has its pod template read there", () => {
     const standard = toWorkload({ ...row, template: "/spec/template" }, workloadObject({ pod }));
     expect({ ...toWorkload(row, object), row: standard.row }).toEqual(standard);
-    expect(() => toWorkload(row, workloadObject({ pod }))).toThrow("it has no spec.widgetTemplate.spec.template.spec");
+    expect(() => toWorkload(row, workloadObject({ pod }))).toThrow("spec.widgetTemplate.spec.template.spec is missing");
   });
 
   it("has its hash written there", () => {
@@ -35,7 +35,7 @@ describe("a kind whose pod template lies elsewhere", () => {
     expect(written).toEqual(["/spec/widgetTemplate/spec/template/metadata/annotations"]);
   });
 
-  it("has its hash written also where its template has no metadata", () => {
+  it("has its hash written even if its template has no metadata", () => {
     const { metadata: _metadata, ...template } = { ...standardObject.spec?.template };
     const bare: object = { widgetTemplate: { spec: { template } } };
     const workload = toWorkload(row, { ...standardObject, spec: bare } as WorkloadObject);
@@ -46,7 +46,7 @@ describe("a kind whose pod template lies elsewhere", () => {
     });
   });
 
-  it("is called by its resource and its group", () => {
+  it("has a name of resource and group", () => {
     expect([resourceName(row), resourceName({ apiVersion: "v1", plural: "pods" })]).toEqual([
       "widgets.example.com",
       "pods",

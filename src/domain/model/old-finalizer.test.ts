@@ -25,24 +25,24 @@ it.each<[string, WorkloadFixture]>([
   ["that is rolled", { metadata: { finalizers, annotations: { "wave.pusher.com/update-on-config-change": "true" } } }],
   ["that has not opted in", { metadata: { finalizers, annotations: {} } }],
   ["that is being deleted", { metadata: { finalizers, deletionTimestamp: "2026-01-01T00:00:00Z" } }],
-])("a finalizer of an old Wave is told of on a workload %s", (_, wanted) => {
+])("a finalizer of an old Wave version causes a warning on a workload %s", (_, wanted) => {
   expect(plan(wanted).warnings).toMatchObject([
     {
       reason: "OldFinalizer",
-      message: expect.stringMatching(/^finalizer wave.pusher.com\/finalizer .*ownerReferences/),
+      message: expect.stringMatching(/^Finalizer wave.pusher.com\/finalizer .*ownerReferences/),
     },
   ]);
 });
 
-it.each(["keep", "remove"] as const)("is not told of where Wave sees to it: %s", (ownership) => {
+it.each(["keep", "remove"] as const)("the warning is absent if Wave manages ownership: %s", (ownership) => {
   expect(plan({ metadata: { finalizers } }, { ...defaultPolicy, ownership }).warnings).toEqual([]);
 });
 
-it("another's finalizer is nobody's business", () => {
+it("a finalizer of another controller causes no warning", () => {
   expect(plan({ metadata: { finalizers: ["example.com/other"] } }).warnings).toEqual([]);
 });
 
-it("is heard of when it goes, though that raises no generation", () => {
+it("its removal is noticed, although it raises no generation", () => {
   const before = toWorkload(kinds.Deployment, workloadObject({ pod, metadata: { finalizers } }));
   expect(matchesObject(before, workloadObject({ pod, metadata: { finalizers } }))).toBe(true);
   expect(matchesObject(before, workloadObject({ pod }))).toBe(false);

@@ -34,12 +34,12 @@ describe("collectReferences", () => {
     ]);
   });
 
-  it("reads initContainers, and so sidecars", () => {
+  it("reads initContainers, which include sidecars", () => {
     const initContainers = [{ name: "sidecar", restartPolicy: "Always", envFrom: [{ secretRef: { name: "db" } }] }];
     expect(read({ initContainers })).toEqual(["Secret db env all initContainers[0].envFrom[0].secretRef"]);
   });
 
-  it("reads volumes and projected sources, the latter also when no container mounts them", () => {
+  it("reads volumes and projected sources, even if no container mounts them", () => {
     const volumes = [
       { name: "empty", emptyDir: {} },
       { name: "web", configMap: { name: "web" } },
@@ -67,29 +67,30 @@ describe("collectReferences", () => {
     ]);
   });
 
-  it("leaves out what no container sees: imagePullSecrets and the secrets of storage drivers", () => {
+  it("ignores imagePullSecrets and the secrets of storage drivers, which no container reads", () => {
     const volumes = [{ name: "csi", csi: { driver: "x", nodePublishSecretRef: { name: "driver" } } }];
     expect(read({ imagePullSecrets: [{ name: "registry" }], volumes })).toEqual([]);
   });
 
-  it("reads no volume in whose place a StatefulSet's claim comes", () => {
+  it("ignores a volume that a claim of a StatefulSet replaces", () => {
     const pod = { volumes: [{ name: "data", secret: { secretName: "db" } }] };
     const spec = { volumeClaimTemplates: [{ metadata: { name: "data" } }] };
     expect(collectReferences(workloadObject({ kind: "StatefulSet", pod, spec }))).toEqual([]);
     expect(collectReferences(workloadObject({ kind: "StatefulSet", pod }))).toHaveLength(1);
   });
 
-  it("reads the extra annotations: comma-separated names, of other namespaces too, spaces and empty entries allowed", () => {
+  it("reads the extra annotations: comma-separated names, also of other namespaces, with spaces and empty entries", () => {
     const annotations = {
       "wave.pusher.com/extra-configmaps": " a , ,other/b.c,",
       "wave.pusher.com/extra-secrets": "d",
     };
-    const path = "metadata.annotations[wave.pusher.com/extra-configmaps]";
+    const origin = (annotation: string) => ({ path: `metadata.annotations[${annotation}]`, annotation });
+    const [configMaps, secrets] = [origin("wave.pusher.com/extra-configmaps"), origin("wave.pusher.com/extra-secrets")];
     const common = { reads: "files", keys: "all", optional: false };
     expect(collectReferences(workloadObject({ annotations }))).toEqual([
-      { kind: "ConfigMap", namespace: "default", name: "a", path, ...common },
-      { kind: "ConfigMap", namespace: "other", name: "b.c", path, ...common },
-      { kind: "Secret", namespace: "default", name: "d", path: path.replace("configmaps", "secrets"), ...common },
+      { kind: "ConfigMap", namespace: "default", name: "a", ...configMaps, ...common },
+      { kind: "ConfigMap", namespace: "other", name: "b.c", ...configMaps, ...common },
+      { kind: "Secret", namespace: "default", name: "d", ...secrets, ...common },
     ]);
   });
 
@@ -105,7 +106,7 @@ describe("collectReferences", () => {
     "a\nb",
     "x".repeat(254),
     `${"n".repeat(64)}/a`,
-  ])("takes %j in an extra annotation as a mistake that the message names, and the rest of it as written", (entry) => {
+  ])("reports %j in an extra annotation as a mistake, and reads the other entries", (entry) => {
     const { references, mistakes } = workload({ annotations: { "wave.pusher.com/extra-secrets": `db,${entry}` } });
     expect(references.map(({ name }) => name)).toEqual(["db"]);
     expect(mistakes).toEqual([
@@ -129,14 +130,14 @@ describe("merged references", () => {
     valueFrom: { secretKeyRef: { name, key, optional } },
   });
 
-  it("unite the keys of one object, sorted, and say the same in any order of the spec", () => {
+  it("have the sorted keys of one object, in any order of the spec", () => {
     const variables = [env("db", "b"), env("db", "a"), env("db", "b"), env("api", "k")];
     const forwards = merged({ containers: [{ name: "web", env: variables }] });
     expect(forwards).toEqual(["api env k", "db env a,b"]);
     expect(merged({ containers: [{ name: "web", env: variables.toReversed() }] })).toEqual(forwards);
   });
 
-  it("keep what is required apart from what is optional, and named keys from all of them", () => {
+  it("separate required from optional, and named keys from all keys", () => {
     const variables = [env("db", "a"), env("db", "b", true)];
     const envFrom = [{ secretRef: { name: "db" } }];
     expect(merged({ containers: [{ name: "web", env: variables, envFrom }] }).sort()).toEqual([

@@ -38,7 +38,7 @@ describe("toWorkload", () => {
       recordedHash: "v2:abc",
       hasTemplateAnnotations: true,
       schedulerName: "wave.pusher.com/invalid",
-      disabledScheduler: "",
+      schedulerToRestore: "",
       mistakes: [],
     });
     expect(workload()).toMatchObject({ hasTemplateAnnotations: false, generation: 3, deleting: false });
@@ -46,7 +46,7 @@ describe("toWorkload", () => {
     expect(workload({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }).deleting).toBe(true);
   });
 
-  it("reads who wrote it, and when Wave did last", () => {
+  it("reads the last other manager and the time of the last write by Wave", () => {
     const entry = (manager: string, time: string, subresource?: string) => ({ manager, time, subresource });
     const managedFields = [
       entry("helm", "2026-01-01T00:00:01Z"),
@@ -62,44 +62,44 @@ describe("toWorkload", () => {
     expect(workload()).toMatchObject({ rolledAt: 0, editedBy: undefined });
   });
 
-  it("reads what it says of when it is rolled", () => {
+  it("reads its policy annotations", () => {
     const annotations = { "wave.pusher.com/hold": "true", "wave.pusher.com/consecutive-rollouts": "3" };
-    expect(workload({ annotations })).toMatchObject({ policy: { hold: "true" }, streak: "3" });
-    expect(workload()).toMatchObject({ policy: {}, streak: undefined });
+    expect(workload({ annotations })).toMatchObject({ policy: { hold: "true" }, consecutiveRollouts: "3" });
+    expect(workload()).toMatchObject({ policy: {}, consecutiveRollouts: undefined });
   });
 
-  it("takes a workload under creation, which has no uid, generation or even name", () => {
+  it("accepts a workload during creation, without uid, generation or name", () => {
     const metadata = { uid: undefined, generation: undefined, name: undefined, generateName: "web-" };
     expect(workload({ metadata })).toMatchObject({ uid: "", generation: 0, name: "" });
   });
 
   it.each([
-    [{ "wave.pusher.com/update-on-configchange": "true" }, {}, `did you mean ${optIn}?`],
-    [{ "wave.pusher.com/extra-secret": "a" }, {}, "did you mean wave.pusher.com/extra-secrets?"],
+    [{ "wave.pusher.com/update-on-configchange": "true" }, {}, `Did you mean ${optIn}?`],
+    [{ "wave.pusher.com/extra-secret": "a" }, {}, "Did you mean wave.pusher.com/extra-secrets?"],
     [
       { "wave.pusher.com/delay": "a" },
       {},
-      "after wave.pusher.com/ you can write update-on-config-change, extra-configmaps, extra-secrets, hold, mode, ",
+      "Valid names after wave.pusher.com/ are update-on-config-change, extra-configmaps, extra-secrets, hold, mode, ",
     ],
-    [{ "wave.pusher.com/holds": "true" }, {}, "did you mean wave.pusher.com/hold?"],
-    [{ "wave.pusher.com/ignore": "true" }, {}, "write it on a ConfigMap or Secret"],
+    [{ "wave.pusher.com/holds": "true" }, {}, "Did you mean wave.pusher.com/hold?"],
+    [{ "wave.pusher.com/ignore": "true" }, {}, "Set it on a ConfigMap or Secret."],
     [
       { "wave.pusher.com/window": "22:00-04:00" },
       {},
-      'annotation wave.pusher.com/window: "22:00-04:00" is not DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin"; several by semicolons; it is not rolled before that is put right',
+      'Annotation wave.pusher.com/window has the invalid value "22:00-04:00". Use DAYS HH:MM-HH:MM and a time zone, such as "Mon-Fri 22:00-04:00 Europe/Berlin", or several separated by semicolons. Wave does not roll the workload until you correct the annotation.',
     ],
-    [{ "wave.pusher.com/approved": "yes" }, {}, "0-9 and a-f; it has no effect"],
+    [{ "wave.pusher.com/approved": "yes" }, {}, "0-9 and a-f. The annotation has no effect."],
     [{ "wave.pusher.com/settle": "1".repeat(100) }, {}, "a duration up to 24h"],
-    [{ "wave.pusher.com/shared-with": "*" }, {}, "write it on a ConfigMap or Secret"],
-    [{}, { [optIn]: "true" }, "write it on the workload's own metadata"],
-  ])("tells of annotations that do nothing or cannot be read: %j %j", (annotations, templateAnnotations, advice) => {
+    [{ "wave.pusher.com/shared-with": "*" }, {}, "Set it on a ConfigMap or Secret."],
+    [{}, { [optIn]: "true" }, "Move it to the metadata of the workload."],
+  ])("warns of annotations that have no effect or are invalid: %j %j", (annotations, templateAnnotations, advice) => {
     const [mistake, ...rest] = workload({ annotations, templateAnnotations }).mistakes;
     expect(mistake?.reason).toBe("InvalidAnnotation");
     expect(mistake?.message).toContain(advice);
     expect(rest).toEqual([]);
   });
 
-  it("tells of a misspelt opt-in, which leaves a workload out", () => {
+  it("warns of a misspelt opt-in", () => {
     const annotations = { [optIn]: undefined, "wave.pusher.com/update-on-config-changes": "true" };
     expect(workload({ annotations }).mistakes).toHaveLength(1);
   });
@@ -108,7 +108,7 @@ describe("toWorkload", () => {
     [`{"metadata":{"namespace":"shop","name":"web"}}`, /Deployment "shop\/web" is malformed: .*spec.template.spec/],
     [`{"metadata":{"namespace":"shop","name":"web"},"spec":{"template":{"spec":{"containers":5}}}}`, /"shop\/web"/],
     [`{"metadata":{"namespace":"shop"},"spec":{"template":{"spec":{}}}}`, /"shop\/" is malformed: .*metadata.name/],
-  ])("refuses what is malformed by name: %s", (json, message) => {
+  ])("rejects a malformed object by name: %s", (json, message) => {
     const object = JSON.parse(json);
     object.metadata.annotations = { [optIn]: "true" };
     expect(() => toWorkload(kinds.Deployment, object)).toThrow(message);
@@ -116,12 +116,12 @@ describe("toWorkload", () => {
 });
 
 describe("workloadKey", () => {
-  it("goes there and back", () => {
+  it("is parsed to the same name", () => {
     expect(workloadKey(workload())).toBe("Deployment/default/web");
     expect(parseWorkloadKey("StatefulSet/a/b.c")).toEqual({ kind: "StatefulSet", namespace: "a", name: "b.c" });
   });
 
-  it.each(["", "/a/b", "Deployment/a", "Deployment/a/b/c", "Deployment//b"])("refuses %j", (key) => {
+  it.each(["", "/a/b", "Deployment/a", "Deployment/a/b/c", "Deployment//b"])("rejects %j", (key) => {
     expect(() => parseWorkloadKey(key)).toThrow("is not the key of a workload");
   });
 });

@@ -27,8 +27,8 @@ import { sharedString } from "../syntax/shared-string.ts";
 import { quoted } from "../syntax/wording.ts";
 import { recordReads } from "./annotation-reads.ts";
 import { standardForm, type TemplateSource, type WorkloadRow } from "./kind-row.ts";
-import { isPausedByReloader } from "./left-paused.ts";
 import { hasOldFinalizer } from "./old-finalizer.ts";
+import { isPausedByReloader } from "./paused-by-reloader.ts";
 import {
   compatibilitySourceOf,
   referencesOf,

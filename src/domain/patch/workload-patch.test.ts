@@ -28,13 +28,13 @@ function planned(object: WorkloadObject, configs: readonly Config[] = [web], pol
   return { plan, patch: patchFor(workload, plan) };
 }
 
-/** What the API server makes of a patch, from what this workload looks like to it by then. */
+/** Returns the object after the API server applies a patch to its current state. */
 function applied(object: WorkloadObject, patch: unknown): WorkloadObject {
   const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
   return asJson(applyJsonPatch(asJson(object), asJson(patch)));
 }
 
-/** The object after its own plan was carried out. */
+/** Returns the object after its own plan is applied. */
 function carriedOut(wanted: WorkloadFixture, configs?: readonly Config[], policy?: Partial<Policy>): WorkloadObject {
   const object = workloadObject(wanted);
   return applied(object, planned(object, configs, policy).patch);
@@ -74,7 +74,7 @@ describe("patchFor", () => {
     ["began to name a ConfigMap", { pod, annotations: { "wave.pusher.com/extra-configmaps": "a" } }],
     ["began to name a Secret", { pod, annotations: { "wave.pusher.com/extra-secrets": "a" } }],
     ["got a scheduler to restore", { pod, annotations: { [schedulingHold]: "" } }],
-    ["got a baseline", { pod, annotations: { "wave.pusher.com/recorded-config": "a b" } }],
+    ["got a recorded configuration", { pod, annotations: { "wave.pusher.com/recorded-config": "a b" } }],
   ])("fails if the workload %s since it was read", (_, now) => {
     const { patch } = planned(workloadObject({ pod }));
     expect(applied(workloadObject({ pod }), patch)).toBeDefined();
@@ -100,14 +100,14 @@ describe("patchFor", () => {
 });
 
 describe("patchFor of a rollout", () => {
-  const streak = "wave.pusher.com/consecutive-rollouts";
-  const roll = (noted: string | undefined, place: number) => {
-    const object = workloadObject({ pod, annotations: { [streak]: noted } });
+  const annotation = "wave.pusher.com/consecutive-rollouts";
+  const roll = (recorded: string | undefined, count: number) => {
+    const object = workloadObject({ pod, annotations: { [annotation]: recorded } });
     const { plan } = planned(object);
     if (plan.outcome !== "firstHash") throw new Error(plan.outcome);
-    return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, consecutiveRollouts: place }) };
+    return { object, patch: patchFor(toWorkload(kinds.Deployment, object), { ...plan, consecutiveRollouts: count }) };
   };
-  const noted = ({ metadata }: WorkloadObject) => metadata?.annotations?.[streak];
+  const recordIn = ({ metadata }: WorkloadObject) => metadata?.annotations?.[annotation];
 
   it.each([
     [undefined, 1, undefined],
@@ -117,34 +117,34 @@ describe("patchFor of a rollout", () => {
     ["7", 1, undefined],
   ])("with record %j, records consecutive rollout %d as %j", (before, place, after) => {
     const { object, patch } = roll(before, place);
-    expect(noted(applied(object, patch))).toBe(after);
+    expect(recordIn(applied(object, patch))).toBe(after);
   });
 
   it("fails if that record was changed or removed since it was read", () => {
     const { patch } = roll("2", 1);
-    expect(() => applied(workloadObject({ pod, annotations: { [streak]: "3" } }), patch)).toThrow();
+    expect(() => applied(workloadObject({ pod, annotations: { [annotation]: "3" } }), patch)).toThrow();
     expect(() => applied(workloadObject({ pod }), patch)).toThrow();
   });
 
   it("keeps the record if it is planned without a moment", () => {
-    expect(noted(carriedOut({ pod, annotations: { [streak]: "4" } }))).toBe("4");
+    expect(recordIn(carriedOut({ pod, annotations: { [annotation]: "4" } }))).toBe("4");
   });
 
   it.each(["StatefulSet", "DaemonSet"] as const)(
     "of a %s fails if its pacing annotations changed since it was read",
     (kind) => {
-      const says = (annotations: Readonly<Record<string, string>>) => workloadObject({ kind, pod, annotations });
+      const objectWith = (annotations: Readonly<Record<string, string>>) => workloadObject({ kind, pod, annotations });
       const patchOf = (object: WorkloadObject) => {
         const read = toWorkload(kinds[kind], object);
         return patchFor(read, planRollout(read, lookupOf(web), defaultPolicy));
       };
       const [window, held] = ["wave.pusher.com/window", "wave.pusher.com/hold"];
-      const before = says({ [window]: "Mon 10:00-12:00" });
+      const before = objectWith({ [window]: "Mon 10:00-12:00" });
       expect(applied(before, patchOf(before))).toBeDefined();
-      expect(() => applied(says({}), patchOf(before))).toThrow();
-      expect(() => applied(says({ [window]: "Tue 10:00-12:00" }), patchOf(before))).toThrow();
-      expect(() => applied(says({ [window]: "Mon 10:00-12:00", [held]: "true" }), patchOf(before))).toThrow();
-      const tooLong = says({ "wave.pusher.com/approved": "a".repeat(200) });
+      expect(() => applied(objectWith({}), patchOf(before))).toThrow();
+      expect(() => applied(objectWith({ [window]: "Tue 10:00-12:00" }), patchOf(before))).toThrow();
+      expect(() => applied(objectWith({ [window]: "Mon 10:00-12:00", [held]: "true" }), patchOf(before))).toThrow();
+      const tooLong = objectWith({ "wave.pusher.com/approved": "a".repeat(200) });
       expect(applied(tooLong, patchOf(tooLong))).toBeDefined();
     },
   );

@@ -2,13 +2,13 @@
 import type { ConfigView } from "../config/hash.ts";
 import { type RecordedConfig, writeRecordedConfig } from "../config/recorded-config.ts";
 import { patchOfKind } from "../model/kind-row.ts";
-import { unpausePatch } from "../model/left-paused.ts";
+import { unpausePatch } from "../model/paused-by-reloader.ts";
 import { liftSchedulingHold, testSchedulingHold } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import type { RolloutPlan } from "../plan/plan.ts";
 import { consecutiveRollouts, providerClasses, recordedConfigAnnotation } from "../references/annotations.ts";
-import { forMissingAnnotations } from "../syntax/absent-annotations.ts";
 import { annotationPointer, type JsonPatch, type JsonPatchOperation } from "../syntax/json-patch.ts";
+import { forMissingAnnotations } from "../syntax/missing-annotations.ts";
 
 export type { JsonPatch, JsonPatchOperation } from "../syntax/json-patch.ts";
 

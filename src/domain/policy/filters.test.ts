@@ -30,36 +30,36 @@ if (first.outcome !== "firstHash") throw new Error(first.outcome);
 const hashed = workload({ pod, templateAnnotations: { "wave.pusher.com/config-hash": first.hash } });
 const edited = lookupOf(config("web", "2"), config("other", "1"));
 
-describe("flags that leave namespaces out", () => {
+describe("flags that exclude namespaces", () => {
   const team = { namespaces: readLabelSelector("team:a") };
 
-  it("roll nothing in a namespace that is to be ignored", () => {
+  it("roll nothing in an ignored namespace", () => {
     const plan = planRollout(hashed, edited, leavingOut({ ignoredNamespaces: ["default"] }));
     expect(plan).toMatchObject({
       outcome: "ignore",
-      reason: 'is in namespace "default", which --namespaces-to-ignore names',
+      reason: 'the workload is in namespace "default", which --namespaces-to-ignore names',
     });
     expect(planRollout(hashed, edited, leavingOut({ ignoredNamespaces: ["shop"] })).outcome).toBe("roll");
   });
 
-  it("roll only where the labels of the Namespace are selected, and nothing while they are not known", () => {
+  it("roll only if the labels of the Namespace are selected, and nothing while the labels are unknown", () => {
     expect(planRollout(hashed, edited, leavingOut(team, { team: "a" })).outcome).toBe("roll");
     expect(planRollout(hashed, edited, leavingOut(team, { team: "b" })).outcome).toBe("ignore");
     expect(planRollout(hashed, edited, leavingOut(team)).outcome).toBe("ignore");
   });
 
-  it("do not leave Pods waiting in a namespace that was selected when they were scheduling-held", () => {
+  it("do not leave Pods pending in a namespace that was selected when they got their scheduling hold", () => {
     const schedulingHeld = workload({ pod: { ...pod, schedulerName: invalidScheduler } });
     expect(planRollout(schedulingHeld, before, leavingOut(team, { team: "b" })).outcome).toBe("cleanUp");
   });
 });
 
-describe("flags that leave objects out", () => {
+describe("flags that exclude objects", () => {
   const selecting = leavingOut({ configs: readLabelSelector("reload=yes") });
   const labelled = (web: string, other: string) =>
     lookupOf(config("web", web, { reload: "yes" }, selecting), config("other", other, {}, selecting));
 
-  it("roll for those alone that are selected by their labels", () => {
+  it("roll only for objects that are selected by their labels", () => {
     const seen = planRollout(workload({ pod }), labelled("1", "1"), selecting);
     if (seen.outcome !== "firstHash") throw new Error(seen.outcome);
     const mine = workload({ pod, templateAnnotations: { "wave.pusher.com/config-hash": seen.hash } });
@@ -67,17 +67,17 @@ describe("flags that leave objects out", () => {
     expect(planRollout(mine, labelled("2", "1"), selecting).outcome).toBe("roll");
   });
 
-  it("roll nobody when they are set, nor when they are taken back", () => {
+  it("roll no workload when they are set or removed", () => {
     const plan = planRollout(hashed, labelled("1", "1"), selecting);
-    expect(plan).toMatchObject({ outcome: "recorded", because: "count" });
+    expect(plan).toMatchObject({ outcome: "recorded", cause: "tracking" });
     if (plan.outcome !== "recorded") return;
     const back = planRollout(hashed, before, defaultPolicy, plan.view);
     expect(back.outcome).toBe("current");
   });
 
-  it("neither wait nor roll for a kind that is to be ignored", () => {
+  it("neither wait nor roll for an ignored kind", () => {
     const secrets = { containers: [{ name: "web", envFrom: [{ secretRef: { name: "absent" } }] }] };
     const plan = planRollout(workload({ pod: secrets }), before, leavingOut({ ignoredKinds: ["Secret"] }));
-    expect(plan).toMatchObject({ outcome: "current", reason: "reads no configuration that counts" });
+    expect(plan).toMatchObject({ outcome: "current", reason: "the workload reads no tracked configuration" });
   });
 });

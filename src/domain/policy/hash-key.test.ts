@@ -16,12 +16,12 @@ const adr = readFileSync(new URL("../../../docs/adr/0008-hash-key.md", import.me
 const vectors: readonly Vector[] = JSON.parse(/```json\n(.*?)```/s.exec(adr)?.[1] ?? "[]");
 const digestOf = (value: string) => createHash("sha256").update(value).digest("binary");
 
-describe("a hash under a key", () => {
+describe("a hash with a key", () => {
   it("has test vectors in its ADR", () => {
     expect(vectors).toHaveLength(3);
   });
 
-  it.each(vectors)("of the ADR's vector is as written: $name", ({ key, entries, hash }) => {
+  it.each(vectors)("equals the test vector of the ADR: $name", ({ key, entries, hash }) => {
     const view = viewOf(
       entries.map(({ value, ...name }) => ({ ...name, digest: digestOf(value) })),
       hashKey(Buffer.from(key, "hex")),
@@ -32,7 +32,7 @@ describe("a hash under a key", () => {
 });
 
 describe("a key", () => {
-  it("is never shown by what prints or serializes it", () => {
+  it("is never shown when it is printed or serialized", () => {
     const key = hashKey(Buffer.alloc(32, "hunter2!"));
     const shown = `${inspect(key, { depth: 9, showHidden: true })} ${JSON.stringify(key)} ${String(key.secret)}`;
     for (const form of [
@@ -44,7 +44,7 @@ describe("a key", () => {
     }
   });
 
-  it.each([0, 31, 33])("is none of %d bytes", (length) => {
+  it.each([0, 31, 33])("rejects %d bytes", (length) => {
     expect(() => hashKey(Buffer.alloc(length))).toThrow("32 bytes");
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { configMap, defaultPolicy, lookupOf, workload } from "../../../test/support/domain/objects.ts";
 import { momentAt } from "../../../test/support/pacing/due.ts";
 import type { Config } from "../config/digest.ts";
-import { planRollout } from "../plan/plan.ts";
+import { planRollout, withBatchHold } from "../plan/plan.ts";
 import { toNamespacePolicy } from "./namespace-policy.ts";
 import { type PacingFlags, unpaced } from "./pacing-flags.ts";
 import { userAnnotations } from "./user-annotations.ts";
@@ -11,14 +11,14 @@ import { userAnnotations } from "./user-annotations.ts";
 type Annotations = Readonly<Record<string, string>>;
 
 const prefix = "wave.pusher.com/";
-const batch = (names: Annotations): Annotations =>
+const prefixed = (names: Annotations): Annotations =>
   Object.fromEntries(Object.entries(names).map(([name, value]) => [prefix + name, value]));
 
 /** A Sunday. */
 const now = Date.parse("2026-11-22T01:00:00Z");
 const elsewhere = { reason: "batch", message: "others go first", until: undefined, warning: false } as const;
 
-/** Two ConfigMaps that a workload reads, as its Pods see them. */
+/** Two ConfigMaps that a workload reads, in the state that its Pods have. */
 const was: readonly Config[] = [configMap("web", { a: "1" }), configMap("other", { a: "1" })];
 const pod = { containers: [{ name: "web", envFrom: ["web", "other"].map((name) => ({ configMapRef: { name } })) }] };
 const seen = planRollout(workload({ pod }), lookupOf(...was), defaultPolicy);
@@ -30,22 +30,22 @@ interface World {
   readonly namespacePolicyOf?: Annotations;
   readonly flags?: Partial<PacingFlags>;
   readonly configs: readonly Config[];
-  /** Whether others are to go first with this change. */
+  /** Whether other workloads roll first for this change. */
   readonly inLine?: boolean;
 }
 
 function planned({ own = {}, namespacePolicyOf = {}, flags, configs, inLine = false }: World) {
   const templateAnnotations = { "wave.pusher.com/config-hash": view.hash };
-  const asked = workload({ pod, annotations: batch(own), templateAnnotations });
-  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: batch(namespacePolicyOf) } });
+  const current = workload({ pod, annotations: prefixed(own), templateAnnotations });
+  const namespace = toNamespacePolicy({ metadata: { name: "default", annotations: prefixed(namespacePolicyOf) } });
   const pacing = { ...unpaced, maxConcurrent: inLine ? 50 : 0, ...flags };
   const policy = { ...defaultPolicy, pacing, namespacePolicyOf: () => namespace };
-  const moment = momentAt(now, { batch: () => (inLine ? elsewhere : undefined) });
-  return planRollout({ ...asked, rolledAt: 1 }, lookupOf(...configs), policy, view, moment);
+  const plan = planRollout({ ...current, rolledAt: 1 }, lookupOf(...configs), policy, view, momentAt(now));
+  return plan.outcome === "candidate" ? withBatchHold(plan, inLine ? elsewhere : undefined) : plan;
 }
 
 const edited = (annotations: Annotations = {}, value = "2") => [
-  configMap("web", { a: value }, { annotations: batch(annotations) }),
+  configMap("web", { a: value }, { annotations: prefixed(annotations) }),
   configMap("other", { a: "1" }),
 ];
 const digits = (configs: readonly Config[]) => {
@@ -57,7 +57,7 @@ const reasonOf = (world: World) => {
   return plan.outcome === "held" ? plan.hold.reason : plan.outcome;
 };
 
-/** Everything that may stand on anything, with values that would let a roll happen. */
+/** Every annotation on every object, with values that allow a rollout. */
 const letting = fc.record(
   {
     ...Object.fromEntries(Object.keys(userAnnotations).map((name) => [name, fc.constantFrom("true", "false", "*")])),
@@ -83,22 +83,22 @@ const protections: readonly (readonly [string, Omit<World, "configs">])[] = [
   ["a window", { own: { window: "Mon 00:00-24:00" } }],
   ["a Namespace's window", { namespacePolicyOf: { window: "Mon 00:00-24:00" } }],
   ["--window", { flags: { window: "Mon 00:00-24:00" } }],
-  ["waves", { inLine: true }],
-  ["what cannot be read", { own: { window: "at night" } }],
+  ["batches", { inLine: true }],
+  ["an invalid annotation", { own: { window: "at night" } }],
 ];
 
-describe("whoever may edit ConfigMaps and Secrets alone", () => {
+describe("a user who can edit only ConfigMaps and Secrets", () => {
   it.each(protections)("cannot switch off %s of a workload", (_, protection) => {
     expect(reasonOf({ ...protection, configs: edited() })).not.toBe("roll");
     fc.assert(
       fc.property(letting, fc.constantFrom("2", "3"), (annotations, value) => {
-        // Where the object is ignored by now, nothing is due: then a baseline is noted, which replaces no Pod.
+        // If the object is ignored now, nothing is due. Wave then records the configuration, which replaces no Pod.
         expect(planned({ ...protection, configs: edited(annotations, value) }).outcome).not.toBe("roll");
       }),
     );
   });
 
-  it("can have nobody rolled for that object, and for no other", () => {
+  it("can stop rollouts for that object, and for no other object", () => {
     expect(reasonOf({ configs: edited({ hold: "true" }) })).toBe("hold");
     expect(reasonOf({ configs: edited({ ignore: "true" }) })).toBe("recorded");
     const both = (annotations: Annotations) => [...edited(annotations).slice(0, 1), configMap("other", { a: "2" })];
@@ -106,19 +106,19 @@ describe("whoever may edit ConfigMaps and Secrets alone", () => {
     expect(reasonOf({ configs: both({ ignore: "true" }) })).toBe("roll");
   });
 
-  it("cannot have something else rolled by what was approved for this, neither before it was rolled nor after", () => {
+  it("cannot use an approval for another configuration, neither before its rollout nor after", () => {
     const own = { mode: "approve", approved: digits(edited()).slice(0, 8) };
     expect(reasonOf({ own, configs: edited() })).toBe("roll");
     expect(reasonOf({ own, configs: edited({}, "3") })).toBe("approval");
-    // As if somebody had found another configuration whose hash begins with what was rolled.
+    // As if another configuration had a hash that begins with the digits of the previous one.
     const rolled = { mode: "approve", approved: view.hash.slice(3, 11) };
     const plan = planned({ own: rolled, configs: edited() });
     expect(plan).toMatchObject({ outcome: "held", hold: { reason: "approval" } });
   });
 });
 
-describe("whoever may edit a Namespace", () => {
-  it("decides for all workloads that do not say otherwise", () => {
+describe("a user who can edit a Namespace", () => {
+  it("decides for all workloads without their own annotations", () => {
     const configs = edited();
     expect(reasonOf({ namespacePolicyOf: { hold: "true" }, configs })).toBe("hold");
     expect(
@@ -128,7 +128,7 @@ describe("whoever may edit a Namespace", () => {
   });
 
   it.each(protections.filter(([, { own }]) => own !== undefined))(
-    "cannot switch off %s that a workload says itself",
+    "cannot switch off %s of a workload",
     (_, protection) => {
       fc.assert(
         fc.property(letting, (namespacePolicyOf) => {
@@ -147,11 +147,11 @@ describe("whoever may edit a Namespace", () => {
   });
 });
 
-describe("whoever may edit a workload", () => {
+describe("a user who can edit a workload", () => {
   it.each(protections.filter(([, { own }]) => own === undefined))(
-    "decides on %s, but for --observe",
+    "overrides %s, except --observe",
     (name, protection) => {
-      const own = { hold: "false", mode: "roll", window: "Sun 00:00-24:00", waves: "off" };
+      const own = { hold: "false", mode: "roll", window: "Sun 00:00-24:00", batches: "off" };
       expect(reasonOf({ ...protection, own, configs: edited() })).toBe(name === "--observe" ? "observed" : "roll");
     },
   );

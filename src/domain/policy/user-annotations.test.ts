@@ -3,16 +3,16 @@ import { expect, it } from "vitest";
 import type { AnnotationPlace } from "./policy-rows.ts";
 import { userAnnotations } from "./user-annotations.ts";
 
-const called: Record<AnnotationPlace, string> = {
+const titles: Record<AnnotationPlace, string> = {
   workload: "workload",
   namespace: "Namespace",
   config: "ConfigMap, Secret",
 };
 
-it("annotations that people write are in the docs as they are in the table", () => {
+it("the annotations that people write are in the docs", () => {
   const page = readFileSync(new URL("../../../docs/annotations.md", import.meta.url), "utf8");
   const rows = Object.entries(userAnnotations).map(([name, { places, allowed, means }]) => {
-    return `| \`${name}\` | ${places.map((place) => called[place]).join(", ")} | ${allowed} | ${means} |`;
+    return `| \`${name}\` | ${places.map((place) => titles[place]).join(", ")} | ${allowed} | ${means} |`;
   });
   const begin = page.indexOf(rows[0] ?? "");
   expect(page.slice(begin, page.indexOf("\n\n", begin)).split("\n")).toEqual(rows);

@@ -58,7 +58,7 @@ function planning(wanted: WorkloadFixture, keys: number, times: number): () => v
 }
 
 describe("the cost of a workload", () => {
-  it.each(Object.entries(large))("grows with its %s as they do, and not with their square", async (_, wanted) => {
+  it.each(Object.entries(large))("is linear in the number of its %s", async (_, wanted) => {
     const repeated = (work: () => void, count: number) =>
       processorMs(() => {
         for (let i = 0; i < count; i++) work();

@@ -44,7 +44,7 @@ const annotated = (bytes: number): WorkloadFixture => ({
   annotations: { "wave.pusher.com/extra-configmaps": ",".repeat(bytes) },
 });
 
-describe("a workload beyond a budget", () => {
+describe("a workload above a limit", () => {
   it.each<[keyof typeof limits, WorkloadFixture, Config[], number]>([
     ["places", variables(limits.places.max + 7, () => "one"), [], 7],
     ["places", projected(3_000), [], 3_000 * 3_000 - limits.places.max],
@@ -61,33 +61,33 @@ describe("a workload beyond a budget", () => {
       [configMap("a", keys(40_000))],
       40_000 - limits.keysOfObject.max,
     ],
-  ])("of %s is not planned, and one warning says by how much", (budget, wanted, configs, more) => {
+  ])("of %s is not planned, and one warning shows count and limit", (limit, wanted, configs, more) => {
     const decided = plan(wanted, ...configs);
-    expect(decided).toMatchObject({ outcome: "overLimit", limitExceeded: { budget } });
+    const { max } = limits[limit];
+    const pattern = new RegExp(`^Not rolled: ${formatCount(max + more)} .*, limit ${formatCount(max)}\\. `);
+    expect(decided).toMatchObject({ outcome: "overLimit", limitExceeded: { limit } });
     expect(patchFor(workload(wanted), decided)).toBeUndefined();
-    expect(decided.warnings).toEqual([
-      { reason: "OverLimit", message: expect.stringContaining(`${formatCount(more)} more than Wave takes on`) },
-    ]);
-    expect(decided.warnings[0]?.message).toContain(limits[budget].instead);
+    expect(decided.warnings).toEqual([{ reason: "OverLimit", message: expect.stringMatching(pattern) }]);
+    expect(decided.warnings[0]?.message).toContain(limits[limit].advice);
   });
 
-  it("of annotations is not planned, whatever they say", () => {
+  it("of annotations is not planned, whatever their values are", () => {
     expect(plan(annotated(limits.annotations.max))).toMatchObject({
       outcome: "overLimit",
-      limitExceeded: { budget: "annotations" },
+      limitExceeded: { limit: "annotations" },
       warnings: [{ reason: "OverLimit" }],
     });
     const unknown = { [`wave.pusher.com/${"x".repeat(500_000)}`]: "" };
     expect(plan({ annotations: unknown }).outcome).toBe("overLimit");
   });
 
-  it("is let be where it has not opted in", () => {
+  it("is ignored if it has not opted in", () => {
     const { annotations } = annotated(limits.annotations.max);
     const out = { annotations: { ...annotations, "wave.pusher.com/update-on-config-change": undefined } };
     expect(plan(out)).toMatchObject({ outcome: "ignore", warnings: [] });
   });
 
-  it("has no Pods that wait for ever for what nobody looks for", () => {
+  it("has no Pods that stay pending for objects that Wave does not read", () => {
     const { pod } = variables(limits.places.max + 1, () => "one");
     const schedulingHeld = { pod: { ...pod, schedulerName: invalidScheduler } };
     expect(plan(schedulingHeld)).toMatchObject({ outcome: "cleanUp", warnings: [{ reason: "OverLimit" }] });
@@ -103,35 +103,35 @@ describe("a workload within the limits", () => {
   });
 });
 
-describe("a ConfigMap beyond its budget", () => {
-  it("is kept without keys or digests, and says how many it has and with whom it is shared", () => {
+describe("a ConfigMap above its limit", () => {
+  it("is kept without keys or digests, but with their number and the namespaces that it is shared with", () => {
     const annotations = { "wave.pusher.com/shared-with": "shop" };
     const binaryData = { logo: "" };
     const metadata = { namespace: "default", name: "large", annotations };
     const config = toConfig("ConfigMap", { metadata, data: keys(limits.keysOfObject.max), binaryData });
-    expect(config.limitExceeded).toEqual({ budget: "keysOfObject", count: limits.keysOfObject.max + 1 });
+    expect(config.limitExceeded).toEqual({ limit: "keysOfObject", count: limits.keysOfObject.max + 1 });
     expect([keysOf(config), config.digests]).toEqual([[], ""]);
     expect(isSharedWith(config, "shop")).toBe(true);
   });
 
-  it("is shared with nobody where it names too many", () => {
+  it("is not shared if its annotation is too long", () => {
     const shared = (annotation: string) =>
       configMap("a", {}, { annotations: { "wave.pusher.com/shared-with": annotation } });
     expect(isSharedWith(shared(`shop,${"x,".repeat(maxSharedWithBytes / 2)}`), "shop")).toBe(false);
     expect(isSharedWith(shared(`shop${",".repeat(maxSharedWithBytes - 4)}`), "shop")).toBe(true);
   });
 
-  it("of another namespace tells nothing to whom it is not shared with", () => {
+  it("of another namespace reveals nothing if it is not shared", () => {
     const wanted = { annotations: { "wave.pusher.com/extra-configmaps": "other/large" } };
     const large = configMap("large", keys(40_000), { namespace: "other" });
     expect(plan(wanted, large)).toEqual(plan(wanted));
   });
 });
 
-it("are in the docs as they are in the table", () => {
+it("the limits are in the docs", () => {
   const page = readFileSync(new URL("../../../docs/limits.md", import.meta.url), "utf8");
-  for (const { most, counts, instead } of Object.values(limits)) {
-    expect(page).toContain(`| ${formatCount(most)} | ${counts} | ${instead} |`);
+  for (const { max, unit, advice } of Object.values(limits)) {
+    expect(page).toContain(`| ${formatCount(max)} | ${unit} | ${advice} |`);
   }
   expect(page).toContain(`${formatCount(maxSharedWithBytes)} bytes`);
 });

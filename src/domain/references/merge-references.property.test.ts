@@ -36,7 +36,7 @@ function naively(given: readonly Reference[]): readonly Reference[] {
 }
 
 describe("mergeReferences", () => {
-  it("unites what is read of one object in one way, and nothing else", () => {
+  it("merges references to one object with one way of reading, and nothing else", () => {
     fc.assert(
       fc.property(references, (given) => {
         const merged = mergeReferences(given);
@@ -46,7 +46,7 @@ describe("mergeReferences", () => {
     );
   });
 
-  it("says the same in any order, but for the places", () => {
+  it("returns the same in any order, except for the paths", () => {
     const placeless = (merged: readonly Reference[]) => merged.map(({ path: _, ...reference }) => reference);
     const shuffled = references.chain((given) =>
       fc.tuple(fc.constant(given), fc.shuffledSubarray([...given], { minLength: given.length })),

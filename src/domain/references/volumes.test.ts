@@ -34,7 +34,7 @@ describe("readVolume without items", () => {
     expect(read({ optional: true }, ...mounts)).toEqual(["files all optional"]);
   });
 
-  it("shows the keys alone that every mount names, which need not exist, of an object that must", () => {
+  it("shows only the keys that mounts name. The object must exist, the keys need not", () => {
     expect(read({}, "a", "./b/")).toEqual(["existence []", "files [a,b] optional"]);
     expect(read({ optional: true }, "a")).toEqual(["files [a] optional"]);
   });
@@ -46,7 +46,7 @@ describe("readVolume with items", () => {
     expect(read({ items, optional: true }, {})).toEqual(["files [a,b,c] optional"]);
   });
 
-  it("shows the items alone that a mount names, but needs the keys of all", () => {
+  it("shows only the items that a mount names, but needs the keys of all items", () => {
     expect(read({ items }, "a.conf")).toEqual(["files [a]", "existence [b,c]"]);
     expect(read({ items, optional: true }, "a.conf")).toEqual(["files [a] optional"]);
   });
@@ -56,12 +56,12 @@ describe("readVolume with items", () => {
     expect(read({ items }, "dir/c.conf")).toEqual(["files [c]", "existence [a,b]"]);
   });
 
-  it("does not take a part of a name for a folder", () => {
+  it("does not treat a part of a name as a folder", () => {
     expect(read({ items, optional: true }, "di")).toEqual([]);
     expect(read({ items }, "a")).toEqual(["existence [a,b,c]"]);
   });
 
-  it("shows all items where one mount is of the whole", () => {
+  it("shows all items if one mount shows the whole volume", () => {
     expect(read({ items }, "a.conf", {})).toEqual(["files [a,b,c]"]);
   });
 });

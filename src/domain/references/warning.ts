@@ -29,7 +29,10 @@ function joined(messages: readonly string[]): string {
     const separator = text.endsWith(".") ? " " : "; ";
     const longer = text + separator + message;
     const room = index + 1 < messages.length ? maxBytes - 20 : maxBytes;
-    if (Buffer.byteLength(longer) > room) return `${text}${separator}${formatCount(messages.length - index)} more.`;
+    if (Buffer.byteLength(longer) > room) {
+      const rest = formatCount(messages.length - index);
+      return separator === " " ? `${text} ${rest} more.` : `${text}; and ${rest} more`;
+    }
     text = longer;
   }
   return text;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { boundedMemo } from "./bounded-memo.ts";
 
-it("answers once for each of the last texts, also where the answer is undefined, and forgets what was asked for longest ago", () => {
+it("computes once for each of the last texts, even if the result is undefined, and drops the least recently used entry", () => {
   const asked: string[] = [];
   const answer = boundedMemo(2, (text) => {
     asked.push(text);

@@ -65,8 +65,8 @@ function shownWhile(all: readonly Drawn[]): ReadonlySet<string> {
   return shown;
 }
 
-describe("a window, against a wall clock that is looked at every minute", () => {
-  it("is open while the clock shows one of its times, opens in the first minute that it does and closes in the next that it does not", () => {
+describe("a window, against a wall clock that is read every minute", () => {
+  it("is open while the clock shows one of its times, opens in the first such minute and closes in the first other minute", () => {
     const where = fc.constantFrom(...walls);
     const times = fc.array(drawn, { minLength: 1, maxLength: 3 });
     const after = fc.nat({ max: 6 * day });
@@ -91,7 +91,7 @@ describe("a window, against a wall clock that is looked at every minute", () => 
     );
   });
 
-  it("in zones of its own for each of its times is open when one of them is", () => {
+  it("with a zone for each range is open when one range is open", () => {
     const window = parseWindow("Mon 00:00-01:00 Europe/Berlin; Mon 00:00-01:00 America/New_York");
     const at = (text: string) => Date.parse(text);
     if (window === undefined) throw new Error("not read");
@@ -100,7 +100,7 @@ describe("a window, against a wall clock that is looked at every minute", () => 
     expect(opensAt(window, at("2026-07-05T23:00:00Z"))).toBe(at("2026-07-06T04:00:00Z"));
   });
 
-  it("that opens for an hour which spring leaves out opens a week later, and for one which autumn repeats twice", () => {
+  it("opens a week later if spring skips its hour, and twice if autumn repeats its hour", () => {
     const window = parseWindow("Sun 02:00-03:00 Europe/Berlin");
     const at = (text: string) => Date.parse(text);
     if (window === undefined) throw new Error("not read");

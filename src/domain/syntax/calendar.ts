@@ -1,5 +1,5 @@
-import { zoneOffset, type OffsetAt } from "./time-zone.ts";
-import type { WindowTimes, Window } from "./window.ts";
+import { type OffsetAt, zoneOffset } from "./time-zone.ts";
+import type { Window, WindowTimes } from "./window.ts";
 
 const minute = 60_000;
 const day = 86_400_000;

@@ -15,7 +15,7 @@ describe("parseDuration", () => {
     ["250µs", 0.25],
     ["+5m", 300_000],
     ["1m1m", 120_000],
-  ])("reads %s as Go does", (text, ms) => {
+  ])("parses %s as Go does", (text, ms) => {
     expect(parseDuration(text)).toBeCloseTo(ms, 9);
   });
 
@@ -36,11 +36,11 @@ describe("formatDuration", () => {
     [300_000, "5m"],
     [5_400_000, "1h30m"],
     [61_500, "1m1.5s"],
-  ])("writes %d ms as %s", (ms, text) => {
+  ])("formats %d ms as %s", (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  it("writes every duration so that it is read back", () => {
+  it("formats every duration so that it is parsed back", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), fc.integer({ min: 0, max: 999 }), (ms, microseconds) => {
         const duration = ms + microseconds / 1000;

@@ -54,7 +54,7 @@ describe("a label selector", () => {
     "team >1",
     `team=${"a".repeat(64)}`,
     "Example.com/team=a",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(readLabelSelector(text)).toBeUndefined();
   });
 });

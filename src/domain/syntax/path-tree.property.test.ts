@@ -4,7 +4,7 @@ import { PathTree } from "./path-tree.ts";
 
 const path = fc.array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 4 });
 
-it("finds a path where it is one that was added, in one, or on the way to one", () => {
+it("finds a path that was added, that lies in one, or that is on the way to one", () => {
   fc.assert(
     fc.property(fc.array(path, { maxLength: 8 }), path, (added, asked) => {
       const tree = new PathTree();

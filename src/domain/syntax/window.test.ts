@@ -16,11 +16,11 @@ describe("a window", () => {
         { days: [2], from: 545, to: 546, zone: "America/New_York" },
       ],
     ],
-  ])("%s is read", (text, times) => {
+  ])("%s is parsed", (text, times) => {
     expect(read(text)).toEqual(times);
   });
 
-  it("is told as it is written, with single spaces", () => {
+  it("keeps its text, with single spaces", () => {
     expect(parseWindow(" Mon   09:00-10:00\tUTC;;Tue 09:00-10:00 ")?.text).toBe("Mon 09:00-10:00 UTC; Tue 09:00-10:00");
   });
 
@@ -51,7 +51,7 @@ describe("a window", () => {
     "Mon 10:00-11:00; Tue",
     `Mon 10:00-11:00 ${"Europe/".repeat(20)}Berlin`,
     "Mon 10:00-11:00;".repeat(21),
-  ])("%j is none", (text) => {
+  ])("%j is invalid", (text) => {
     expect(parseWindow(text)).toBeUndefined();
   });
 });

@@ -9,25 +9,25 @@ import type { Policy } from "../../../src/domain/policy/policy.ts";
 import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import { defaultPolicy, type WorkloadFixture, workloadObject } from "./objects.ts";
 
-/** All dialects and none of their flags, but for what is given. */
+/** Returns settings with every compatibility and no flags of other controllers, except the given ones. For tests. */
 export function settingsWith(more: Partial<CompatibilitySettings> = {}): CompatibilitySettings {
   return { understood: compatibilities, autoReloadAll: false, reloadOnCreate: false, reloadOnDelete: false, ...more };
 }
 
-/** The policy under which some dialects are understood. */
+/** Returns the default policy with some compatibilities enabled. */
 export function compatibleWith(...understood: readonly Compatibility[]): Policy {
   return { ...defaultPolicy, compatibility: settingsWith({ understood }) };
 }
 
-/** All of them. */
+/** The default policy with every compatibility enabled. */
 export const allCompatibilities = compatibleWith(...compatibilities);
 
-/** A workload that Wave's own annotation does not opt in, as the API server would send it. */
+/** Returns a workload without the Wave opt-in, in the form that the API server sends. */
 export function peerObject(wanted: WorkloadFixture): WorkloadObject {
   return workloadObject({ ...wanted, annotations: { [updateOnConfigChange]: undefined, ...wanted.annotations } });
 }
 
-/** Its slim form under a policy. */
+/** Returns the slim form of {@link peerObject} under a policy. */
 export function peerWorkload(wanted: WorkloadFixture, policy: Policy = allCompatibilities): Workload {
   return toWorkload(kinds[wanted.kind ?? "Deployment"], peerObject(wanted), policy);
 }

@@ -1,13 +1,13 @@
 import { type HashKey, type HashKeys, hashKey } from "../../../src/domain/policy/hash-key.ts";
 
-/** A key for tests, another one for each number. */
+/** Returns a key for tests, different for each number. */
 export function testKey(number: number): HashKey {
   const bytes = Buffer.alloc(32);
   bytes.writeUInt32BE(number);
   return hashKey(bytes);
 }
 
-/** Keys for tests: the current one, the one before, and those that only the process remembers. */
+/** Returns keys for tests: the current one, the previous one, and those that only the process remembers. */
 export function testKeys(current: number, previous?: number, ...remembered: readonly number[]): HashKeys {
   return {
     current: testKey(current),

@@ -7,20 +7,22 @@ import type { Policy } from "../../../src/domain/policy/policy.ts";
 import { updateOnConfigChange } from "../../../src/domain/references/annotations.ts";
 import { type ConfigKind, configKey } from "../../../src/domain/references/references.ts";
 
-/** What a test wants of a workload beyond a plain opted-in Deployment "web" in namespace "default". */
+// test/support/domain: fixtures of the domain. May import the domain only.
+
+/** How a test workload differs from a plain opted-in Deployment "web" in namespace "default". */
 export interface WorkloadFixture {
   readonly kind?: BuiltInKind;
-  /** Beside the opt-in; undefined takes one away. */
+  /** Annotations in addition to the opt-in; undefined removes an annotation. */
   readonly annotations?: Readonly<Record<string, string | undefined>>;
   readonly templateAnnotations?: Readonly<Record<string, string>>;
-  /** In place of what it has; undefined takes a field away. */
+  /** Fields of the pod spec that replace the defaults; undefined removes a field. */
   readonly pod?: { readonly [Field in keyof PodSpec]?: PodSpec[Field] | undefined };
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** A workload as the API server would send it, for tests. */
+/** Returns a workload in the form that the API server sends, for tests. */
 export function workloadObject(wanted: WorkloadFixture = {}): WorkloadObject {
   const object = {
     apiVersion: "apps/v1",
@@ -43,16 +45,16 @@ export function workloadObject(wanted: WorkloadFixture = {}): WorkloadObject {
     },
     status: wanted.status,
   };
-  // As it comes over the wire: without what is undefined.
+  // JSON removes undefined fields, as on the wire.
   return JSON.parse(JSON.stringify(object));
 }
 
-/** The slim form of {@link workloadObject}. */
+/** Returns the slim form of {@link workloadObject}. */
 export function workload(wanted: WorkloadFixture = {}): Workload {
   return toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted));
 }
 
-/** A pod spec whose one container reads one object wholly into its environment. */
+/** Returns a pod spec with one container that reads a whole object into its environment. */
 export function readsAll(kind: ConfigKind, name: string, optional = false): Partial<PodSpec> {
   const source = { name, optional };
   return {
@@ -60,12 +62,12 @@ export function readsAll(kind: ConfigKind, name: string, optional = false): Part
   };
 }
 
-/** A ConfigMap of namespace "default", for tests. */
+/** Returns a ConfigMap in namespace "default", for tests. */
 export function configMap(name: string, data: Record<string, string>, metadata: Record<string, unknown> = {}): Config {
   return toConfig("ConfigMap", { metadata: { namespace: "default", name, ...metadata }, data });
 }
 
-/** A Secret of namespace "default" whose values are given as text, for tests. */
+/** Returns a Secret in namespace "default" with values from text, for tests. */
 export function secret(name: string, text: Record<string, string>, metadata: Record<string, unknown> = {}): Config {
   const encoded = Object.entries(text).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
   return toConfig("Secret", {
@@ -74,11 +76,11 @@ export function secret(name: string, text: Record<string, string>, metadata: Rec
   });
 }
 
-/** Finds these objects and no others. */
+/** Returns a lookup that finds only these objects. */
 export function lookupOf(...configs: readonly Config[]): Lookup {
   const byKey = new Map(configs.map((config) => [configKey(config), config]));
   return (kind, namespace, name) => byKey.get(configKey({ kind, namespace, name }));
 }
 
-/** What Wave does unless it is told otherwise. */
+/** The policy of Wave without flags. */
 export const defaultPolicy: Policy = { crossNamespace: "granted", namespaces: undefined, schedulingHold: true };

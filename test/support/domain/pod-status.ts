@@ -1,9 +1,9 @@
 import type { PodStatusObject } from "../../../src/domain/config/pod-status.ts";
 
-/** What a test wants of a SecretProviderClassPodStatus; only tests import this file. */
+/** The fields of a test SecretProviderClassPodStatus. */
 export interface PodStatusFixture {
   readonly className?: string;
-  /** Of the Pod that owns it. */
+  /** The name of the Pod that owns it. */
   readonly pod?: string;
   readonly versions: Readonly<Record<string, string>>;
   readonly generation?: number;
@@ -13,7 +13,7 @@ export interface PodStatusFixture {
   readonly mounted?: boolean;
 }
 
-/** A SecretProviderClassPodStatus of namespace "default" as the API server would send it, for tests. */
+/** Returns a SecretProviderClassPodStatus in namespace "default", in the form that the API server sends. For tests. */
 export function podStatus({
   className = "vault",
   pod = "a",

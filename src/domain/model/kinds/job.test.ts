@@ -25,15 +25,15 @@ function planOf(ownerReferences: readonly object[]) {
 describe("a Job", () => {
   const owner = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly", uid: "u" };
 
-  it("is left alone where a CronJob makes it, though it has the annotations of that: its run of yesterday is not to come back", () => {
+  it("is ignored if a CronJob controls it, although it has its annotations: past runs must not be recreated", () => {
     expect(planOf([{ ...owner, controller: true }])).toEqual({
       outcome: "ignore",
-      reason: 'is left alone: "CronJob" "nightly" made it, and makes the next one anew',
+      reason: '"CronJob" "nightly" manages this workload and replaces it',
       warnings: [],
     });
   });
 
-  it("is rolled where its owners do not control it", () => {
+  it("is rolled if no owner controls it", () => {
     expect(planOf([owner]).outcome).toBe("recorded");
   });
 });

@@ -17,25 +17,25 @@ describe("the progress of a Rollout", () => {
   const of = (status: object, spec: object = {}) =>
     progress("rollouts.argoproj.io", spec, { observedGeneration: "3", availableReplicas: 3, ...status });
 
-  it("is what its phase says", () => {
+  it("follows its phase", () => {
     expect(of({ phase: "Healthy" })).toEqual(complete);
     expect(of({ phase: "Degraded" })).toEqual({ state: "failed", says: "Degraded" });
     expect(of({ phase: "Progressing" }).state).toBe("progressing");
   });
 
-  it("goes on while it is paused at a step, and another step is a step", () => {
+  it("is progressing while it is paused at a step, and the next step is progress", () => {
     const [one, two] = [1, 2].map((currentStepIndex) => of({ phase: "Paused", currentStepIndex }));
     expect(one?.state).toBe("progressing");
     expect(one).not.toEqual(two);
   });
 
-  it("goes on while its phase is of a generation before, whatever it says", () => {
+  it("is progressing while its phase is of an earlier generation", () => {
     for (const phase of ["Healthy", "Degraded"])
       for (const observedGeneration of ["2", "", "abc", undefined])
         expect(of({ phase, observedGeneration }).state).toBe("progressing");
   });
 
-  it("is idle where nothing is replaced", () => {
+  it("is idle if nothing is replaced", () => {
     expect(of({ phase: "Paused" }, { paused: true })).toEqual(idle);
     expect(of({ phase: "Healthy" }, { replicas: 0 })).toEqual(idle);
   });
@@ -70,7 +70,7 @@ describe.for([
   });
 
   // As OpenKruise 1.8.4 wrote it of a CloneSet with `maxUnavailable: 0, maxSurge: 1` whose last new Pod was not available.
-  it("goes on while Pods of before stand in for new ones that are not available", () => {
+  it("is progressing while old Pods replace new ones that are not available", () => {
     const surging = {
       ...{ availableReplicas: 3, expectedUpdatedReplicas: 3, observedGeneration: 3, readyReplicas: 4, replicas: 4 },
       ...{ updatedAvailableReplicas: 2, updatedReadyReplicas: 3, updatedReplicas: 3 },
@@ -79,7 +79,7 @@ describe.for([
     expect(progress(id, {}, { ...surging, replicas: 3, updatedAvailableReplicas: 3 })).toEqual(complete);
   });
 
-  it("is idle where a partition keeps all", () => {
+  it("is idle if a partition keeps all Pods", () => {
     expect(progress(id, keeping("100%"), { ...status, updatedReplicas: 0 })).toEqual(idle);
     expect(progress(id, keeping(3), { ...status, updatedReplicas: 0 })).toEqual(idle);
   });
@@ -88,7 +88,7 @@ describe.for([
 describe("the progress of any other kind", () => {
   const of = (status: object | undefined, spec: object = {}) => progress("widgets.example.com", spec, status);
 
-  it("is told by those fields that it has", () => {
+  it("is computed from the fields that it has", () => {
     const status = { observedGeneration: 3, updatedReplicas: 3, availableReplicas: 3 };
     expect(of(status)).toEqual(complete);
     for (const more of [{ updatedReplicas: 2 }, { availableReplicas: 2 }, { observedGeneration: 2 }])
@@ -97,19 +97,19 @@ describe("the progress of any other kind", () => {
     expect(of({ observedGeneration: 2 }).state).toBe("progressing");
   });
 
-  it("is complete at once where it has none of them", () => {
+  it("is complete immediately if it has none of these fields", () => {
     expect(of(undefined)).toEqual(complete);
     expect(of({ phase: "Odd", observedGeneration: undefined })).toEqual(complete);
   });
 
-  it("is idle where it is paused or has no Pods", () => {
+  it("is idle if it is paused or has no Pods", () => {
     expect(of({}, { paused: true })).toEqual(idle);
     expect(of({}, { replicas: 0 })).toEqual(idle);
   });
 });
 
 describe("docs/kinds.md", () => {
-  it("has each kind of which more is known, as it is in its row", () => {
+  it("has each known kind", () => {
     const page = readFileSync(new URL("../../../../docs/kinds.md", import.meta.url), "utf8");
     const rows = [...Object.entries(knownKinds), ["any other", anyKind] as const];
     const lines = rows.map(([id, { completeWhen }]) => `| ${id.includes(".") ? `\`${id}\`` : id} | ${completeWhen} |`);

@@ -25,13 +25,16 @@ describe.for([
   const fieldPath = "metadata.annotations['wave.pusher.com/config-hash']";
   const hash = { name: "HASH", valueFrom: { fieldRef: { fieldPath } } };
 
-  it.each(["InPlaceIfPossible", "InPlaceOnly"])("with %s is told that nothing is read anew", (policy) => {
-    expect(mistakes(id, updating(policy))).toEqual([
-      `with ${policy} no container reads its configuration anew: use ReCreate, or read ${fieldPath} into the environment by a fieldRef`,
-    ]);
-  });
+  it.each(["InPlaceIfPossible", "InPlaceOnly"])(
+    "with %s causes a warning that Pods keep the old configuration",
+    (policy) => {
+      expect(mistakes(id, updating(policy))).toEqual([
+        `Update policy ${policy} restarts no container, so Pods keep the old configuration. Use ReCreate, or add ${fieldPath} to the environment with a fieldRef.`,
+      ]);
+    },
+  );
 
-  it("is not where a container reads the hash, where it reads no configuration, or where Pods are made anew", () => {
+  it("causes no warning if a container reads the hash, if it reads no configuration, or if Pods are recreated", () => {
     expect(mistakes(id, updating("InPlaceIfPossible"), [{ name: "A", value: "1" }, hash])).toEqual([]);
     expect(mistakes(id, updating("InPlaceIfPossible"), [], false)).toEqual([]);
     expect(mistakes(id, updating("ReCreate"))).toEqual([]);

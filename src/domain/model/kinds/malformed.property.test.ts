@@ -50,8 +50,8 @@ const planned = (object: WorkloadObject) => {
   return workload;
 };
 
-describe("an object of a kind whose definition lets anything through", () => {
-  it("is malformed or is planned, whatever stands wherever Wave looks", () => {
+describe("an object of a kind whose definition allows anything", () => {
+  it("is malformed or is planned, whatever values Wave reads", () => {
     const others = fc.oneof(
       fc.jsonValue(),
       fc.constantFrom(null, 0, -1, 1e308, "", "3", "x".repeat(10_000), [], {}, [null], [[]], { toString: 1 }),
@@ -65,7 +65,7 @@ describe("an object of a kind whose definition lets anything through", () => {
     );
   });
 
-  it("is read as if what is null were absent", () => {
+  it("has null fields read as absent", () => {
     const { metadata, spec } = good;
     const nulls = {
       volumes: null,
@@ -81,7 +81,7 @@ describe("an object of a kind whose definition lets anything through", () => {
     expect(planned(object)?.hasTemplateAnnotations).toBe(false);
   });
 
-  it("says where it is malformed, and not what stands there", () => {
+  it("reports the malformed path without its value", () => {
     const object = withOther(good, ["spec", "template", "spec", "containers", "0", "envFrom"], "hush");
     expect(() => toWorkload(row, object)).toThrow(MalformedWorkload);
     expect(() => toWorkload(row, object)).toThrow(

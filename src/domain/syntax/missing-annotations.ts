@@ -12,7 +12,12 @@ export function forMissingAnnotations(patch: JsonPatch): JsonPatch {
   const tests: JsonPatch = remaining.length < patch.length ? [{ op: "test", path: annotations, value: null }] : [];
   const first = remaining.findIndex(({ op, path }) => op === "add" && isAnnotation(path));
   if (first === -1) return [...tests, ...remaining];
-  return [...tests, ...remaining.slice(0, first), { op: "add", path: annotations, value: {} }, ...remaining.slice(first)];
+  return [
+    ...tests,
+    ...remaining.slice(0, first),
+    { op: "add", path: annotations, value: {} },
+    ...remaining.slice(first),
+  ];
 }
 
 function testsAbsence(operation: JsonPatchOperation): boolean {

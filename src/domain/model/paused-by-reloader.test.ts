@@ -11,12 +11,12 @@ import {
 } from "../../../test/support/domain/objects.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { patchFor } from "../patch/workload-patch.ts";
-import { planRollout } from "../plan/plan.ts";
+import { planRollout, withBatchHold } from "../plan/plan.ts";
 import { kinds } from "./built-in-kinds.ts";
 import { toWorkload } from "./workload.ts";
 
 const pausedAt = "deployment.reloader.stakater.com/paused-at";
-const moment: Moment = { now: 0, changes: undefined, lastWrite: undefined, progressSince: 0, batch: undefined };
+const moment: Moment = { now: 0, changes: undefined, lastWrite: undefined, progressSince: 0 };
 const left: WorkloadFixture = {
   pod: readsAll("ConfigMap", "web"),
   annotations: { "reloader.stakater.com/auto": "true", [pausedAt]: "2026-01-01T00:00:00Z" },
@@ -26,13 +26,13 @@ const left: WorkloadFixture = {
 function planned(wanted: WorkloadFixture, policy = allCompatibilities) {
   const workload = toWorkload(kinds[wanted.kind ?? "Deployment"], workloadObject(wanted), policy);
   const plan = planRollout(workload, lookupOf(configMap("web", { a: "1" })), policy, undefined, moment);
-  return { workload, plan };
+  return { workload, plan: plan.outcome === "candidate" ? withBatchHold(plan, undefined) : plan };
 }
 
-describe("a Deployment that Reloader left paused", () => {
-  it("is resumed before anything else is written, and loses the note of that", () => {
+describe("a Deployment that Stakater Reloader left paused", () => {
+  it("is unpaused before any other write, and loses the annotation", () => {
     const { workload, plan } = planned(left);
-    expect(plan).toMatchObject({ outcome: "cleanUp", reason: expect.stringContaining("resumed") });
+    expect(plan).toMatchObject({ outcome: "cleanUp", reason: expect.stringContaining("left the Deployment paused") });
     const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
     const after = asJson(applyJsonPatch(asJson(workloadObject(left)), asJson(patchFor(workload, plan))));
     const { paused: _, ...spec } = asJson(workloadObject(left)).spec;
@@ -44,15 +44,15 @@ describe("a Deployment that Reloader left paused", () => {
   it.each<[string, WorkloadFixture]>([
     ["a person paused it", { ...left, annotations: { "reloader.stakater.com/auto": "true" } }],
     ["it is no longer paused", { ...left, spec: {} }],
-  ])("is nothing of Wave's where %s", (_, wanted) => {
+  ])("is not unpaused if %s", (_, wanted) => {
     expect(planned(wanted).plan.outcome).toBe("recorded");
   });
 
-  it("stays so where that compatibility is not understood", () => {
+  it("stays paused if the compatibility is off", () => {
     expect(planned(left, defaultPolicy).plan.outcome).toBe("firstHash");
   });
 
-  it("is not admission's to resume, which plans for no moment", () => {
+  it("is not unpaused by admission, which plans without a moment", () => {
     const { workload } = planned(left);
     expect(planRollout(workload, lookupOf(configMap("web", { a: "1" })), allCompatibilities).outcome).toBe("recorded");
   });

@@ -48,19 +48,19 @@ describe("a Namespace that opts in", () => {
     ["its own refusal", saying("false"), { state: "out" }],
     ["an empty answer", saying(""), { state: "out" }],
     ["an unclear answer", saying("yes"), { state: "unclear", value: "yes" }],
-  ])("does so for workloads that do not say otherwise: with %s", (_, wanted, expected) => {
+  ])("opts in workloads without their own annotation: with %s", (_, wanted, expected) => {
     const workload = toWorkload(kinds.Deployment, workloadObject(wanted), { namespacePolicyOf: optingIn });
     expect(workload.optIn).toEqual(expected);
     expect(workload.references).toHaveLength(expected.state === "in" ? 1 : 0);
   });
 
-  it("has their first hash written, and takes nothing away from one that says so itself", () => {
+  it("writes their first hash, and removes nothing from a workload that opts in itself", () => {
     expect(planned(workloadObject(silent), optingIn).outcome).toBe("firstHash");
     expect(planned(workloadObject(silent), decides(false)).outcome).toBe("ignore");
     expect(planned(workloadObject(saying("true")), decides(false)).outcome).toBe("firstHash");
   });
 
-  it("is no longer followed when it has taken that back, also by what was read before", () => {
+  it("no longer applies after it opts out, even to workloads that were read before", () => {
     const before = toWorkload(kinds.Deployment, workloadObject(silent), { namespacePolicyOf: optingIn });
     for (const namespacePolicyOf of [decides(false), () => undefined, undefined]) {
       expect(planRollout(before, lookupOf(web), policyOf(namespacePolicyOf)).outcome).toBe("ignore");
@@ -69,7 +69,7 @@ describe("a Namespace that opts in", () => {
     expect(matchesObject(before, workloadObject(silent), { namespacePolicyOf: optingIn })).toBe(true);
   });
 
-  it("leaves no scheduling hold behind when it has taken that back", () => {
+  it("leaves no scheduling hold behind after it opts out", () => {
     const held = workloadObject({ ...silent, pod: { ...pod, schedulerName: invalidScheduler } });
     const before = toWorkload(kinds.Deployment, held, { namespacePolicyOf: optingIn });
     const plan = planRollout(before, lookupOf(), policyOf(decides(false)));
@@ -88,16 +88,16 @@ describe("a write to a workload without annotations", () => {
     return "hash" in plan ? plan.hash : "";
   };
 
-  it("writes the hash and brings no annotations", () => {
+  it("writes the hash and adds no annotations", () => {
     expect(applied(object, patchFor(workload, planned(object, optingIn)))).toEqual(hashed(silent));
   });
 
-  it("brings them where it notes something", () => {
+  it("adds annotations if it records something", () => {
     const plan = planned(object, optingIn);
     if (plan.outcome !== "firstHash") throw new Error(plan.reason);
     const noted = applied(
       object,
-      patchFor(workload, { ...plan, outcome: "recorded", because: "key", newPods: plan.view }),
+      patchFor(workload, { ...plan, outcome: "recorded", cause: "key", newPods: plan.view }),
     );
     expect(Object.keys(noted.metadata?.annotations ?? {})).toEqual(["wave.pusher.com/recorded-config"]);
   });
@@ -106,12 +106,12 @@ describe("a write to a workload without annotations", () => {
     ["has opted out", saying("false")],
     ["has annotations of others", ofOthers],
     ["counts rolls", { pod, metadata: { annotations: { [streak]: "2" } } }],
-  ])("fails where it %s by then", (_, now) => {
+  ])("fails if it %s meanwhile", (_, now) => {
     const patch = patchFor(workload, planned(object, optingIn));
     expect(() => applied(workloadObject(now), patch)).toThrow();
   });
 
-  it("fails where it had none of Wave's, and has its own opt-in by then", () => {
+  it("fails if it had no Wave annotation, and has its own opt-in meanwhile", () => {
     const others = workloadObject(ofOthers);
     const patch = patchFor(
       toWorkload(kinds.Deployment, others, { namespacePolicyOf: optingIn }),
@@ -129,14 +129,14 @@ describe("admission in a Namespace that opts in", () => {
     return planAdmission("CREATE", after, undefined, lookupOf(...configs), policyOf(optingIn));
   };
 
-  it("begins with the hash", () => {
+  it("starts with the hash", () => {
     const object = workloadObject(silent);
     const { outcome, patch } = admit(object);
     expect(outcome).toBe("hashed");
     expect(applied(object, patch).spec?.template?.metadata?.annotations?.[hash]).toMatch(/^v2:/);
   });
 
-  it("closes the scheduling hold of a workload without annotations, and again changes nothing more", () => {
+  it("adds the scheduling hold of a workload without annotations, and changes nothing the second time", () => {
     const object = workloadObject(silent);
     const { outcome, patch } = admit(object, []);
     expect(outcome).toBe("schedulingHeld");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { equalJson } from "./same-json.ts";
+import { equalJson } from "./equal-json.ts";
 
 /** A value in a property of a property of …, which counts how often anybody looks at it. */
 function deep(levels: number, seen: () => void): unknown {
@@ -13,8 +13,8 @@ function deep(levels: number, seen: () => void): unknown {
   return Array.from({ length: levels }).reduce<unknown>((inner) => ({ inner }), innermost);
 }
 
-describe("sameJson", () => {
-  it("is equality of what JSON can say", () => {
+describe("equalJson", () => {
+  it("compares JSON values", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
         expect(equalJson(a, structuredClone(a))).toBe(true);
@@ -31,13 +31,13 @@ describe("sameJson", () => {
     );
   });
 
-  it("takes a property that is undefined as absent", () => {
+  it("treats an undefined property as absent", () => {
     expect(equalJson({ a: 1, b: undefined }, { a: 1 })).toBe(true);
     expect(equalJson({ a: 1, b: undefined }, { a: 1, c: null })).toBe(false);
     expect(equalJson({ a: undefined }, { b: undefined })).toBe(true);
   });
 
-  it("looks at each part as often however deep it lies", () => {
+  it("reads each part equally often at any depth", () => {
     const looks = (levels: number) => {
       let count = 0;
       const seen = () => count++;
