@@ -15,7 +15,7 @@ const quotes: readonly Quote[] = [
   {
     page: "README.md",
     sentence:
-      "with 50,000 Secrets and 2,000 workloads, Wave uses # MiB of memory. An edit reaches its Deployment in # ms (p50) and 1,000 Deployments in # s; the API server alone needs # s",
+      "with 50,000 Secrets and 2,000 workloads, Wave uses # MiB of memory. An edit reaches its Deployment in # ms (p50) and 1,000 Deployments in # s. The API server alone needs # s",
     figures: () => {
       const [, , , resident] = row("memory", "50000", "2000");
       const [, p50] = row("latency");
