@@ -15,17 +15,17 @@ describeOnControlPlane("wave demo", ({ kubeconfig, list }) => {
       .map(({ metadata }) => metadata.name)
       .filter((name) => name.startsWith("wave-demo"));
 
-  it("tells its story in a namespace of its own, which is gone afterwards", async () => {
+  it("runs in a temporary namespace and removes it", async () => {
     const { stdout, stderr } = await run(wave, ["demo", "--kubeconfig", kubeconfig]);
     expect(stderr).toBe("");
     expect(stdout).toMatch(
-      /Event +ConfigChanged +rolled out because ConfigMap "web-page" changed \(key "index.html"\)/,
+      /Event +ConfigChanged +Rollout started: ConfigMap "web-page" changed \(key "index.html"\)/,
     );
-    expect(stdout).toMatch(/^3 changes, .* 2 rollouts\./m);
+    expect(stdout).toMatch(/^Done in .* s: 3 changes, .* 2 rollouts\./m);
     expect(await demoNamespaces()).toEqual([]);
   });
 
-  it("leaves nothing when it is interrupted in the middle", async () => {
+  it("leaves nothing if a signal interrupts it", async () => {
     const child = spawn(wave, ["demo", "--kubeconfig", kubeconfig], { stdio: ["ignore", "pipe", "ignore"] });
     const closed = once(child, "close");
     for await (const chunk of child.stdout) {
@@ -37,7 +37,7 @@ describeOnControlPlane("wave demo", ({ kubeconfig, list }) => {
 });
 
 describe("the bundle", () => {
-  it("gives wave run neither the demo nor the sandbox", async () => {
+  it("loads neither the demo nor the sandbox for wave run", async () => {
     await run(wave, ["version"]);
     const read = (file: string) => readFileSync(join(import.meta.dirname, "../../dist", file), "utf8");
     const imports = (file: string, pattern: RegExp) => [...read(file).matchAll(pattern)].map(([, name = ""]) => name);
@@ -51,6 +51,6 @@ describe("the bundle", () => {
     for (const chunk of imports("main.js", /import\("\.\/(run-[^"]+)"\)/g)) load(chunk);
     for (const chunk of [...loaded].flatMap((file) => imports(file, /import\("\.\/(manager-[^"]+)"\)/g))) load(chunk);
     expect([...loaded].some((file) => read(file).includes("function runManager("))).toBe(true);
-    expect([...loaded].filter((file) => /function (startSandbox|tellStory)\(/.test(read(file)))).toEqual([]);
+    expect([...loaded].filter((file) => /function (startSandbox|runStory)\(/.test(read(file)))).toEqual([]);
   });
 });

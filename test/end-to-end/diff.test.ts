@@ -68,7 +68,7 @@ function shopIn(cluster: Cluster, namespace: string, applied: (file: string) => 
 
 type Template = Stored["spec"]["template"];
 
-/** What became of a pod template, in the words of `wave diff`; undefined: nothing. */
+/** Returns the effect on a pod template, in the words of `wave diff`; undefined if it is unchanged. */
 function effectOf(before: Template, after: Template): string | undefined {
   const bare = ({ metadata, ...rest }: Template) => {
     const { [hashAnnotation]: _, ...annotations } = metadata.annotations ?? {};
@@ -103,9 +103,9 @@ describeOnOwnControlPlane("wave diff", (cluster) => {
       "diff-helm",
       (file: string) => helm(cluster, ["upgrade", "--install", "shop", join(file, "../.."), "-n", "diff-helm"]),
     ],
-  ])("says what Wave then does, whatever is edited and applied by %s", async (_, namespace, apply) => {
+  ])("predicts what Wave does after any edit that %s applies", async (_, namespace, apply) => {
     const shop = shopIn(cluster, namespace, apply);
-    // What Helm said in stringData before it never removes, and nobody can tell afterwards how it was said.
+    // Helm never removes keys that it set by stringData, and the stored object does not show how they were set.
     const possible = edits.filter(({ name }) => namespace !== "diff-helm" || name !== "a Secret in base64");
     const seed = playedSeed();
     const roll = dice(seed);
@@ -120,7 +120,7 @@ describeOnOwnControlPlane("wave diff", (cluster) => {
         made.push(edit.name);
       }
       const file = await shop.write(objects);
-      const told = new Map(
+      const predicted = new Map(
         (await shop.diff(file, ...flags)).map(({ kind, name, effect }) => [`${kind}/${name}`, effect]),
       );
       const before = await shop.templates();
@@ -133,12 +133,12 @@ describeOnOwnControlPlane("wave diff", (cluster) => {
           return effect === undefined ? [] : [[key, effect] as const];
         }),
       );
-      expect({ seed, round, made, effects: told }).toEqual({ seed, round, made, effects: done });
+      expect({ seed, round, made, effects: predicted }).toEqual({ seed, round, made, effects: done });
     }
   });
 });
 
-describeOnOwnControlPlane("wave diff of a change that many read", (cluster) => {
+describeOnOwnControlPlane("wave diff of a change for several workloads", (cluster) => {
   const namespace = "diff-waves";
   const flags = ["--settle=500ms", "--soak=2s"];
   let running: WaveProcess;
@@ -150,7 +150,7 @@ describeOnOwnControlPlane("wave diff of a change that many read", (cluster) => {
   });
   afterAll(() => running?.stop());
 
-  it("says in which order they are then rolled, and who is held", async () => {
+  it("predicts the order of the rollouts, and the held workload", async () => {
     const shop = shopIn(cluster, namespace, (file) => cluster.kubectl(["-n", namespace, "apply", "-f", file]));
     const reads = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "page" } }] }] };
     const page = (key: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "page" }, data: { key } });
@@ -170,20 +170,20 @@ describeOnOwnControlPlane("wave diff of a change that many read", (cluster) => {
       ["b", "roll", 2, undefined],
       ["d", "held", null, "hold"],
     ];
-    // Their first roll is a short time ago, which holds them for 10 s, by Wave's clock to the millisecond.
-    await until("that to be long ago", async () => {
+    // The first rollout was just before, which holds the next one for 10 s.
+    await until("the interval to end", async () => {
       const times = await Promise.all(["a", "b", "c"].map((name) => rolledAt(cluster, namespace, name)));
       return Date.now() - Math.max(...times) > 12_000 ? true : undefined;
     });
-    await until("wave diff to tell the order", async () => {
-      const told = await shop.diff(file, ...flags);
-      const rows = told.map(({ name, effect, batch, hold }) => [name, effect, batch, hold?.reason]);
+    await until("wave diff to predict the order", async () => {
+      const predicted = await shop.diff(file, ...flags);
+      const rows = predicted.map(({ name, effect, batch, hold }) => [name, effect, batch, hold?.reason]);
       expect(rows).toEqual(expected);
       return true;
     });
     const before = await shop.templates();
     await shop.apply(file);
-    await until("all but the held one to be rolled", async () => {
+    await until("all workloads but the held one to roll", async () => {
       const after = await shop.templates();
       const rolled = [...after].filter(([key, template]) => effectOf(before.get(key) as Template, template) === "roll");
       return rolled.length === 3 ? rolled : undefined;

@@ -55,7 +55,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
   };
   /** What one check finds, once it finds something that has this in it. */
   const found = (check: string, what: RegExp) =>
-    until(`${check} to tell of ${what}`, async () => {
+    until(`${check} to report ${what}`, async () => {
       const diagnosis = await diagnose();
       const finding = diagnosis.findings.find((each) => each.check === check && what.test(each.what));
       if (finding === undefined) throw new Error(JSON.stringify(diagnosis.findings, null, 2));
@@ -96,14 +96,14 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
   });
   afterAll(() => stop());
 
-  it("finds nothing where all is well, in all namespaces too", async () => {
+  it("finds nothing in a healthy cluster, also in all namespaces", async () => {
     await healthy();
     const { code, checks } = await diagnose("-A");
     expect({ code, bad: checks.filter(({ severity }) => severity !== "ok") }).toEqual({ code: 0, bad: [] });
     expect(checks.map(({ check }) => check)).toContain("webhook");
   });
 
-  it("prints what the page shows", async () => {
+  it("prints the output of the page", async () => {
     const blocks = blocksFollowedBy("test/end-to-end/doctor.test.ts", "docs/commands.md");
     expect(blocks).toHaveLength(1);
     const podSpec = { containers: [{ ...container, envFrom: [{ configMapRef: { name: "flags" } }] }] };
@@ -122,15 +122,15 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds what Wave's account may not do, by the roles that are gone", async () => {
+  it("finds missing permissions of Wave if a role is deleted", async () => {
     await cluster.kubectl(["delete", "clusterrole", "wave"]);
-    const finding = await found("permissions", /^its account wave may not list, watch and get secrets$/);
+    const finding = await found("permissions", /^ServiceAccount wave lacks permission to list, watch and get secrets\.$/);
     await follow(finding);
     await lead();
     await healthy();
   });
 
-  it("finds that nobody leads and that the webhook is not reached, and never tells its path", async () => {
+  it("finds a missing leader and an unreachable webhook, without printing its path", async () => {
     await merge(configuration, {
       webhooks: (await cluster.api<{ webhooks: object[] }>("GET", configuration)).webhooks.map((each) => ({
         ...each,
@@ -139,10 +139,10 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
       })),
     });
     await stop();
-    expect(await found("leader", /does not renew the Lease$/)).toMatchObject({
+    expect(await found("leader", /does not renew the Lease\.$/)).toMatchObject({
       where: { kind: "Lease", namespace: system, name: "wave" },
     });
-    const { what } = await found("webhook", /the API server does not reach Wave: /);
+    const { what } = await found("webhook", /The API server does not reach Wave: /);
     expect(what).toContain("/mutate/…");
     expect(what).not.toMatch(/mutate\/\w/);
     await merge(configuration, {
@@ -151,7 +151,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
         failurePolicy: "Ignore",
       })),
     });
-    await found("webhook", /came back without a hash/);
+    await found("webhook", /returned without a hash/);
     const { certificate } = createAuthority("somebody", {
       notBefore: Date.now() - 1_000,
       notAfter: Date.now() + 86_400_000 * 30,
@@ -159,7 +159,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     const value = Buffer.from(certificate.pem).toString("base64");
     const patch = [{ op: "replace", path: "/webhooks/0/clientConfig/caBundle", value }];
     await cluster.api("PATCH", configuration, patch, "application/json-patch+json");
-    await found("webhook", /its caBundle does not trust the certificate of Secret wave-webhook-authority/);
+    await found("webhook", /The caBundle does not trust the certificate in Secret wave-webhook-authority/);
     const old = createAuthority("wave webhook authority old", {
       notBefore: Date.now() - 86_400_000,
       notAfter: Date.now() - 3_600_000,
@@ -171,23 +171,23 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
       "ca.crt": encode(old.certificate.pem),
     };
     await merge(`/api/v1/namespaces/${system}/secrets/wave-webhook-authority`, { data });
-    await found("webhook", /its certificate expired (59m|60m|1h) ago/);
-    // Wave puts all of that right where it runs.
+    await found("webhook", /The certificate expired (59m|60m|1h) ago/);
+    // Wave repairs all of this when it runs.
     await start();
     await healthy();
   });
 
   it("finds a webhook configuration that is gone, left over, or without endpoints", async () => {
     await cluster.api("DELETE", configuration);
-    await follow(await found("webhook", /the API server asks Wave about no workload$/));
+    await follow(await found("webhook", /^The webhook is not registered\./));
     await lead();
     await healthy();
     await merge(service, { spec: { type: "ClusterIP", externalName: null, selector: { none: "such" } } });
-    await found("webhook", /^it has no ready endpoint/);
+    await found("webhook", /^The Service has no ready endpoint/);
     await lead();
     const args = await argsOf();
     await setArgs(args.filter((arg) => !arg.includes("webhook")));
-    expect(await found("webhook", /^it is left over/)).toMatchObject({
+    expect(await found("webhook", /^The configuration is left over/)).toMatchObject({
       severity: "warning",
       fix: "kubectl delete mutatingwebhookconfiguration/wave-webhook",
     });
@@ -195,26 +195,26 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await healthy();
   });
 
-  it("finds replicas that are not there, and says why their Pods are not ready", async () => {
+  it("finds missing replicas, with the cause", async () => {
     await cluster.kubectl(["-n", system, "scale", "deployment/wave", "--replicas=0"]);
-    await follow(await found("wave", /^it is scaled to 0: nothing is rolled$/));
+    await follow(await found("wave", /^Wave is scaled to 0/));
     await healthy();
     const { spec } = await cluster.api<AnyObject & { spec: { strategy: object } }>("GET", deployment);
     const nowhere = { template: { spec: { nodeSelector: { none: "such" } } } };
     await merge(deployment, { spec: { ...nowhere, strategy: { type: "Recreate", rollingUpdate: null } } });
-    expect(await found("wave", /^0 of 2 replicas are ready: no node was found for its Pod$/)).toMatchObject({
+    expect(await found("wave", /^0 of 2 replicas are ready\. No node was found for the Pod\.$/)).toMatchObject({
       severity: "problem",
     });
     await merge(deployment, { spec: { template: { spec: { nodeSelector: null } }, strategy: spec.strategy } });
     await healthy();
   });
 
-  it("finds flags that are none, and namespaces that do not exist", async () => {
+  it("finds unknown flags, and namespaces that do not exist", async () => {
     const args = await argsOf();
     await setArgs([...args, `--namespaces=${ns},gone`, "--setle=1s"]);
-    await found("flags", /^its flags are refused: unknown flag "--setle"; did you mean --settle\?$/);
+    await found("flags", /^Wave rejects its flags: unknown flag "--setle"; did you mean --settle\?$/);
     await setArgs([...args, `--namespaces=${ns},gone`]);
-    await follow(await found("flags", /^--namespaces names gone, which does not exist$/));
+    await follow(await found("flags", /^Namespace gone does not exist\./));
     await healthy();
     await setArgs(args);
   });
@@ -228,7 +228,7 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     });
     const second = await found(
       "wave",
-      /^deployment\/wave in wave-system rolls the same workloads$|^deployment\/second in shop rolls/,
+      /^Two Waves roll the same workloads\./,
     );
     expect(second.fix).toMatch(/^kubectl scale -n /);
     await cluster.api("DELETE", `/apis/apps/v1/namespaces/${ns}/deployments/second`);
@@ -240,20 +240,20 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await shop.create(other);
     const web = `/apis/apps/v1/namespaces/${ns}/deployments/web`;
     await merge(web, { metadata: { annotations: { "reloader.stakater.com/auto": "true" } } });
-    const both = await found("others", /^Stakater's Reloader runs, and 1 workload asks both it and Wave/);
+    const both = await found("others", /^1 workload opts in to both Wave and Stakater Reloader\./);
     expect(both.severity).toBe("warning");
     const args = await argsOf();
     await setArgs([...args, "--compatibility=wave,stakater"]);
-    await follow(await found("others", /^Stakater's Reloader runs, and Wave rolls by the same annotations/));
+    await follow(await found("others", /^Stakater Reloader runs, and Wave uses the same annotations/));
     await setArgs(args);
     await healthy();
   });
 
-  it("finds workloads that wait, and annotations that never reach Wave", async () => {
+  it("finds waiting workloads, and annotations without effect", async () => {
     await shop.create(
       workload("mail", { containers: [{ name: "app", image: "nginx", envFrom: [{ secretRef: { name: "db" } }] }] }),
     );
-    const waiting = await found("workloads", /^waiting for Secret "db"$/);
+    const waiting = await found("workloads", /^Waiting for Secret "db"\./);
     expect(waiting).toMatchObject({ severity: "problem", where: { kind: "Deployment", namespace: ns, name: "mail" } });
     await follow({ fix: (waiting.fix ?? "").replace("KEY=FILE", "password=/etc/hostname") });
     const optIn = "wave.pusher.com/update-on-config-change";
@@ -262,24 +262,24 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     await shop.create(
       workload("prefix", reads("page"), { annotations: { [optIn]: "", "waves.pusher.com/hold": "true" } }),
     );
-    await follow(await found("annotations", /^label /));
-    await follow(await found("annotations", /^annotation "waves\.pusher\.com\/hold" does nothing/));
+    await follow(await found("annotations", /^Label /));
+    await follow(await found("annotations", /^Annotation "waves\.pusher\.com\/hold" has no effect/));
     await healthy();
     const { out } = await shell(`wave list -n ${ns}`);
     expect(out).toMatch(/^deployment\/label +current /m);
   });
 
-  it("finds the finalizer of an early Wave", async () => {
+  it("finds the finalizer of an old Wave", async () => {
     const web = `/apis/apps/v1/namespaces/${ns}/deployments/web`;
     await merge(web, { metadata: { finalizers: ["wave.pusher.com/finalizer"] } });
-    expect(await found("leftovers", /^finalizer wave\.pusher\.com\/finalizer is of an old Wave/)).toMatchObject({
+    expect(await found("leftovers", /^[Ff]inalizer wave\.pusher\.com\/finalizer /)).toMatchObject({
       severity: "warning",
     });
     await merge(web, { metadata: { finalizers: null } });
     await healthy();
   });
 
-  it("says to somebody with little permission what was not checked, and checks the rest", async () => {
+  it("reports to a user with few permissions what was not checked, and checks the rest", async () => {
     const rule = { apiGroups: ["", "apps"], resources: ["configmaps", "deployments"], verbs: ["get", "list"] };
     const kubeconfig = join(
       await temporaryFiles({ kubeconfig: await makeAccount(cluster, ns, "reader", rule) }),
@@ -289,14 +289,14 @@ describeOnOwnControlPlane("wave doctor", (cluster) => {
     expect(code).toBe(3);
     expect(findings.filter(({ severity }) => severity !== "unchecked")).toEqual([]);
     expect(findings.map(({ what }) => what)).toContain(
-      "you may not list statefulsets, daemonsets, secrets and pods in shop: what hangs on them is not known here",
+      "You do not have permission to list statefulsets, daemonsets, secrets and pods in shop. Workloads that depend on them were not checked.",
     );
     expect(findings.map(({ what }) => what)).toContain(
-      "which Wave runs, with which flags, permissions, leader and webhook: you may not list deployments in all namespaces",
+      "The running Wave was not checked: its flags, permissions, leader and webhook. You do not have permission to list deployments in all namespaces.",
     );
     const { out } = await shell(`wave doctor -n ${ns} >/dev/null`, kubeconfig);
     expect(out).toMatch(
-      /^warning: access, wave, .* could not be checked in full: that takes "list statefulsets in shop", /,
+      /^warning: Incomplete checks: access, wave, .*\. Missing permissions: "list statefulsets in shop", /,
     );
     expect(checks).toContainEqual({ check: "api", severity: "ok", summary: expect.stringMatching(/^Kubernetes v1\./) });
   });
