@@ -23,7 +23,7 @@ const hash = "wave.pusher.com/config-hash";
 const recordedConfig = "wave.pusher.com/recorded-config";
 
 const web = configMap("web", { a: "1" });
-/** Of nothing, of what is there, and under a key. */
+/** No hash, the current hash, and hashes with a key. */
 const hashes = [undefined, testKeys(1)].flatMap((hashKeys) => {
   const reader = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll("ConfigMap", "web") }));
   const plan = planRollout(reader, lookupOf(web), { ...defaultPolicy, hashKeys });

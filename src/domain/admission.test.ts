@@ -36,7 +36,7 @@ function currentHash(): string {
 
 interface Request {
   readonly to: WorkloadFixture;
-  /** What it was; undefined on CREATE. */
+  /** The object before the request; undefined on CREATE. */
   readonly from?: WorkloadFixture;
   readonly configs?: readonly Config[];
   readonly policy?: Partial<Policy>;
@@ -62,17 +62,21 @@ function admit({ to, from, configs = [web], policy }: Request) {
   return { plan, after, state: stateOf(after) };
 }
 
-/** All that admission may change. */
+/** Everything that a webhook may change. */
 function stateOf({ metadata, spec }: WorkloadObject) {
   return {
     hash: spec?.template?.metadata?.annotations?.[hash],
     scheduler: spec?.template?.spec?.schedulerName,
-    noted: metadata?.annotations?.[schedulingHold],
+    savedScheduler: metadata?.annotations?.[schedulingHold],
   };
 }
 
-const running = (recorded?: string) => ({ hash: recorded, scheduler: "default-scheduler", noted: undefined });
-const schedulingHeld = (noted: string, recorded?: string) => ({ hash: recorded, scheduler: invalidScheduler, noted });
+const running = (recorded?: string) => ({ hash: recorded, scheduler: "default-scheduler", savedScheduler: undefined });
+const schedulingHeld = (savedScheduler: string, recorded?: string) => ({
+  hash: recorded,
+  scheduler: invalidScheduler,
+  savedScheduler,
+});
 
 describe("a CREATE", () => {
   it("gets the hash if everything exists, so that the controller writes nothing", () => {
@@ -91,13 +95,13 @@ describe("a CREATE", () => {
     ["default-scheduler", "default-scheduler"],
     ["custom", "custom"],
     [undefined, ""],
-  ])("is held if configuration is missing, with its scheduler %j recorded", (schedulerName, noted) => {
+  ])("is held if configuration is missing, with its scheduler %j recorded", (schedulerName, savedScheduler) => {
     const { plan, state } = admit({
       to: { pod: { ...pod, schedulerName } },
       configs: [],
     });
     expect(plan.outcome).toBe("schedulingHeld");
-    expect(state).toEqual(schedulingHeld(noted));
+    expect(state).toEqual(schedulingHeld(savedScheduler));
     expect(plan.warnings).toMatchObject([
       { reason: "ConfigurationMissing", message: 'Waiting for ConfigMap "web". New Pods stay pending until then.' },
     ]);
@@ -122,7 +126,7 @@ describe("a CREATE", () => {
   it("loses a scheduling hold from an export if everything exists", () => {
     const { plan, state } = admit({ to: { pod: held, annotations: { [schedulingHold]: "custom" } } });
     expect(plan.outcome).toBe("schedulingReleased");
-    expect(state).toEqual({ hash: current, scheduler: "custom", noted: undefined });
+    expect(state).toEqual({ hash: current, scheduler: "custom", savedScheduler: undefined });
   });
 
   it("is an error that names the object if it is malformed", () => {
@@ -142,7 +146,7 @@ describe("an UPDATE that keeps the template", () => {
 
   it.each<[string, readonly Config[]]>([
     ["everything exists", [web]],
-    ["something is missing", []],
+    ["configuration is missing", []],
   ])("gets a removed hash back if %s", (_, configs) => {
     const { state } = admit({ from: { pod, templateAnnotations: older }, to: { pod }, configs });
     expect(state).toEqual(running(older[hash]));
@@ -179,12 +183,12 @@ describe("an UPDATE that keeps the template", () => {
 
   it.each<[string, readonly Config[]]>([
     ["everything exists", [web]],
-    ["something is missing", []],
+    ["configuration is missing", []],
   ])("loses the scheduling hold of a rolled-back template if %s", (_, configs) => {
     const from = { pod: { ...pod, schedulerName: "custom" }, templateAnnotations: older };
     for (const annotations of [{}, { [schedulingHold]: "custom" }]) {
       const { state } = admit({ from, to: { pod: held, annotations }, configs });
-      expect(state).toEqual({ hash: older[hash], scheduler: "custom", noted: undefined });
+      expect(state).toEqual({ hash: older[hash], scheduler: "custom", savedScheduler: undefined });
     }
   });
 });
@@ -220,7 +224,7 @@ describe("an UPDATE of a scheduling-held workload", () => {
 
   it.each<[string, WorkloadFixture, string]>([
     ["overwrites all of it", { pod: { ...pod, schedulerName: "custom" } }, "custom"],
-    ["takes the annotation away", { pod: held }, "custom"],
+    ["removes the annotation", { pod: held }, "custom"],
     [
       "restores the scheduler",
       { pod: { ...pod, schedulerName: "custom" }, annotations: { [schedulingHold]: "custom" } },
@@ -233,28 +237,28 @@ describe("an UPDATE of a scheduling-held workload", () => {
     ],
     ["changes something else", { ...from, spec: { replicas: 2 } }, "custom"],
     ["changes the template", { ...from, pod: { ...newImage, schedulerName: invalidScheduler } }, "custom"],
-  ])("stays held while configuration is missing if it %s", (_, to, noted) => {
-    expect(admit({ from, to, configs: [] }).state).toEqual(schedulingHeld(noted));
+  ])("stays held while configuration is missing if it %s", (_, to, savedScheduler) => {
+    expect(admit({ from, to, configs: [] }).state).toEqual(schedulingHeld(savedScheduler));
   });
 
   it.each<[string, WorkloadFixture, string]>([
     ["overwrites all of it", { pod: { ...pod, schedulerName: "custom" } }, "custom"],
-    ["takes the annotation away", { pod: held }, "custom"],
+    ["removes the annotation", { pod: held }, "custom"],
     ["changes something else", { ...from, spec: { replicas: 2 } }, "custom"],
   ])("is released with the current hash when everything exists if it %s", (_, to, scheduler) => {
-    expect(admit({ from, to }).state).toEqual({ hash: current, scheduler, noted: undefined });
+    expect(admit({ from, to }).state).toEqual({ hash: current, scheduler, savedScheduler: undefined });
   });
 
   it.each([{ [schedulingHold]: "custom" }, {}])("is released if it opts out, with %j left", (annotations) => {
     const to = { pod: held, annotations: { ...annotations, [optIn]: undefined } };
     const { plan, state } = admit({ from, to, configs: [] });
     expect(plan.outcome).toBe("schedulingReleased");
-    expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
+    expect(state).toEqual({ hash: undefined, scheduler: "custom", savedScheduler: undefined });
   });
 
   it("is released if scheduling holds are off", () => {
     const { state } = admit({ from, to: from, configs: [], policy: { schedulingHold: false } });
-    expect(state).toEqual({ hash: undefined, scheduler: "custom", noted: undefined });
+    expect(state).toEqual({ hash: undefined, scheduler: "custom", savedScheduler: undefined });
   });
 });
 
@@ -265,8 +269,8 @@ describe("a workload in mode observe", () => {
 
   it.each<[string, Request]>([
     ["is created", { to: { pod, ...observed } }],
-    ["is created by whom a flag observes", { to: { pod }, policy: byFlag }],
-    ["is created while something is missing", { to: { pod, ...observed }, ...missing }],
+    ["is created with --observe", { to: { pod }, policy: byFlag }],
+    ["is created while configuration is missing", { to: { pod, ...observed }, ...missing }],
     ["gets new Pods", { to: { pod: newImage, templateAnnotations: older, ...observed }, from: { pod } }],
     [
       "has a closed scheduling hold",
@@ -277,8 +281,8 @@ describe("a workload in mode observe", () => {
   });
 
   it.each<[string, Request]>([
-    ["left out", { to: { pod, ...observed }, from: { pod, templateAnnotations: older } }],
-    ["left out with new Pods", { to: { pod: newImage }, from: { pod, templateAnnotations: older }, policy: byFlag }],
+    ["removed", { to: { pod, ...observed }, from: { pod, templateAnnotations: older } }],
+    ["removed with new Pods", { to: { pod: newImage }, from: { pod, templateAnnotations: older }, policy: byFlag }],
     [
       "changed alone",
       { to: { pod, templateAnnotations: foreign, ...observed }, from: { pod, templateAnnotations: older } },

@@ -14,13 +14,13 @@ import {
 import { toWorkload, type Workload, type WorkloadObject, type WorkloadRow } from "./model/workload.ts";
 import { setHash, writeHash } from "./patch/workload-patch.ts";
 import { type DuePlan, type Lookup, planRollout } from "./plan/plan.ts";
-import { isOptedIn } from "./policy/is-in.ts";
+import { isOptedIn } from "./policy/opted-in.ts";
 import type { Policy } from "./policy/policy.ts";
 import { rolloutPolicyOf } from "./policy/rollout-policy.ts";
 import type { Warning } from "./references/warning.ts";
-import { forMissingAnnotations } from "./syntax/absent-annotations.ts";
+import { equalJson } from "./syntax/equal-json.ts";
 import type { JsonPatch, JsonPatchOperation } from "./syntax/json-patch.ts";
-import { equalJson } from "./syntax/same-json.ts";
+import { forMissingAnnotations } from "./syntax/missing-annotations.ts";
 
 /** The response of a webhook to the creation or update of a workload. */
 export interface AdmissionPlan {

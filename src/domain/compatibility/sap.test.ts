@@ -31,7 +31,7 @@ const sap = compatibleWith("wave", "sap");
 const web = configMap("web", { a: "1" });
 const db = secret("db", { b: "2" });
 const both = { [configmaps]: "web, other", [secrets]: "db" };
-const asks: WorkloadFixture = { annotations: both };
+const sapWorkload: WorkloadFixture = { annotations: both };
 
 const planOf = (object: WorkloadObject, configs: readonly Config[], policy = sap) =>
   planRollout(toWorkload(kinds.Deployment, object, policy), lookupOf(...configs), policy);
@@ -49,11 +49,11 @@ const templateAnnotations = (object: WorkloadObject) => object.spec?.template?.m
 
 describe("SAP annotations", () => {
   it("have no effect if the compatibility is off", () => {
-    expect(planOf(peerObject(asks), [web, db], defaultPolicy).outcome).toBe("ignore");
+    expect(planOf(peerObject(sapWorkload), [web, db], defaultPolicy).outcome).toBe("ignore");
   });
 
   it("request whole objects, whatever the pod spec reads, and do not wait for missing ones", () => {
-    const hashed = carriedOut(peerObject({ ...asks, pod: readsAll("ConfigMap", "unrelated") }), [web, db]);
+    const hashed = carriedOut(peerObject({ ...sapWorkload, pod: readsAll("ConfigMap", "unrelated") }), [web, db]);
     expect(Object.keys(templateAnnotations(hashed))).toEqual([hash]);
     expect(planOf(hashed, [web, db]).outcome).toBe("current");
     for (const changed of [
@@ -104,13 +104,13 @@ describe("SAP annotations", () => {
 
   it("are compared when the cache checks whether a workload is unchanged", () => {
     const kind = "StatefulSet";
-    const before = peerWorkload({ ...asks, kind }, sap);
-    expect(matchesObject(before, peerObject({ ...asks, kind }), sap)).toBe(true);
+    const before = peerWorkload({ ...sapWorkload, kind }, sap);
+    expect(matchesObject(before, peerObject({ ...sapWorkload, kind }), sap)).toBe(true);
     expect(matchesObject(before, peerObject({ kind, annotations: { [configmaps]: "web" } }), sap)).toBe(false);
     expect(
       matchesObject(
         before,
-        peerObject({ kind, annotations: { ...asks.annotations, [updateOnConfigChange]: "true" } }),
+        peerObject({ kind, annotations: { ...sapWorkload.annotations, [updateOnConfigChange]: "true" } }),
         sap,
       ),
     ).toBe(false);
@@ -126,28 +126,28 @@ describe("SAP annotations", () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ["names others", { [configmaps]: "other" }],
     ["is opted in by Wave's own", { ...both, [updateOnConfigChange]: "true" }],
-    ["says what it did not say", { ...both, [hash]: "x" }],
+    ["has an annotation that it did not have", { ...both, [hash]: "x" }],
   ])("fail a write to a StatefulSet that %s meanwhile", (_, annotations) => {
     const kind = "StatefulSet";
-    const workload = peerWorkload({ ...asks, kind }, sap);
+    const workload = peerWorkload({ ...sapWorkload, kind }, sap);
     const patch = patchFor(workload, planRollout(workload, lookupOf(web, db), sap));
-    expect(() => applyJsonPatch(asJson(peerObject({ ...asks, kind })), asJson(patch))).not.toThrow();
+    expect(() => applyJsonPatch(asJson(peerObject({ ...sapWorkload, kind })), asJson(patch))).not.toThrow();
     expect(() => applyJsonPatch(asJson(peerObject({ kind, annotations })), asJson(patch))).toThrow(
       "the server rejected our request",
     );
   });
 
   it("restore the hash that an update drops", () => {
-    const hashed = carriedOut(peerObject(asks), [web, db]);
+    const hashed = carriedOut(peerObject(sapWorkload), [web, db]);
     const update = planAdmission(
       "UPDATE",
-      toAdmissionObject(kinds.Deployment, peerObject(asks), sap),
+      toAdmissionObject(kinds.Deployment, peerObject(sapWorkload), sap),
       toAdmissionObject(kinds.Deployment, hashed, sap),
       lookupOf(web),
       sap,
     );
     expect(update.outcome).toBe("kept");
-    expect(asJson(applyJsonPatch(asJson(peerObject(asks)), asJson(update.patch)))).toEqual(hashed);
+    expect(asJson(applyJsonPatch(asJson(peerObject(sapWorkload)), asJson(update.patch)))).toEqual(hashed);
   });
 
   it("count toward the limit of annotations", () => {
@@ -167,7 +167,7 @@ describe("a hash on the metadata, as a precondition", () => {
       plan: planAdmission("CREATE", toAdmissionObject(kinds.Deployment, object, sap), undefined, given, sap),
     };
   };
-  const current = templateAnnotations(carriedOut(peerObject(asks), [web, db]))[hash] ?? "";
+  const current = templateAnnotations(carriedOut(peerObject(sapWorkload), [web, db]))[hash] ?? "";
 
   it("is removed if it is the current hash", () => {
     const { object, plan } = admit(current);

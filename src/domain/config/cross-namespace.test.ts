@@ -18,14 +18,14 @@ function plan(policy: Partial<Policy>, ...others: ReturnType<typeof foreign>[]) 
   return planRollout(object, lookupOf(own, ...others), { ...defaultPolicy, ...policy });
 }
 
-function counted(decided: ReturnType<typeof planRollout>): boolean {
+function isTracked(decided: ReturnType<typeof planRollout>): boolean {
   return "view" in decided && decided.view.entries.some(({ namespace }) => namespace === "other");
 }
 
 describe("a reference into another namespace", () => {
   it.each(["default", "a, default", "*"])("is tracked if the object is shared with %j", (grant) => {
     const decided = plan({}, foreign(grant));
-    expect(counted(decided)).toBe(true);
+    expect(isTracked(decided)).toBe(true);
     expect(decided.warnings).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe("a reference into another namespace", () => {
   });
 
   it("is tracked without a grant if the policy allows any", () => {
-    expect(counted(plan({ crossNamespace: "any" }, foreign()))).toBe(true);
+    expect(isTracked(plan({ crossNamespace: "any" }, foreign()))).toBe(true);
     expect(plan({ crossNamespace: "any" })).toMatchObject({
       outcome: "waiting",
       reason: 'waiting for Secret "other/db"',
@@ -82,13 +82,13 @@ describe("a reference into another namespace", () => {
 
   it("is ignored if the policy allows none", () => {
     const decided = plan({ crossNamespace: "none" }, foreign("*"));
-    expect(counted(decided)).toBe(false);
+    expect(isTracked(decided)).toBe(false);
     expect(decided.warnings).toMatchObject([{ message: expect.stringContaining("--cross-namespace=none") }]);
   });
 
   it.each(["granted", "any"] as const)("is ignored if Wave does not watch that namespace (%s)", (crossNamespace) => {
     const decided = plan({ crossNamespace, namespaces: ["default"] }, foreign("*"));
-    expect(counted(decided)).toBe(false);
+    expect(isTracked(decided)).toBe(false);
     expect(decided.warnings).toMatchObject([
       { message: expect.stringMatching(/^Secret "other\/db": .*does not watch/) },
     ]);

@@ -9,7 +9,7 @@ import { sharedWith } from "../references/annotations.ts";
 import { lastWrittenAt } from "../references/field-managers.ts";
 import { type LimitExceeded, limits, maxSharedWithBytes } from "../references/limits.ts";
 import type { ConfigName, StoredKind } from "../references/references.ts";
-import { equalJson } from "../syntax/same-json.ts";
+import { equalJson } from "../syntax/equal-json.ts";
 
 /** A ConfigMap or Secret as the API server sends it. */
 export type ConfigObject = ConfigMap | Secret;

@@ -28,7 +28,7 @@ function entryOf({ state, value = "", ...name }: Vector["entries"][number]): Vie
   return { ...name, digest: state === "hidden" ? undefined : digestOfText(value) };
 }
 
-// Few letters, so that parts often run into each other and entries often repeat.
+// Few letters, so that concatenated parts often collide and entries often repeat.
 const part = fc.string({ unit: fc.constantFrom("a", "b", "/", "\0", "\x01", "é"), maxLength: 4 });
 const entries: fc.Arbitrary<ViewEntry[]> = fc.array(
   fc.record({

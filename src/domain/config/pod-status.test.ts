@@ -70,7 +70,7 @@ describe("a rotation", () => {
 });
 
 describe("precedence", () => {
-  const told = (wanted: Partial<PodStatus>): PodStatus => ({
+  const status = (wanted: Partial<PodStatus>): PodStatus => ({
     ...toPodStatus(podStatus({ versions: { a: "1" } })),
     ...wanted,
   });
@@ -84,7 +84,7 @@ describe("precedence", () => {
     ],
     ["the later write within a second", { writtenAt: 1, resourceVersion: 10 }, { writtenAt: 1, resourceVersion: 9 }],
   ])("is %s", (_, better, worse) => {
-    expect([outranks(told(better), told(worse)), outranks(told(worse), told(better))]).toEqual([true, false]);
+    expect([outranks(status(better), status(worse)), outranks(status(worse), status(better))]).toEqual([true, false]);
   });
 });
 

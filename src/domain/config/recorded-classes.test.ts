@@ -256,20 +256,20 @@ it("in any order of reports of a class, only a later rotation to other versions 
       const story = new Story(mounting("vault"));
       story.with(web);
       let content = false;
-      for (const [edits, told] of history) {
+      for (const [edits, report] of history) {
         const [, since, digest] = story.recorded?.split(" ") ?? [];
         const { template } = story;
-        const config = told === null ? [] : [known(told.version, told.since, told.how)];
+        const config = report === null ? [] : [known(report.version, report.since, report.how)];
         story.with(edits ? edited : web, ...config);
         const rotated =
-          told?.how === "rotated" &&
+          report?.how === "rotated" &&
           digest !== undefined &&
-          told.since >= Number(since) &&
-          digest !== Buffer.from(told.version.repeat(32)).toString("hex");
+          report.since >= Number(since) &&
+          digest !== Buffer.from(report.version.repeat(32)).toString("hex");
         expect(story.template !== template && JSON.stringify(story.template) !== JSON.stringify(template)).toBe(
           edits !== content || rotated,
         );
-        // What is written stands, also for who has heard of nothing.
+        // The record stays valid for a process that knows no versions.
         expect([story.with(edits ? edited : web, ...config), story.with(edits ? edited : web)]).toEqual([
           "current",
           "current",

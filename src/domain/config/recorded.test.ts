@@ -101,7 +101,7 @@ describe("a recorded hash", () => {
     const withRecord = applied(withHash(keyed), undefined, later);
     for (const keys of [undefined, first, testKeys(2, 1)]) {
       expect(decide(withRecord, keys, later).outcome).toBe("current");
-      // The very hash that is recorded cannot be written again.
+      // A hash that equals the recorded hash cannot be written again.
       expect(decide(withRecord, keys, now).outcome).toBe(keys === first ? "recorded" : "roll");
     }
   });

@@ -1,12 +1,12 @@
 import { kinds } from "../model/built-in-kinds.ts";
 import { isOfKind } from "../model/kind-row.ts";
 import type { TemplateSource, Workload } from "../model/workload.ts";
-import { isOptedIn } from "../policy/is-in.ts";
+import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { workloadRefHash } from "../references/annotations.ts";
 import type { Warning } from "../references/warning.ts";
 import { isDnsSubdomain } from "../syntax/dns-name.ts";
-import { equalJson } from "../syntax/same-json.ts";
+import { equalJson } from "../syntax/equal-json.ts";
 import { quoted } from "../syntax/wording.ts";
 import { trackedReferences } from "./tracked-references.ts";
 import type { Lookup } from "./view.ts";

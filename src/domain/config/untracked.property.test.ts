@@ -54,17 +54,17 @@ class World {
 
   /** A person edits the template, which replaces all Pods, through the webhook. */
   editTemplate(image: string): void {
-    const asked = JSON.parse(JSON.stringify(this.#object));
-    asked.spec.template.spec.containers[0].image = image;
+    const request = JSON.parse(JSON.stringify(this.#object));
+    request.spec.template.spec.containers[0].image = image;
     const plan = planAdmission(
       "UPDATE",
-      toAdmissionObject(kinds.Deployment, asked),
+      toAdmissionObject(kinds.Deployment, request),
       toAdmissionObject(kinds.Deployment, this.#object),
       this.#lookup,
       this.#policy,
     );
-    const replaced = JSON.stringify(asked.spec) !== JSON.stringify(this.#object.spec);
-    this.#object = plan.patch === undefined ? asked : patched(asked, plan.patch);
+    const replaced = JSON.stringify(request.spec) !== JSON.stringify(this.#object.spec);
+    this.#object = plan.patch === undefined ? request : patched(request, plan.patch);
     if (replaced) this.pods = this.values;
   }
 

@@ -70,7 +70,7 @@ it("one plan is sufficient, keeps owners of other clients, and adds no workload 
           expect([owner?.uid, owner?.oldFinalizer, owner?.deleting]).toEqual([uid, true, false]);
         }
         if (added.length > 0) expect(after.some(isAnchor)).toBe(true);
-        // Where the Namespace went no workload is left that the object could be collected with.
+        // Without the Namespace, no owner workload is left that could cause garbage collection.
         if (references.some(isAnchor) && !after.some(isAnchor)) expect(after.filter(isWorkload)).toEqual([]);
         if (ownership === "remove") expect(added).toEqual([]);
       },

@@ -68,7 +68,7 @@ const refersTo = (name: string, more: Partial<OwnerReference> = {}): OwnerRefere
 const said = { controller: false, blockOwnerDeletion: false };
 const anchor: OwnerReference = { apiVersion: "v1", kind: "Namespace", name: "default", uid: "uid-default", ...said };
 
-/** The owner references of an object that was given some, with these workloads about, of which `readers` read it. */
+/** Returns the owner references of an object after a plan. `readers` are the workloads that read it. */
 function become(
   references: readonly OwnerReference[],
   workloads: readonly Workload[],

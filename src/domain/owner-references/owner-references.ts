@@ -1,6 +1,6 @@
 // Owner references between workloads and the ConfigMaps and Secrets that they read: who owns what. Pure.
 import type { Workload } from "../model/workload.ts";
-import { isOptedIn } from "../policy/is-in.ts";
+import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { rolloutPolicyOf } from "../policy/rollout-policy.ts";
 import { isStored } from "../references/references.ts";

@@ -137,8 +137,10 @@ describe("a rollout keeps a minimum time after the previous one", () => {
 
 describe("a rollout waits for the previous one", () => {
   const progressing = { state: "progressing", step: 0, available: 0 } as const;
-  const at = (ms: number, stands: number, known: Partial<Workload> = {}) =>
-    held(planned({ rolledAt, progress: progressing, ...known }, momentAt(noon + ms, { progressSince: noon + stands })));
+  const at = (ms: number, progressMs: number, known: Partial<Workload> = {}) =>
+    held(
+      planned({ rolledAt, progress: progressing, ...known }, momentAt(noon + ms, { progressSince: noon + progressMs })),
+    );
 
   it("until that makes no progress for 30 s", () => {
     expect(at(20_000, 15_000)).toEqual(["progressing", 45_000]);

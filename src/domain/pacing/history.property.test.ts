@@ -73,12 +73,12 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 const afterMs = fc.constantFrom(0, 300, 900, 5_000, 15_000, 40_000, 700_000, 5_000_000);
 const history = fc.array(fc.tuple(afterMs, act), { maxLength: 20 });
 
-/** One history from its beginning until nobody has anything left to do. */
+/** One history from its start until nothing is left to do. */
 class Play {
   readonly world: World;
   readonly conductor: Conductor;
   readonly watchman: Watchman;
-  /** Those from which somebody takes Wave's hash as soon as it is written. */
+  /** Workloads from which another client removes the hash as soon as Wave writes it. */
   readonly #stripped = new Set<Actor>();
 
   constructor(shapes: readonly Shape[]) {
@@ -87,7 +87,7 @@ class Play {
     this.watchman = new Watchman(this.world, flags);
   }
 
-  /** Lets time pass, each moment at which something happens by itself one after the other. */
+  /** Advances the time to each moment at which something happens, one after the other. */
   passUntil(end: number): void {
     for (let moments = 0; ; moments++) {
       expect(moments).toBeLessThan(5_000);
@@ -131,7 +131,7 @@ class Play {
     }
   }
 
-  /** Does what every hold says that ends it; time has done the rest. */
+  /** Follows the next step in the message of every hold. Time has ended the others. */
   doWhatHoldsSay(): void {
     for (const actor of this.world.actors) {
       const plan = this.conductor.plans.get(actor.key);
@@ -153,7 +153,7 @@ class Play {
     }
   }
 
-  /** Ends all that may go wrong for ever: what is bad, and what is taken away. */
+  /** Ends all permanent faults: bad values and removed hashes. */
   mend(): void {
     this.#stripped.clear();
     for (let config = 0; config < configs; config++) if (this.world.isBad(config)) this.#edit(config, "good at last");

@@ -52,7 +52,7 @@ const invalid = (problems: string) => `Rollout held: ${problems}. Set a valid va
 const observed = `Rollout held by ${prefix}mode`;
 const anotherMode = '"observe". To allow rollouts, set another mode.';
 const noFlag = "Rollout held: Wave runs with --observe and writes nothing. To allow rollouts, remove --observe.";
-/** What an annotation may be set to, as the message says. */
+/** Returns the allowed values of an annotation, as in the message. */
 const allowed = (annotation: PolicyAnnotation) => policyRows[annotation].allowed;
 
 describe("a request of a person holds a rollout", () => {

@@ -8,7 +8,7 @@ const complete = (since?: number): Progress => ({ state: "complete", since });
 const failed = { state: "failed", rolledAt: noon + 1_000 };
 const progressing: Progress = { state: "progressing", step: 1, available: 1 };
 
-/** Of a workload that was rolled a second after the change, at so many milliseconds after the change. */
+/** Returns the stage of a workload that was rolled a second after the change, `ms` milliseconds after the change. */
 function stage(progress: Progress, ms: number, facts: Partial<StageFacts> = {}) {
   const workload = { rolledAt: second + 1, progress };
   const known = { workload, due: false, changedAt: noon, writtenAt: undefined, completeSince: undefined };

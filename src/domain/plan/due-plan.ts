@@ -10,7 +10,7 @@ import type { Decision, ExplainedDecision } from "../decision/decision.ts";
 import { hasSchedulingHold, isSchedulingHeld } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload.ts";
 import { ignoredReason } from "../policy/filters.ts";
-import { isOptedIn } from "../policy/is-in.ts";
+import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { updateOnConfigChange } from "../references/annotations.ts";
 import { describeLimitExceeded, type LimitExceeded } from "../references/limits.ts";
@@ -34,7 +34,7 @@ export function planDue(
   if (!isOptedIn(workload, policy)) return planOptedOut(workload, ignoredReason(namespace, policy));
 
   const noTemplate = missingTemplateWarning(workload);
-  if (noTemplate !== undefined) return ignored(noTemplate.message, [noTemplate, ...mistakes]);
+  if (noTemplate !== undefined) return ignored(asClause(noTemplate.message), [noTemplate, ...mistakes]);
   if (workload.limitExceeded !== undefined) return planOverLimit(workload, workload.limitExceeded, mistakes);
   const matched = matchedReferences(workload, policy);
   if (matched.limitExceeded !== undefined) return planOverLimit(workload, matched.limitExceeded, mistakes);
@@ -74,7 +74,7 @@ function planOptedOut(workload: Workload, why: string | undefined): WarnedDecisi
     controlledBy === undefined
       ? "the workload has not opted in"
       : `${controlledBy} manages this workload and replaces it`;
-  return { outcome: "ignore", reason: unclear[0]?.message ?? out, warnings };
+  return { outcome: "ignore", reason: asClause(unclear[0]?.message ?? out), warnings };
 }
 
 function unclearOptIn(value: string): Warning {
@@ -88,8 +88,9 @@ function unclearOptIn(value: string): Warning {
 function planOverLimit(workload: Workload, limitExceeded: LimitExceeded, others: readonly Warning[]): WarnedDecision {
   const excess = describeLimitExceeded(limitExceeded, (object) => describeObject(object, workload.namespace));
   const warnings = mergeWarnings([{ reason: "OverLimit", message: `Not rolled: ${excess}` }, ...others]);
-  if (hasSchedulingHold(workload)) return { ...cleanUp(`over limit: ${excess}`), warnings };
-  return { outcome: "overLimit", limitExceeded, reason: `over limit: ${excess}`, warnings };
+  const reason = asClause(`over limit: ${excess}`);
+  if (hasSchedulingHold(workload)) return { ...cleanUp(reason), warnings };
+  return { outcome: "overLimit", limitExceeded, reason, warnings };
 }
 
 function planIncomplete(workload: Workload, missing: readonly Missing[], policy: Policy): ExplainedDecision {
@@ -97,6 +98,11 @@ function planIncomplete(workload: Workload, missing: readonly Missing[], policy:
   if (!isSchedulingHeld(workload)) return { outcome: "waiting", missing, schedulingHold: "open", reason };
   if (!policy.schedulingHold) return cleanUp(`scheduling holds are off; ${reason}`);
   return { outcome: "waiting", missing, schedulingHold: "closed", reason };
+}
+
+/** Returns a text without its final period, as the reason of a plan requires. */
+function asClause(text: string): string {
+  return text.replace(/\.$/, "");
 }
 
 function cleanUp(cause: string): Extract<Decision, { outcome: "cleanUp" }> & { readonly reason: string } {

@@ -13,7 +13,7 @@ import { dueWrite, holdOf } from "../pacing/holds.ts";
 import { nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { closing } from "../pacing/requested-holds.ts";
-import { isOptedIn } from "../policy/is-in.ts";
+import { isOptedIn } from "../policy/opted-in.ts";
 import type { Policy } from "../policy/policy.ts";
 import { mergeWarnings, type Warning } from "../references/warning.ts";
 import { planDue } from "./due-plan.ts";
@@ -45,6 +45,8 @@ export interface PlanTexts {
  *
  * A workload that is paused, scaled to zero or updated `OnDelete` is planned like any other: its hash must be right before it
  * creates its next Pods, or these Pods would be replaced later.
+ *
+ * The lookups of `policy` and `lookup` itself must not change during the call, which is synchronous.
  *
  * `previous` is the last known view of the workload. If it belongs to the recorded hash, a rollout can name the changes. Without
  * a `moment`, the plan shows what is due, whether it may happen now or not. With a `moment`, holds apply; only the batches are
@@ -103,7 +105,7 @@ function planAt(
 /** Unpausing comes before everything else: a paused Deployment creates no Pods, whatever Wave writes. */
 function planUnpause({ mistakes, deleting }: Workload): DuePlan {
   if (deleting) return { outcome: "ignore", reason: "the workload is being deleted", warnings: [] };
-  const reason = "Stakater Reloader left the Deployment paused; Wave unpauses it";
+  const reason = "Stakater Reloader left the Deployment paused";
   return { outcome: "cleanUp", reason, warnings: mergeWarnings(mistakes) };
 }
 

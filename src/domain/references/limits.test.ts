@@ -21,7 +21,7 @@ function plan(wanted: WorkloadFixture, ...configs: Config[]) {
   return planRollout(workload(wanted), lookupOf(...configs), defaultPolicy);
 }
 
-/** A Deployment whose variables are `count` keys of ConfigMaps, each of which `nameOf` names. */
+/** Returns a Deployment with `count` variables from keys of ConfigMaps that `nameOf` names. */
 function variables(count: number, nameOf: (i: number) => string): WorkloadFixture {
   const env = times(count, (i) => ({
     name: `V${i}`,

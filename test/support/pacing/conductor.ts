@@ -164,8 +164,8 @@ export class Conductor {
       };
       const stage = stageOf(facts, this.#flags, now);
       if (stage === undefined) return [];
-      const counted = isDue && elsewhere ? ({ state: "heldElsewhere" } as const) : stage;
-      return [{ key: actor.key, priority: priority.value, stage: counted }];
+      const inGroup = isDue && elsewhere ? ({ state: "heldElsewhere" } as const) : stage;
+      return [{ key: actor.key, priority: priority.value, stage: inGroup }];
     });
   }
 

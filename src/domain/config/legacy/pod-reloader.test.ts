@@ -14,7 +14,7 @@ function digest(annotations: Record<string, string>, objects: Readonly<Record<st
   return step.value;
 }
 
-it("is over UID and resourceVersion of what is named, in that order, and over nothing of what does not exist", () => {
+it("covers UID and resourceVersion of named objects, in order, and nothing of missing objects", () => {
   const objects = {
     "ConfigMap/default/b": { metadata: { uid: "u-b", resourceVersion: "7" }, data: { a: "1" } },
     "Secret/default/s": { metadata: { uid: "u-s", resourceVersion: "9" } },
@@ -25,7 +25,7 @@ it("is over UID and resourceVersion of what is named, in that order, and over no
   );
 });
 
-it("takes names as they are written, and an empty list for none", () => {
+it("uses names as written, and ignores an empty list", () => {
   const annotations = { "pod-reloader.cs.sap.com/configmaps": "a, b", "pod-reloader.cs.sap.com/secrets": "" };
   expect(digest(annotations)).toBe(sha256("configmap/default/a/\nconfigmap/default/ b/\n"));
 });

@@ -7,16 +7,16 @@ import { digestOfWaveInGo } from "./wave-in-go.ts";
 
 type Objects = Readonly<Record<string, ConfigObject>>;
 
-/** The digest with these objects, by `Kind/namespace/name`, and which were asked for. */
+/** Returns the hash for these objects, by `Kind/namespace/name`, and the requested objects. */
 function digest(wanted: Parameters<typeof workloadObject>[0], objects: Objects) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const steps = digestOfWaveInGo(workloadObject(wanted));
   let step = steps.next();
   while (!step.done) {
-    asked.push(configKey(step.value));
+    requested.push(configKey(step.value));
     step = steps.next(objects[configKey(step.value)]);
   }
-  return { hash: step.value, asked };
+  return { hash: step.value, requested };
 }
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -25,7 +25,7 @@ const envFrom = (...configMaps: string[]) => ({
   containers: [{ name: "web", envFrom: configMaps.map((name) => ({ configMapRef: { name } })) }],
 });
 
-it("is what Go makes of the same: the text below was written by encoding/json", () => {
+it("equals the hash of Go: encoding/json wrote the text below", () => {
   const pod = {
     containers: [
       {
@@ -48,12 +48,12 @@ it("is what Go makes of the same: the text below was written by encoding/json", 
   expect(hash).toBe("be157624c15733dc205b84bf6045fc2d437258e72d1caed9897b9e05f64e749e");
 });
 
-it("of nothing that exists is the one of two empty maps", () => {
+it("of missing objects is the hash of two empty maps", () => {
   const { hash } = digest({ pod: envFrom("web") }, {});
   expect(hash).toBe("100444e91862dd77d7ebe29f050c1e9a7f357c771e1a7b7650aae27e6a3a031d");
 });
 
-it("counts all keys of a volume whatever its items show, and only those of a projected one", () => {
+it("includes all keys of a volume, but only the items of a projected volume", () => {
   const items = [{ key: "a", path: "a" }];
   const data = { data: { a: "1", b: "2" } };
   const volume = { volumes: [{ name: "v", configMap: { name: "web", items } }] };
@@ -67,21 +67,21 @@ it("counts all keys of a volume whatever its items show, and only those of a pro
   );
 });
 
-it("counts a variable's key alone, a key that is not there as none, and no initContainer", () => {
+it("includes only the key of a variable, no missing key, and no initContainer", () => {
   const from = (key: string) => ({ name: key, valueFrom: { secretKeyRef: { name: "db", key } } });
   const pod = {
     initContainers: [{ name: "first", envFrom: [{ configMapRef: { name: "unread" } }] }],
     containers: [{ name: "web", env: [from("password"), from("none")] }],
   };
   const objects = { "Secret/default/db": { data: { password: "cGFzcw==", user: "dXNlcg==" } } };
-  const { hash, asked } = digest({ pod }, objects);
+  const { hash, requested } = digest({ pod }, objects);
   expect(hash).toBe(sha256('{"configMaps":{},"secrets":{"db":{"password":"cGFzcw=="}}}'));
-  expect(asked).toEqual(["Secret/default/db"]);
+  expect(requested).toEqual(["Secret/default/db"]);
 });
 
-it("takes objects of one name in two namespaces for one, in which those of the environment count last", () => {
+it("merges objects of one name in two namespaces, with precedence for the environment", () => {
   const annotations = { "wave.pusher.com/extra-configmaps": "other/web,extra" };
-  const { hash, asked } = digest(
+  const { hash, requested } = digest(
     { annotations, pod: envFrom("web") },
     {
       "ConfigMap/default/web": { data: { a: "own" } },
@@ -92,10 +92,10 @@ it("takes objects of one name in two namespaces for one, in which those of the e
   expect(hash).toBe(
     sha256(`{"configMaps":{"extra":{},"web":{"a":"${base64("own")}","b":"${base64("other")}"}},"secrets":{}}`),
   );
-  expect(asked).toEqual(["ConfigMap/default/extra", "ConfigMap/other/web", "ConfigMap/default/web"]);
+  expect(requested).toEqual(["ConfigMap/default/extra", "ConfigMap/other/web", "ConfigMap/default/web"]);
 });
 
-it("merges an object once, however often it is named", () => {
+it("reads an object once, however often it is named", () => {
   const names = Array.from({ length: 4_000 }, () => "web");
   const keys = Object.fromEntries(Array.from({ length: 4_000 }, (_, index) => [`key-${index}`, "1"]));
   let read = 0;
@@ -104,6 +104,6 @@ it("merges an object once, however often it is named", () => {
     return Reflect.ownKeys(target);
   };
   const data = new Proxy(keys, { ownKeys });
-  const { asked } = digest({ pod: envFrom(...names) }, { "ConfigMap/default/web": { data } });
-  expect([asked, read]).toEqual([["ConfigMap/default/web"], 1]);
+  const { requested } = digest({ pod: envFrom(...names) }, { "ConfigMap/default/web": { data } });
+  expect([requested, read]).toEqual([["ConfigMap/default/web"], 1]);
 });
