@@ -53,7 +53,7 @@ export const runFlags = {
     group: rollouts,
     of: ["roll", "record"],
     default: undefined,
-    shownDefault: "roll; record if only annotations of Reloader opt in",
+    shownDefault: "roll; record if annotations of Reloader opt in",
     help: "How to treat running workloads that Wave has not seen before. `roll`: restart them once. `record`: record the current configuration without a restart.",
   }),
   "update-rate": rate({

@@ -19,8 +19,8 @@ export const resumeCommand = annotationCommand({
   help: {
     description: "Continue a change that Wave halted because rollouts failed. A later failure halts the change again.",
     examples: [
-      ["wave list -n shop --state=failed,held", "first see what failed and what is halted"],
-      ["wave resume configmap/page -n shop", "continue the change of this ConfigMap"],
+      ["wave list -n shop --state=failed,held", "first see what failed"],
+      ["wave resume configmap/page -n shop", "continue this change"],
       ["wave resume deployment/web -n shop", "continue only this workload"],
     ],
   },

@@ -139,10 +139,11 @@ function unusedOwnershipLines(values: Values): readonly string[] {
 function refusePositionals(positionals: readonly string[]): void {
   const [first] = positionals;
   if (first === undefined) return;
-  const boolean = ["true", "false", "0", "1"].includes(first);
-  throw new UsageError(
-    `unexpected argument ${quoted(first)}${boolean ? `; write the value of a boolean flag after "=", for example --leader-election=${first}` : ""}`,
-  );
+  if (["true", "false", "0", "1"].includes(first))
+    throw new UsageError(
+      `unexpected argument ${quoted(first)}; write the value of a boolean flag after "=", for example --leader-election=${first}`,
+    );
+  throw new UsageError(`unexpected argument ${quoted(first)}; wave run takes only flags`);
 }
 
 /** Refuses a flag that cannot have an effect, because its author expects one. */
