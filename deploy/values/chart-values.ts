@@ -15,114 +15,144 @@ import type { Value } from "./value.ts";
 
 const permissions = section(
   "Permissions",
-  ["serviceAccount.create", true, toggle, "Whether the chart makes it."],
-  ["serviceAccount.name", "", optionalName, "Empty: the release's name; `default` where the chart does not make one."],
-  ["serviceAccount.annotations", {}, texts, "Of the ServiceAccount."],
+  ["serviceAccount.create", true, toggle, "Create a ServiceAccount."],
+  [
+    "serviceAccount.name",
+    "",
+    optionalName,
+    "Name of the ServiceAccount. Empty: the name of the release, or `default` if the chart does not create a ServiceAccount.",
+  ],
+  ["serviceAccount.annotations", {}, texts, "Annotations of the ServiceAccount."],
   [
     "global.rbac.enabled",
     true,
     toggle,
-    "Whether the chart makes roles and bindings: docs/permissions.md has each with its reason.",
+    "Create roles and bindings. docs/permissions.md lists each permission with its reason.",
   ],
   [
     "accountPolicy.enabled",
     false,
     toggle,
-    "A ValidatingAdmissionPolicy that holds Wave's own service account to what it is for: docs/security.md.",
+    "Create a ValidatingAdmissionPolicy that restricts the writes of Wave's ServiceAccount. See docs/security.md.",
   ],
 );
 
 const webhooks = section(
-  "Admission webhooks",
+  "Webhooks",
   [
     "webhooks.failurePolicy",
     "Ignore",
     { enum: ["Ignore", "Fail"] },
-    "What happens to workloads while Wave does not answer: they pass, or are refused. Read docs/webhooks.md before you choose Fail.",
+    "What the API server does with workloads while Wave does not answer: `Ignore` admits them, `Fail` rejects them. Read docs/webhooks.md before you choose Fail.",
   ],
   [
     "webhooks.timeoutSeconds",
     5,
     { type: "integer", minimum: 1, maximum: 30 },
-    "How long the API server waits for an answer. Wave gives up reading configuration after three seconds.",
+    "Seconds that the API server waits for a response. Wave stops reading configuration after three seconds.",
   ],
   [
     "webhooks.namespaceSelector",
     {},
     object,
-    "Only workloads of these namespaces are reviewed; the others are left to the controller. With `namespaces` both must hold.",
+    "Review only workloads in these namespaces. The controller handles all others. With `namespaces`, both conditions must be true.",
   ],
-  ["webhooks.objectSelector", {}, object, "Only workloads with these labels are reviewed."],
-  ["webhooks.annotations", {}, texts, "Of the MutatingWebhookConfiguration."],
+  [
+    "webhooks.objectSelector",
+    {},
+    object,
+    "Review only workloads with these labels. The controller handles all others.",
+  ],
+  ["webhooks.annotations", {}, texts, "Annotations of the MutatingWebhookConfiguration."],
   [
     "webhooks.certManager.enabled",
     false,
     toggle,
-    "Certificates by cert-manager. Without it Wave keeps its own, which need nothing.",
+    "Use certificates from cert-manager. By default Wave issues its own certificates, which needs no setup.",
   ],
   [
     "webhooks.certManager.tokenSecret",
     "",
     optionalName,
-    "A Secret of the release's namespace with the secret of the webhook's path under the key `token`: docs/webhooks.md. Needed with cert-manager.",
+    "Secret in the namespace of the release with the secret path of the webhook under the key `token`. Required with cert-manager. See docs/webhooks.md.",
   ],
   [
     "webhooks.certManager.issuerRef",
     {},
     object,
-    "Who signs: `{name: …, kind: ClusterIssuer}`. Empty: an authority of its own, made by cert-manager.",
+    "Issuer of the certificate, for example `{name: …, kind: ClusterIssuer}`. Empty: a new certificate authority from cert-manager.",
   ],
   [
     "webhooks.certManager.duration",
     "",
     optionalDuration,
-    "How long a certificate lasts. Empty: as cert-manager has it.",
+    "Validity of a certificate. Empty: the default of cert-manager.",
   ],
   [
     "webhooks.certManager.renewBefore",
     "",
     optionalDuration,
-    "How long before its end it is renewed. Empty: as cert-manager has it.",
+    "Time before its expiry at which a certificate is renewed. Empty: the default of cert-manager.",
   ],
 );
 
-const observed = section(
+const monitoring = section(
   "Monitoring",
-  ["metrics.service.enabled", false, toggle, "A Service for the port of metrics."],
-  ["metrics.service.annotations", {}, texts, "Of that Service."],
+  ["metrics.service.enabled", false, toggle, "Create a Service for the metrics port."],
+  ["metrics.service.annotations", {}, texts, "Annotations of the metrics Service."],
   [
     "metrics.serviceMonitor.enabled",
     false,
     toggle,
-    "A ServiceMonitor for the operator of Prometheus, and the Service with it.",
+    "Create a ServiceMonitor for the Prometheus operator, and the metrics Service.",
   ],
-  ["metrics.podMonitor.enabled", false, toggle, "A PodMonitor, which needs no Service."],
-  ["metrics.monitor.labels", {}, texts, "Of whichever monitor, for Prometheus to choose it by."],
-  ["metrics.monitor.interval", "", optionalPrometheusDuration, "How often it scrapes. Empty: as Prometheus has it."],
-  ["metrics.monitor.scrapeTimeout", "", optionalPrometheusDuration, "How long it waits. Empty: as Prometheus has it."],
-  ["metrics.monitor.relabelings", [], objects, "Of targets, before they are scraped."],
-  ["metrics.monitor.metricRelabelings", [], objects, "Of what was scraped."],
+  ["metrics.podMonitor.enabled", false, toggle, "Create a PodMonitor, which needs no Service."],
+  [
+    "metrics.monitor.labels",
+    {},
+    texts,
+    "Labels of the ServiceMonitor or PodMonitor, with which Prometheus selects it.",
+  ],
+  ["metrics.monitor.interval", "", optionalPrometheusDuration, "Scrape interval. Empty: the default of Prometheus."],
+  [
+    "metrics.monitor.scrapeTimeout",
+    "",
+    optionalPrometheusDuration,
+    "Scrape timeout. Empty: the default of Prometheus.",
+  ],
+  ["metrics.monitor.relabelings", [], objects, "Relabelings of targets before the scrape."],
+  ["metrics.monitor.metricRelabelings", [], objects, "Relabelings of scraped metrics."],
   [
     "metrics.prometheusRule.enabled",
     false,
     toggle,
-    "A PrometheusRule with the alerts of deploy/chart/files/alerts.yaml.",
+    "Create a PrometheusRule with the alerts of deploy/chart/files/alerts.yaml.",
   ],
-  ["metrics.prometheusRule.labels", {}, texts, "Of the PrometheusRule, for Prometheus to choose it by."],
+  ["metrics.prometheusRule.labels", {}, texts, "Labels of the PrometheusRule, with which Prometheus selects it."],
   [
     "metrics.prometheusRule.runbooks",
     "",
     optionalUrl,
-    "Where docs/alerts.md is served, such as https://wave.example/docs/alerts: each alert then has a runbook_url.",
+    "URL of the page docs/alerts.md, for example https://wave.example/docs/alerts. If set, each alert has a runbook_url.",
   ],
   [
     "metrics.dashboard.enabled",
     false,
     toggle,
-    "A ConfigMap with the dashboard of deploy/chart/files/dashboard.json, for Grafana's sidecar.",
+    "Create a ConfigMap with the dashboard of deploy/chart/files/dashboard.json, for the sidecar of Grafana.",
   ],
-  ["metrics.dashboard.labels", { grafana_dashboard: "1" }, texts, "By which the sidecar finds it."],
-  ["metrics.dashboard.annotations", {}, texts, "Such as the folder it goes into."],
+  [
+    "metrics.dashboard.labels",
+    { grafana_dashboard: "1" },
+    texts,
+    "Labels of the dashboard ConfigMap, with which the sidecar finds it.",
+  ],
+  [
+    "metrics.dashboard.annotations",
+    {},
+    texts,
+    "Annotations of the dashboard ConfigMap, for example its folder in Grafana.",
+  ],
 );
 
 const network = section(
@@ -131,20 +161,25 @@ const network = section(
     "networkPolicy.enabled",
     false,
     toggle,
-    "A NetworkPolicy: nobody reaches Pods but as the next two say. The kubelet's probes always do.",
+    "Create a NetworkPolicy that allows only the connections of the next values. Probes of the kubelet are always allowed.",
   ],
   [
     "networkPolicy.apiServers",
     [],
     objects,
-    "Who may call the webhook, as `from` of a NetworkPolicy has it: `[{ipBlock: {cidr: …}}]`. Empty: everybody, because few networks can tell the API server.",
+    "Sources that may call the webhook, in the form of `from` of a NetworkPolicy: `[{ipBlock: {cidr: …}}]`. Empty: all sources, because few networks can identify the API server.",
   ],
-  ["networkPolicy.scrapers", [{ namespaceSelector: {} }], objects, "Who may read metrics. Empty: nobody."],
+  [
+    "networkPolicy.scrapers",
+    [{ namespaceSelector: {} }],
+    objects,
+    "Sources that may read metrics, in the form of `from` of a NetworkPolicy. Empty: none.",
+  ],
   [
     "networkPolicy.egress",
     [],
     objects,
-    "What Pods may reach, as `egress` of a NetworkPolicy has it; they need the API server. Empty: everything.",
+    "Destinations that Pods may reach, in the form of `egress` of a NetworkPolicy. They must include the API server. Empty: all destinations.",
   ],
 );
 
@@ -154,7 +189,7 @@ const notifications = section(
     "notify.config",
     {},
     object,
-    "What the file of `--notify` says, such as `{receivers: […]}`: docs/notifications.md. It is kept in a Secret, and a change of it restarts Pods.",
+    "Content of the file for `--notify`, for example `{receivers: […]}`. The chart stores it in a Secret, and a change restarts Pods. See docs/notifications.md.",
   ],
   [
     "notify.egress",
@@ -168,17 +203,17 @@ const notifications = section(
       },
     ],
     objects,
-    "What Pods may reach for that besides, where `networkPolicy.egress` limits it.",
+    "Additional destinations for notifications, used only if `networkPolicy.egress` is set.",
   ],
 );
 
 const flags = (name: string) => flagValues.filter((value) => value.section === name);
-const webhookSection = "Admission webhooks";
+const webhookSection = "Webhooks";
 const notifySection = "Notifications";
 const sharedSections = [webhookSection, notifySection];
 const ownSections = flagValues.map((value) => value.section).filter((name) => !sharedSections.includes(name));
 
-/** Every value of the chart, in the order in which they are listed: what is the chart's own, and the flags of `wave run`. */
+/** All values of the chart, in the order of values.yaml: its own values, and the flags of `wave run`. */
 export const chartValues: readonly Value[] = [
   ...podValues,
   ...objectValues,
@@ -189,5 +224,5 @@ export const chartValues: readonly Value[] = [
   ...flags(webhookSection),
   ...webhooks,
   ...network,
-  ...observed,
+  ...monitoring,
 ];

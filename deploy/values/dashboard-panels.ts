@@ -72,7 +72,12 @@ export const panelRows: readonly { readonly title: string; readonly panels: read
         "short",
         true,
       ),
-      lines("Outcomes per second", workloads.outcomes, [[ratePer("outcome", workloads.outcomes), "{{outcome}}"]], "ops"),
+      lines(
+        "Outcomes per second",
+        workloads.outcomes,
+        [[ratePer("outcome", workloads.outcomes), "{{outcome}}"]],
+        "ops",
+      ),
       lines(
         "Oldest unresolved problem",
         workloads.longest,

@@ -2,11 +2,11 @@ import { type Panel, panelRows } from "./dashboard-panels.ts";
 
 const datasource = { type: "prometheus", uid: "$datasource" };
 
-/** How wide a dashboard is, in Grafana's units. */
+/** Width of a dashboard, in the units of Grafana. */
 const whole = 24;
 const heights = { stat: 4, timeseries: 8 } as const;
 
-/** Grafana's dashboard as JSON: the panels of the table, in their rows, each as wide as there is room for. */
+/** Returns the Grafana dashboard as JSON: the rows of panels, each panel as wide as possible. */
 export function dashboard(): string {
   const panels: object[] = [];
   let y = 0;
@@ -43,7 +43,7 @@ function variable(name: string, type: string, query: string) {
   return { name, type, query };
 }
 
-/** Of several Waves in one Prometheus, those of some namespaces. */
+/** Selects the namespaces of Wave, if one Prometheus scrapes several. */
 const namespaces = {
   ...variable("namespace", "query", "label_values(wave_build_info, namespace)"),
   datasource,
@@ -80,7 +80,7 @@ function panelOf({ title, type, description, unit, queries, ...look }: Panel): o
   };
 }
 
-/** Green, and red from, or below, the number that is bad. */
+/** Returns green and red thresholds. */
 function stepsOf(bad: Panel["bad"]) {
   if (bad === undefined) return [{ color: "blue", value: null }];
   const [first, then] = "from" in bad ? ["green", "red"] : ["red", "green"];

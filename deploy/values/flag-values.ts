@@ -1,28 +1,28 @@
-import { meaningless } from "../../src/cli/flags/compatibility-flags.ts";
+import { flagsWithoutEffect } from "../../src/cli/flags/compatibility-flags.ts";
 import type { Flag } from "../../src/cli/flags/flag-types.ts";
 import { runFlags } from "../../src/cli/flags/run-flags.ts";
-import { compatibility } from "../../src/domain/compatibility/settings.ts";
+import { compatibilities } from "../../src/domain/compatibility/settings.ts";
 import { namespace, optionalDuration, optionalLabel, optionalName } from "./schemas.ts";
 import type { Json, JsonSchema, Value } from "./value.ts";
 
-/** A flag of `wave run` and the value that stands for it. */
+/** A flag of `wave run` and its value in the chart. */
 export interface FlagValue extends Value {
   readonly flag: string;
-  /** What the flag is where the value is this, as text: then the argument is left out. */
+  /** The default of the flag, as text. The chart omits the argument if the value equals it. */
   readonly left: string;
-  /** Where the argument is more than the value: what gives it, in the language of templates. */
+  /** Template expression of the argument, if the argument is not just the value. */
   readonly expression?: string;
 }
 
-/** What the chart knows better than the row of the flag. */
+/** Differences between the value and the row of the flag. */
 interface Placement extends Partial<Pick<FlagValue, "path" | "default" | "schema" | "help" | "expression">> {}
 
-const inReleaseNamespace = "Empty: the release's namespace.";
+const inReleaseNamespace = "Empty: the namespace of the release.";
 
-/** Flags whose objects the chart installs too, so that both must agree. */
+/** Flags that must match objects of the chart. */
 const placements: Readonly<Record<string, Placement>> = {
   "update-rate": {
-    // The chart of Wave 0.11 said so of 0. The flag itself refuses it.
+    // In the chart of Wave 0.11, 0 was unlimited. The flag itself rejects 0.
     schema: {
       anyOf: [
         { type: "number", minimum: 0 },
@@ -32,8 +32,8 @@ const placements: Readonly<Record<string, Placement>> = {
     expression: `.Values.updateRate | toString | eq "0" | ternary "unlimited" .Values.updateRate`,
   },
   compatibility: {
-    schema: { type: "array", uniqueItems: true, items: { enum: compatibility } },
-    help: "Whose annotations are understood: `wave`, its own; `sap`, pod-reloader's; `stakater`, Reloader's. Not while that one still runs: both would roll. Empty: wave.",
+    schema: { type: "array", uniqueItems: true, items: { enum: compatibilities } },
+    help: "Controllers whose annotations Wave understands: `wave`, `sap` (pod-reloader), `stakater` (Reloader). Stop the other controller first; otherwise both roll workloads. Empty: wave.",
   },
   "workload-kinds": {
     schema: {
@@ -48,14 +48,14 @@ const placements: Readonly<Record<string, Placement>> = {
   "hash-key-secret": {
     schema: optionalName,
     expression: `.Values.hashKeySecret | empty | ternary "" (printf "%s/%s" .Release.Namespace .Values.hashKeySecret)`,
-    help: "A name for the Secret with the key of hashes, such as wave-hash-key, in the release's namespace: then hashes tell nothing about what they are of. Empty: hashes have no key.",
+    help: "Name of the Secret with the hash key, in the namespace of the release, for example wave-hash-key. With a key, hashes reveal nothing about their content. Empty: hashes have no key.",
   },
   notify: {
     path: "notify.existingSecret",
     default: "",
     schema: optionalName,
     expression: `include "wave.notifyFile" .`,
-    help: "A Secret of the release's namespace whose keys are files in /notify: `notify.yaml` says whom to tell what, where `notify.config` does not; others hold URLs, for `urlFile`.",
+    help: "Secret in the namespace of the release whose keys become files in /notify. `notify.yaml` has the receivers if `notify.config` is empty; other keys can have URLs for `urlFile`.",
   },
   "enable-webhooks": { path: "webhooks.enabled" },
   "webhook-tls-directory": {
@@ -65,28 +65,28 @@ const placements: Readonly<Record<string, Placement>> = {
     default: "",
     schema: optionalLabel,
     expression: `include "wave.webhook" .`,
-    help: "Name of the webhook's Service, of its MutatingWebhookConfiguration, and the beginning of the name of its authority Secret. Empty: the release's name and -webhook.",
+    help: "Name of the webhook Service and of the MutatingWebhookConfiguration, and prefix of the name of the authority Secret. Empty: the name of the release with the suffix -webhook.",
   },
   "leader-election": { path: "leaderElection.enabled", default: true },
   "leader-election-id": {
     default: "",
     schema: optionalName,
     expression: `include "wave.lease" .`,
-    help: "Name of the Lease, which Wave makes. Empty: the release's name.",
+    help: "Name of the Lease, which Wave creates. Empty: the name of the release.",
   },
   "leader-election-namespace": { schema: optionalLabel, help: `Namespace of the Lease. ${inReleaseNamespace}` },
 };
 
-/** Flags that are no value, and why. */
+/** Flags without a value in the chart, and why. */
 export const noValues: Readonly<Record<string, string>> = {
   "webhook-url": "it is for a Wave outside the cluster",
   "enable-ha": "leaderElection.enabled is the same",
   "is-Argo-Rollouts": "workloadKinds is the same",
   "ignored-workload-types": "workloadKinds names no more than what is wanted",
-  ...Object.fromEntries(Object.keys(meaningless).map((name) => [name, "it has no effect"])),
+  ...Object.fromEntries(Object.keys(flagsWithoutEffect).map((name) => [name, "it has no effect"])),
 };
 
-/** The value that stands for each flag of `wave run`, in the order of `--help`. */
+/** The value of each flag of `wave run`, in the order of `--help`. */
 export const flagValues: readonly FlagValue[] = Object.entries<Flag<unknown>>(runFlags)
   .filter(([name]) => !Object.hasOwn(noValues, name))
   .map(([name, flag]) => ({
@@ -114,17 +114,17 @@ function defaultOf(flag: Flag<unknown>): Json {
   return flag.shownDefault ?? String(value);
 }
 
-function isList({ placeholder }: Flag<unknown>): boolean {
-  return placeholder?.endsWith(",…") ?? false;
+function isList(flag: Flag<unknown>): boolean {
+  return flag.isList === true;
 }
 
-/** As strict as what `--help` shows for the value allows to be; Wave itself refuses the rest when it starts. */
+/** Returns a schema as strict as the placeholder in `--help` allows. Wave rejects other invalid values when it starts. */
 function schemaOf(flag: Flag<unknown>): JsonSchema {
-  const { placeholder } = flag;
+  const { placeholder, completes } = flag;
   if (placeholder === undefined) return { type: "boolean" };
   if (isList(flag)) return { type: "array", uniqueItems: true, items: namespace };
-  if (placeholder.includes("|")) {
-    return { enum: [...placeholder.split("|"), ...(flag.default === undefined ? [""] : [])] };
+  if (completes !== undefined && completes !== "namespaces") {
+    return { enum: [...completes, ...(flag.default === undefined ? [""] : [])] };
   }
   if (placeholder === "DURATION") return { anyOf: [optionalDuration, { const: 0 }] };
   if (placeholder === "ADDRESS") return { anyOf: [{ type: "string", pattern: "^(0|.*:[0-9]{1,5})$" }, { const: 0 }] };
@@ -132,7 +132,7 @@ function schemaOf(flag: Flag<unknown>): JsonSchema {
   return { type: ["string", "number"] };
 }
 
-/** What a row allows of numbers is told by what it makes of some. */
+/** Returns the schema of a number, found by parsing sample values. */
 function numberSchema({ parse }: Flag<unknown>): JsonSchema {
   const whole = parse("0.5") === undefined;
   return {

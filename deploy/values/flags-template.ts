@@ -1,8 +1,8 @@
 import type { FlagValue } from "./flag-values.ts";
 
 /**
- * templates/_flags.tpl: `run` and its flags, one for each value that differs from what Wave does without it. Flags
- * of the webhooks and of the election are left out with these, because Wave refuses what has no effect.
+ * Returns templates/_flags.tpl: `run` and one flag for each value that differs from the default of the flag. It omits the flags of
+ * webhooks and leader election if these are off, because Wave rejects flags without effect.
  */
 export function flagsTemplate(values: readonly FlagValue[], head: string): string {
   const rows = values.map(
@@ -26,7 +26,7 @@ ${rows.join("\n")}
 {{- end }}
 {{- toYaml $flags }}
 {{- end }}
-{{- /* A value as a flag takes it: a list with commas between. Numbers as they were written, which Go's %v does not do. */}}
+{{- /* A value in the form of its flag: lists with commas, numbers as they were written, which Go's %v does not keep. */}}
 {{- define "wave.text" -}}
 {{- if kindIs "slice" . }}{{ join "," . }}
 {{- else if kindIs "string" . }}{{ . }}

@@ -1,99 +1,114 @@
 import { names, object, objects, text, texts, toggle } from "./schemas.ts";
 import { section } from "./section.ts";
 
-/** Flags with which objects of the chart must agree; their values see to that. */
-const installedWith =
+/** Flags that must match objects of the chart. Their values ensure that, so extraArgs rejects them. */
+const reservedFlags =
   "^--(namespaces|hash-key-secret|notify|enable-webhooks|webhook-[a-z-]+|leader-election(-id|-namespace)?|metrics-bind-address|health-probe-bind-address|kubeconfig|context)(=|$)";
 
-/** What decides about Pods of Wave, but for the flags that they run with. */
+/** Values of the Pods of Wave, except for their flags. */
 export const podValues = section(
   "Image and Pods",
   [
     "image.repository",
     "wave",
     { type: "string", pattern: "^[^\\s@]+$" },
-    "Where your registry has what deploy/image/Dockerfile makes, without a tag; none is published.",
+    "Image repository, without a tag. Required: no public image exists yet. Build it with deploy/image/Dockerfile.",
   ],
-  ["image.tag", "", { type: "string", pattern: "^[^\\s:@]*$" }, "Empty: the chart's appVersion."],
+  ["image.tag", "", { type: "string", pattern: "^[^\\s:@]*$" }, "Image tag. Empty: the appVersion of the chart."],
   [
     "image.digest",
     "",
     { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
-    "Such as sha256:… of 64 hexadecimal digits; it wins over the tag.",
+    "Image digest: `sha256:` and 64 hexadecimal digits. Overrides the tag.",
   ],
-  ["image.pullPolicy", "IfNotPresent", { enum: ["Always", "IfNotPresent", "Never"] }, "When nodes pull it."],
-  ["image.name", "", text, "What the chart of Wave 0.11 called the repository; used where that is not set."],
+  ["image.pullPolicy", "IfNotPresent", { enum: ["Always", "IfNotPresent", "Never"] }, "When nodes pull the image."],
+  ["image.name", "", text, "Image repository in values files of Wave 0.11. Used only if image.repository is not set."],
   [
     "imagePullSecrets",
     [],
     names,
-    "Secrets to pull the image with, by name or as `{name: …}`; added to those of `global`.",
+    "Secrets for pulling the image, by name or as `{name: …}`. Added to global.imagePullSecrets.",
   ],
-  ["global.imagePullSecrets", [], names, "The same, also for other charts of one parent."],
+  [
+    "global.imagePullSecrets",
+    [],
+    names,
+    "Secrets for pulling images, shared with other charts of the same parent chart.",
+  ],
   [
     "replicas",
     2,
     { type: "integer", minimum: 0 },
-    "One of them writes, the others answer admission and take over at once.",
+    "Number of replicas. One leads and rolls workloads; the others answer webhook requests and can become leader at once.",
   ],
-  ["pdb.enabled", true, toggle, "A PodDisruptionBudget that lets one go at a time, where there are several replicas."],
+  [
+    "pdb.enabled",
+    true,
+    toggle,
+    "Create a PodDisruptionBudget that allows one unavailable Pod, if there are several replicas.",
+  ],
   [
     "resources",
     { requests: { cpu: "10m", memory: "64Mi" }, limits: { memory: "128Mi" } },
     object,
-    "Of each replica. Memory: below 90 MiB with 50,000 Secrets and 2,000 workloads, measured in docs/performance.md. With many more raise the limit, or Wave is killed when it starts.",
+    "Resources of each replica. Wave needs less than 90 MiB of memory for 50,000 Secrets and 2,000 workloads (measured in docs/performance.md). Raise the limit for many more objects; otherwise Kubernetes kills Wave when it starts.",
   ],
-  ["nodeSelector", {}, texts, "Labels of the nodes that Pods may run on."],
-  ["tolerations", [], objects, "Taints of nodes that Pods tolerate."],
-  ["affinity", {}, object, "Which nodes and neighbours Pods want."],
+  ["nodeSelector", {}, texts, "Labels of the nodes on which Pods may run."],
+  ["tolerations", [], objects, "Taints that Pods tolerate."],
+  ["affinity", {}, object, "Node and Pod affinity of Pods."],
   [
     "topologySpreadConstraints",
     [],
     objects,
-    "How Pods are spread; what has no labelSelector gets that of Wave's Pods. Empty: over nodes, where that can be.",
+    "Topology spread constraints of Pods. A constraint without labelSelector gets the one of Wave's Pods. Empty: spread over nodes if possible.",
   ],
-  ["priorityClassName", "", text, "Such as system-cluster-critical."],
-  ["securityContext", { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } }, object, "Of Pods."],
+  ["priorityClassName", "", text, "Priority class of Pods, for example system-cluster-critical."],
+  [
+    "securityContext",
+    { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+    object,
+    "Security context of Pods.",
+  ],
   [
     "containerSecurityContext",
     { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
     object,
-    "Of the container. With these two Pods run in a namespace whose Pod Security is `restricted`.",
+    "Security context of the container. With both defaults, Pods run in a namespace with the Pod Security level `restricted`.",
   ],
-  ["extraEnv", [], objects, "More environment variables of the container."],
-  ["extraVolumes", [], objects, "More volumes of Pods."],
-  ["extraVolumeMounts", [], objects, "Where the container has them."],
+  ["extraEnv", [], objects, "Additional environment variables of the container."],
+  ["extraVolumes", [], objects, "Additional volumes of Pods."],
+  ["extraVolumeMounts", [], objects, "Additional volume mounts of the container."],
   [
     "extraArgs",
     [],
-    { type: "array", items: { type: "string", pattern: "^--[a-z]", not: { pattern: installedWith } } },
-    "Arguments as they are, after all others. Each flag of `wave run` is a value, see below.",
+    { type: "array", items: { type: "string", pattern: "^--[a-z]", not: { pattern: reservedFlags } } },
+    "Additional arguments, after all others. Prefer the values below: each flag of `wave run` has one.",
   ],
 );
 
-/** What is the same for every object of the chart, and what more there is. */
+/** Values for the metadata of all objects, and additional objects. */
 export const objectValues = section(
   "Names, labels, annotations",
   [
     "nameOverride",
     "",
     { type: "string", maxLength: 63, pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$" },
-    "Instead of wave in app.kubernetes.io/name; it also follows the release's name in names, where that does not have it.",
+    "Replaces `wave` in app.kubernetes.io/name, and in object names after the name of the release.",
   ],
   [
     "fullnameOverride",
     "",
     { type: "string", maxLength: 53, pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$" },
-    "What objects are named after, instead of the release.",
+    "Replaces the name of the release in object names.",
   ],
-  ["commonLabels", {}, texts, "More labels of every object, and of Pods."],
-  ["annotations", {}, texts, "Of the Deployment."],
-  ["podAnnotations", {}, texts, "Of Pods."],
-  ["podLabels", {}, texts, "More labels of Pods."],
+  ["commonLabels", {}, texts, "Additional labels of all objects and of Pods."],
+  ["annotations", {}, texts, "Annotations of the Deployment."],
+  ["podAnnotations", {}, texts, "Annotations of Pods."],
+  ["podLabels", {}, texts, "Additional labels of Pods."],
   [
     "extraObjects",
     [],
     { type: "array", items: { type: ["object", "string"] } },
-    "More objects to install, as YAML or as text; both may hold templates.",
+    "Additional objects to install, as YAML or as text. Both may contain templates.",
   ],
 );

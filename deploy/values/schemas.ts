@@ -5,16 +5,16 @@ const label = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
 /** On or off. */
 export const toggle: JsonSchema = { type: "boolean" };
 
-/** Any text, also none. */
+/** Any text, also an empty one. */
 export const text: JsonSchema = { type: "string" };
 
-/** Such as annotations and labels: numbers and booleans would be refused by the API server. */
+/** Annotations and labels. The API server rejects numbers and booleans. */
 export const texts: JsonSchema = { type: "object", additionalProperties: { type: "string" } };
 
-/** An object of Kubernetes' own, which the API server checks. */
+/** An object of the Kubernetes API, which the API server checks. */
 export const object: JsonSchema = { type: "object" };
 
-/** A list of such. */
+/** A list of objects of the Kubernetes API. */
 export const objects: JsonSchema = { type: "array", items: { type: "object" } };
 
 /** A list of names, or of objects with a name. */
@@ -23,23 +23,23 @@ export const names: JsonSchema = { type: "array", items: { type: ["string", "obj
 /** The name of a namespace. */
 export const namespace: JsonSchema = { type: "string", pattern: `^${label}$` };
 
-/** The name of an object, or nothing. */
+/** The name of an object, or an empty text. */
 export const optionalName: JsonSchema = {
   type: "string",
   maxLength: 253,
   pattern: "^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$",
 };
 
-/** A name that a Service can have, or nothing. */
+/** The name of a Service, or an empty text. */
 export const optionalLabel: JsonSchema = { type: "string", pattern: `^(${label})?$` };
 
-/** The address of a page, without a fragment, or nothing. */
+/** A URL without a fragment, or an empty text. */
 export const optionalUrl: JsonSchema = { type: "string", pattern: '^(https?://[^\\s"#]+)?$' };
 
-/** A duration as Prometheus writes it, or nothing. */
+/** A duration in the form of Prometheus, or an empty text. */
 export const optionalPrometheusDuration: JsonSchema = { type: "string", pattern: "^([0-9]+(ms|[smhdwy]))*$" };
 
-/** A duration as Go writes it, or nothing. */
+/** A duration in the form of Go, or an empty text. */
 export const optionalDuration: JsonSchema = {
   type: "string",
   pattern: "^(0|(([0-9]+\\.?[0-9]*|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)?$",

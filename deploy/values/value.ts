@@ -1,17 +1,17 @@
-/** What JSON can say. */
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** A JSON Schema, draft 7, as Helm checks values by it. */
+/** A JSON Schema, draft 7, with which Helm checks values. */
 export type JsonSchema = { readonly [keyword: string]: Json };
 
-/** One value of the chart. values.yaml, values.schema.json and the chart's README are made from these rows. */
+/** One value of the chart. values.yaml, values.schema.json and the README are generated from these rows. */
 export interface Value {
-  /** Where it is, with dots: `webhooks.enabled`. */
+  /** Path with dots: `webhooks.enabled`. */
   readonly path: string;
-  /** The heading under which it is listed. */
+  /** Heading of its section. */
   readonly section: string;
   readonly default: Json;
   readonly schema: JsonSchema;
-  /** What it does, in a sentence or a few, on one line. */
+  /** Description on one line: a verb or noun phrase that makes sense alone. */
   readonly help: string;
 }

@@ -1,10 +1,10 @@
 import type { Value } from "./value.ts";
 
-/** The chart's README: how to install it, and a table of its values, by their sections. */
+/** Returns the README of the chart: how to install it, and a table of its values by section. */
 export function valuesReadme(values: readonly Value[], introduction: string): string {
   const sections = [...Map.groupBy(values, ({ section }) => section)];
   const tables = sections.map(([name, rows]) =>
-    [`### ${name}`, "| value | default | |", "|---|---|---|", ...rows.map(row)].join("\n"),
+    [`### ${name}`, "| value | default | description |", "|---|---|---|", ...rows.map(row)].join("\n"),
   );
   return `${introduction.trim()}\n\n## Values\n${tables.join("\n\n")}\n`;
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema, Value } from "./value.ts";
 import { isTree, type Tree, treeOf } from "./values-tree.ts";
 
-/** values.schema.json: a value that does not exist, or cannot be meant, is an error of `helm install`. */
+/** Returns values.schema.json, with which `helm install` rejects unknown and invalid values. */
 export function valuesSchema(values: readonly Value[]): string {
   const schema = { $schema: "http://json-schema.org/draft-07/schema#", ...objectOf(treeOf(values), "") };
   return `${JSON.stringify(schema, null, 2)}\n`;
@@ -9,14 +9,14 @@ export function valuesSchema(values: readonly Value[]): string {
 
 function objectOf(tree: Tree, path: string): JsonSchema {
   const properties = Object.fromEntries([...tree].map(([name, node]) => [name, schemaOf(node, path + name)]));
-  // Helm lends a chart that is part of another what its parent calls global, and the switch that turns it on and off.
-  const lent: JsonSchema =
-    path === "" ? { enabled: { description: "For a parent chart; it has no effect here." } } : {};
+  // Helm passes the `global` values of a parent chart to its dependencies, and the switch `enabled`.
+  const fromParent: JsonSchema =
+    path === "" ? { enabled: { description: "Switch of a parent chart. No effect here." } } : {};
   return {
     type: "object",
     ...(path === "global" ? {} : { additionalProperties: false }),
     required: [...tree].flatMap(([name, node]) => (isTree(node) ? [name] : [])),
-    properties: { ...properties, ...lent },
+    properties: { ...properties, ...fromParent },
   };
 }
 

@@ -4,7 +4,7 @@ import { isTree, type Tree, treeOf } from "./values-tree.ts";
 
 const width = 120;
 
-/** values.yaml: every value with its default and what it does. */
+/** Returns values.yaml: each value with its default and description. */
 export function valuesYaml(values: readonly Value[], head: string): string {
   let section = "";
   const parts = [...treeOf(values)].map(([name, node]) => {

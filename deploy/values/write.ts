@@ -8,11 +8,11 @@ import { renderedFiles } from "./manifests.ts";
 
 const run = promisify(execFile);
 
-/** Writes files of deploy/: texts by paths. */
+/** Writes files, by path relative to deploy/. */
 function write(files: Readonly<Record<string, string>>): void {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(import.meta.dirname, "..", path), text);
 }
 
 write(generatedFiles());
-// With the chart as it has just been written.
+// After the chart was written.
 write(await renderedFiles(async (args) => (await run(join(controlPlaneFolder(), "helm"), args)).stdout));

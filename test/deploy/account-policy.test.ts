@@ -20,7 +20,7 @@ const owner = (apiVersion: string, kind: string, more = {}) => ({
   ...more,
 });
 
-describeOnControlPlane("whoever has Wave's token, where the chart's account policy is on,", (cluster) => {
+describeOnControlPlane("a client with the token of Wave, with accountPolicy enabled,", (cluster) => {
   let token: string;
   const asWave = (args: readonly string[], stdin?: string) => cluster.kubectl([`--token=${token}`, ...args], stdin);
   const patch = (resource: string, operations: readonly object[], namespace = ns) =>
@@ -40,7 +40,7 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     await namespace.create(workload("paused", reads("none"), paused));
     await patchAsAdmin("deployment/paused", [{ op: "add", path: "/spec/paused", value: true }]);
     await namespace.create(
-      workload("schedulingHeld", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }),
+      workload("scheduling-held", { ...reads("none"), schedulerName: invalidScheduler }, { annotations }),
     );
     // A policy is in force a moment after it is made.
     const image = [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "evil" }];
@@ -68,22 +68,22 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
   it.for([
     ["the hash", "deployment/app", newHash],
     ["the hash of a StatefulSet", "statefulset/app", newHash],
+    ["the hash in the annotation of SAP", "deployment/app", [{ op: "add", path: `${hash}/${sapHash}`, value: "v2:1" }]],
+    ["the hash of a DaemonSet, whose generation the API server updates", "daemonset/app", newHash],
     [
-      "the hash where SAP's compatibility has it",
+      "the number of consecutive rollouts",
       "deployment/app",
-      [{ op: "add", path: `${hash}/${sapHash}`, value: "v2:1" }],
+      [{ op: "add", path: annotation("consecutive-rollouts"), value: "2" }],
     ],
-    ["the hash of a DaemonSet, whose templates the API server counts", "daemonset/app", newHash],
-    ["how many rolls came in a row", "deployment/app", [{ op: "add", path: annotation("streak"), value: "2" }]],
     ["its finalizer", "deployment/app", [{ op: "add", path: "/metadata/finalizers", value: [oldFinalizer] }]],
     ["a recorded configuration", "deployment/app", [{ op: "add", path: annotation("recorded-config"), value: "v2:1" }]],
     [
-      "what classes it is of",
+      "the versions of SecretProviderClasses",
       "deployment/app",
       [{ op: "add", path: annotation("secret-provider-classes"), value: "a 1 b" }],
     ],
     [
-      "that a Deployment which Reloader left paused is resumed",
+      "the resume of a Deployment that Reloader left paused",
       "deployment/paused",
       [
         { op: "remove", path: "/spec/paused" },
@@ -91,8 +91,8 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
       ],
     ],
     [
-      "a scheduling hold that is lifted",
-      "deployment/schedulingHeld",
+      "the end of a scheduling hold",
+      "deployment/scheduling-held",
       [
         { op: "remove", path: "/spec/template/spec/schedulerName" },
         { op: "remove", path: annotation("scheduling-disabled") },
@@ -105,27 +105,35 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
   const spec = "/spec/template/spec";
   const generation = "/metadata/annotations/deprecated.daemonset.template.generation";
   it.for([
-    ["an image", [{ op: "replace", path: `${spec}/containers/0/image`, value: "evil" }], "pod's spec"],
-    ["a container", [{ op: "add", path: `${spec}/containers/-`, value: { name: "x", image: "evil" } }], "pod's spec"],
-    ["a service account", [{ op: "add", path: `${spec}/serviceAccountName`, value: "admin" }], "pod's spec"],
-    ["host namespaces", [{ op: "add", path: `${spec}/hostPID`, value: true }], "pod's spec"],
-    ["a field away", [{ op: "remove", path: `${spec}/containers/0/envFrom` }], "pod's spec"],
+    ["an image", [{ op: "replace", path: `${spec}/containers/0/image`, value: "evil" }], "spec of a pod template"],
+    [
+      "a container",
+      [{ op: "add", path: `${spec}/containers/-`, value: { name: "x", image: "evil" } }],
+      "spec of a pod template",
+    ],
+    [
+      "a service account",
+      [{ op: "add", path: `${spec}/serviceAccountName`, value: "admin" }],
+      "spec of a pod template",
+    ],
+    ["host namespaces", [{ op: "add", path: `${spec}/hostPID`, value: true }], "spec of a pod template"],
+    ["without a field", [{ op: "remove", path: `${spec}/containers/0/envFrom` }], "spec of a pod template"],
     ["a scheduler of its choice", [{ op: "replace", path: `${spec}/schedulerName`, value: "evil" }], "scheduler"],
-    ["a pause", [{ op: "add", path: "/spec/paused", value: true }], "pause"],
-    ["replicas", [{ op: "replace", path: "/spec/replicas", value: 50 }], "spec but the pod template"],
+    ["a pause", [{ op: "add", path: "/spec/paused", value: true }], "not pause"],
+    ["replicas", [{ op: "replace", path: "/spec/replicas", value: 50 }], "spec of a workload, except"],
     ["another annotation of the template", [{ op: "add", path: `${hash}/sidecar`, value: "evil" }], "config-hash"],
     ["a label of the template", [{ op: "add", path: "/spec/template/metadata/labels/x", value: "y" }], "metadata"],
     ["a label", [{ op: "add", path: "/metadata/labels", value: { x: "y" } }], "metadata"],
     ["an owner", [{ op: "add", path: "/metadata/ownerReferences", value: [owner("v1", "ConfigMap")] }], "metadata"],
-    ["another finalizer", [{ op: "add", path: "/metadata/finalizers", value: ["a.example/b"] }], "no finalizer"],
+    ["another finalizer", [{ op: "add", path: "/metadata/finalizers", value: ["a.example/b"] }], "finalizer"],
     ["an opt-in", [{ op: "replace", path: annotation("update-on-config-change"), value: "false" }], "annotations"],
-    ["what is counted of DaemonSets alone", [{ op: "add", path: generation, value: "7" }], "annotations"],
-    ["an annotation of others", [{ op: "add", path: "/metadata/annotations/x", value: "y" }], "annotations"],
+    ["the generation annotation of DaemonSets", [{ op: "add", path: generation, value: "7" }], "annotations"],
+    ["another annotation", [{ op: "add", path: "/metadata/annotations/x", value: "y" }], "annotations"],
   ] as const)("cannot write %s", async ([, operations, why]) => {
-    await expect(patch("deployment/app", operations)).rejects.toThrow(new RegExp(`Wave may change .*${why}`));
+    await expect(patch("deployment/app", operations)).rejects.toThrow(new RegExp(`Wave may (only|not) .*${why}`));
   });
 
-  it("keeps the trust and the path of its own webhook, and nothing else of it", async () => {
+  it("changes only the caBundle and the path of its own webhook", async () => {
     const path = `${configurations}/${release}-webhook`;
     const resource = `mutatingwebhookconfiguration/${release}-webhook`;
     const at = (field: string, value: unknown) => [{ op: "add", path: `/webhooks/0/${field}`, value }];
@@ -136,13 +144,15 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
       ["rules/0/resources", ["*"]],
       ["matchConditions", []],
     ] as const) {
-      await expect(patch(resource, at(field, value))).rejects.toThrow("Wave may change nothing of its webhooks");
+      await expect(patch(resource, at(field, value))).rejects.toThrow(
+        "Wave may only change the caBundle and the path of its webhooks",
+      );
     }
-    // Others may.
+    // Other clients may change it.
     await cluster.api("PATCH", path, at("timeoutSeconds", 3), json);
   });
 
-  it("changes nothing of a ConfigMap but its owners, and none so that it is collected", async () => {
+  it("changes only the owners of a ConfigMap, and only so that it is not garbage-collected", async () => {
     const namespace = await cluster.api("GET", `/api/v1/namespaces/${ns}`);
     const app = await cluster.api("GET", `/apis/apps/v1/namespaces/${ns}/deployments/app`);
     const of = ({ metadata: { name, uid } }: AnyObject) => ({
@@ -156,21 +166,21 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     await cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "owned" }, data: { a: "1" } });
     const owners = (...value: readonly object[]) => [{ op: "add", path: "/metadata/ownerReferences", value }];
     for (const [operations, why] of [
-      [[{ op: "add", path: "/data/a", value: "2" }], "change nothing of a ConfigMap or Secret but"],
-      [[{ op: "add", path: "/metadata/labels", value: { a: "b" } }], "change nothing of a ConfigMap or Secret but"],
-      [owners({ ...workloadOwner, controller: true }, anchor), "change nothing of what controls"],
-      [owners(workloadOwner), "make nothing an owner but"],
-      [owners(workloadOwner, { ...anchor, uid: "forged" }), "make nothing an owner but"],
-      [owners({ ...anchor, name: "forged" }), "make nothing an owner but"],
-      [owners(workloadOwner, { ...anchor, name: "forged" }), "make nothing an owner but"],
-      [owners({ ...anchor, kind: "Node" }), "make nothing an owner but"],
-      [owners({ ...anchor, kind: "Node" }, anchor), "make nothing an owner but"],
-      [owners(owner("v1", "ConfigMap"), anchor), "make nothing an owner but"],
+      [[{ op: "add", path: "/data/a", value: "2" }], "only change the owner references of a ConfigMap"],
+      [[{ op: "add", path: "/metadata/labels", value: { a: "b" } }], "only change the owner references of a ConfigMap"],
+      [owners({ ...workloadOwner, controller: true }, anchor), "not change the controller of"],
+      [owners(workloadOwner), "only add workloads and the Namespace"],
+      [owners(workloadOwner, { ...anchor, uid: "forged" }), "only add workloads and the Namespace"],
+      [owners({ ...anchor, name: "forged" }), "only add workloads and the Namespace"],
+      [owners(workloadOwner, { ...anchor, name: "forged" }), "only add workloads and the Namespace"],
+      [owners({ ...anchor, kind: "Node" }), "only add workloads and the Namespace"],
+      [owners({ ...anchor, kind: "Node" }, anchor), "only add workloads and the Namespace"],
+      [owners(owner("v1", "ConfigMap"), anchor), "only add workloads and the Namespace"],
     ] as const) {
       await expect(patch("configmap/owned", operations)).rejects.toThrow(`Wave may ${why}`);
     }
     await expect(patch("configmap/owned", owners(workloadOwner, anchor))).resolves.toContain("patched");
-    await expect(patch("configmap/owned", owners(workloadOwner))).rejects.toThrow("only where no workload is left");
+    await expect(patch("configmap/owned", owners(workloadOwner))).rejects.toThrow("while a workload is still an owner");
     const none = [{ op: "remove", path: "/metadata/ownerReferences" }];
     await expect(patch("configmap/owned", none)).resolves.toContain("patched");
 
@@ -179,10 +189,12 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
     await cluster.api("POST", `/api/v1/namespaces/${ns}/configmaps`, {
       metadata: { name: "of-others", ownerReferences },
     });
-    await expect(patch("configmap/of-others", none)).rejects.toThrow("Wave may take nothing from the owners but");
+    await expect(patch("configmap/of-others", none)).rejects.toThrow(
+      "Wave may only remove workloads and the Namespace",
+    );
   });
 
-  it("deletes no Pod but one that the scheduling hold holds, and creates no Secret but its own", async () => {
+  it("deletes only Pods with the scheduling hold, and creates only its own Secrets", async () => {
     for (const [name, schedulerName] of [
       ["held", invalidScheduler],
       ["running", "default-scheduler"],
@@ -192,9 +204,11 @@ describeOnControlPlane("whoever has Wave's token, where the chart's account poli
       await cluster.api("POST", `/api/v1/namespaces/${ns}/pods`, pod);
     }
     await expect(asWave(["-n", ns, "delete", "pod/held", "--wait=false"])).resolves.toContain("deleted");
-    await expect(asWave(["-n", ns, "delete", "pod/running", "--wait=false"])).rejects.toThrow("Wave may delete no Pod");
+    await expect(asWave(["-n", ns, "delete", "pod/running", "--wait=false"])).rejects.toThrow(
+      "Wave may only delete Pods",
+    );
     const create = (name: string) => asWave(["-n", `${release}-system`, "create", "secret", "generic", name]);
-    await expect(create("stolen")).rejects.toThrow("Wave may create no Secret but");
+    await expect(create("stolen")).rejects.toThrow("Wave may only create the Secrets");
     await expect(create(`${release}-webhook-authority`)).resolves.toContain("created");
   });
 });

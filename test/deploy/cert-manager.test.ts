@@ -12,7 +12,7 @@ describeOnControlPlane("the chart with cert-manager", (cluster) => {
   const certificates = async (...values: readonly string[]) =>
     ofKind("Certificate", await rendered(cluster, on, ...values)) as readonly Certificate[];
 
-  it("has Wave serve what cert-manager makes for the webhook's Service, at the path of the token", async () => {
+  it("makes Wave serve the certificate of cert-manager at the path of the token", async () => {
     const manifests = await rendered(cluster, on);
     const serving = (ofKind("Certificate", manifests) as readonly Certificate[]).find(({ spec }) => spec.dnsNames);
     const [service] = ofKind("Service", manifests);
@@ -27,7 +27,7 @@ describeOnControlPlane("the chart with cert-manager", (cluster) => {
     expect(volumes).toEqual([{ name: "certificates", projected: { sources } }]);
   });
 
-  it("leaves the caBundle to cert-manager, beside annotations of one's own", async () => {
+  it("leaves the caBundle to cert-manager, and keeps custom annotations", async () => {
     const webhooks = { ...on.webhooks, annotations: { a: "b" } };
     const [configuration] = ofKind("MutatingWebhookConfiguration", await rendered(cluster, { webhooks }));
     const inject = { "cert-manager.io/inject-ca-from": "wave-system/wave-webhook-tls" };
@@ -35,7 +35,7 @@ describeOnControlPlane("the chart with cert-manager", (cluster) => {
     expect((await certificates()).map(({ metadata }) => metadata.name)).toContain("wave-webhook-tls");
   });
 
-  it("signs by an authority that outlives certificates, so that renewing one changes nothing that is trusted", async () => {
+  it("uses an authority that lives longer than its certificates, so that a renewal keeps the caBundle", async () => {
     const [authority, serving] = await certificates();
     expect(authority?.spec).toMatchObject({ isCA: true, duration: "87600h", secretName: "wave-webhook-ca" });
     const issuers = ofKind("Issuer", await rendered(cluster, on));
@@ -43,13 +43,13 @@ describeOnControlPlane("the chart with cert-manager", (cluster) => {
     expect(serving?.spec.issuerRef).toEqual({ name: issuer?.metadata.name, kind: "Issuer" });
   });
 
-  it("signs by whom it is told, and then makes no authority", async () => {
+  it("uses the given issuer, and then creates no authority", async () => {
     const issuerRef = "webhooks.certManager.issuerRef";
     const found = await certificates(`${issuerRef}.name=corporate,${issuerRef}.kind=ClusterIssuer`);
     expect(found.map(({ spec }) => spec.issuerRef)).toEqual([{ name: "corporate", kind: "ClusterIssuer" }]);
   });
 
-  it("lets Wave make no Secret, because it keeps none", async () => {
+  it("does not permit Wave to create Secrets", async () => {
     const manifests = await rendered(cluster, on, "accountPolicy.enabled=true");
     const secrets = ofKind("Role", manifests).filter((role) => JSON.stringify(role.rules).includes('"secrets"'));
     expect(secrets).toEqual([]);

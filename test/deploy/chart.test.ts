@@ -16,13 +16,13 @@ function settings(understood: readonly Compatibility[], autoReloadAll = false): 
 }
 
 describe("the chart", () => {
-  it("has the version of Wave, and so has its image", () => {
+  it("has the version of Wave, like its image", () => {
     expect(parse(readFileSync(join(chart, "Chart.yaml"), "utf8"))).toMatchObject({ version, appVersion: version });
   });
 });
 
 describeOnControlPlane("the chart", (cluster) => {
-  it("has nothing that helm lint finds fault with", async () => {
+  it("passes helm lint", async () => {
     const lint = helm(cluster, ["lint", "--strict", "--kube-version", "1.30.0", chart]);
     await expect(lint).resolves.toMatch(/0 chart\(s\) failed/);
   });
@@ -52,23 +52,28 @@ describeOnControlPlane("the chart", (cluster) => {
     ["resource.limits.memory=1Gi", "resource"],
     ["metrics.service.enabled=true,metricsBindAddress=0", "metricsBindAddress is 0"],
     ["compatibility={reloader}", "/compatibility/0"],
-    ["leaderElection.enabled=false", "set replicas to 1"],
+    ["leaderElection.enabled=false", "Set replicas to 1"],
     ["webhooks.enabled=true,webhooks.certManager.enabled=true", "kubectl create secret generic wave-webhook-token"],
-  ] as const)("refuses the value %s and says where it is wrong", async ([value, where]) => {
+  ] as const)("rejects the value %s and names the place", async ([value, where]) => {
     await expect(rendered(cluster, value)).rejects.toThrow(where);
   });
 
-  it("may be part of another chart, which permits it on and off and has global values of its own", async () => {
+  it("can be a dependency of another chart, with the switch enabled and other global values", async () => {
     await expect(rendered(cluster, "enabled=true,global.team=shop")).resolves.not.toEqual([]);
   });
 
   it.for([
     ["in all namespaces", [], undefined],
-    ["in two", ["namespaces={shop,payments}"], ["shop", "payments"]],
-    ["of SAP's compatibility", ["compatibility={wave,sap}"], undefined, settings(["wave", "sap"])],
-    ["of all three", ["compatibility={wave,sap,stakater}"], undefined, settings(["wave", "sap", "stakater"])],
-    ["of everybody", ["compatibility={stakater},autoReloadAll=true"], undefined, settings(["stakater"], true)],
-  ] as const)("registers the webhook as Wave does itself, %s", async ([, values, namespaces, compatibility]) => {
+    ["in two namespaces", ["namespaces={shop,payments}"], ["shop", "payments"]],
+    ["with compatibility sap", ["compatibility={wave,sap}"], undefined, settings(["wave", "sap"])],
+    [
+      "with all three compatibilities",
+      ["compatibility={wave,sap,stakater}"],
+      undefined,
+      settings(["wave", "sap", "stakater"]),
+    ],
+    ["with autoReloadAll", ["compatibility={stakater},autoReloadAll=true"], undefined, settings(["stakater"], true)],
+  ] as const)("registers the webhook like Wave itself, %s", async ([, values, namespaces, compatibility]) => {
     const [configuration] = ofKind(
       "MutatingWebhookConfiguration",
       await rendered(cluster, "webhooks.enabled=true", ...values),
@@ -80,7 +85,7 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(configuration?.webhooks).toEqual(own.webhooks);
   });
 
-  it("registers the webhook for the namespaces and workloads that are chosen, and for no others than Wave serves", async () => {
+  it("registers the webhook for the selected namespaces and workloads, within the watched namespaces", async () => {
     const webhooks = {
       enabled: true,
       failurePolicy: "Fail",
@@ -109,7 +114,7 @@ describeOnControlPlane("the chart", (cluster) => {
     });
   });
 
-  it("asks for the same in each of its namespaces as in all, and then for nothing in all but these and its own webhook", async () => {
+  it("grants the same permissions in each watched namespace as in all, and then cluster-wide only Namespaces and the webhook", async () => {
     const everywhere = ofKind("ClusterRole", await rendered(cluster, "webhooks.enabled=true"));
     const limited = await rendered(cluster, "webhooks.enabled=true", "namespaces={shop}");
     const inShop = ofKind("Role", limited).filter(({ metadata }) => metadata.namespace === "shop");
@@ -125,7 +130,7 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(others.map(({ metadata }) => metadata.name)).toEqual(["wave-webhook-configuration"]);
   });
 
-  it("asks for what docs/permissions.md has a reason for, no more and no less", async () => {
+  it("grants exactly the permissions of docs/permissions.md", async () => {
     const everything =
       "webhooks.enabled=true,hashKeySecret=wave-hash-key,ownerReferences=true,enableCsiIntegration=true,workloadKinds={cronjobs.batch,jobs.batch}";
     const granted = grantsOf(await rendered(cluster, everything)).map(({ role, verb, ...what }) =>
@@ -139,7 +144,7 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(explained.flat().toSorted()).toEqual([...new Set(granted)].toSorted());
   });
 
-  it("lets Wave's account write SAP's annotation only where it understands that compatibility", async () => {
+  it("permits the annotation of SAP only with compatibility sap", async () => {
     const policies = async (...values: string[]) =>
       JSON.stringify(
         ofKind("ValidatingAdmissionPolicy", await rendered(cluster, "accountPolicy.enabled=true", ...values)),
@@ -148,7 +153,7 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(await policies("compatibility={wave,sap}")).toContain("pod-reloader.cs.sap.com/config-hash");
   });
 
-  it("may keep its Lease in another namespace, where it is then allowed to", async () => {
+  it("can put the Lease into another namespace, with a role there", async () => {
     const elsewhere = await rendered(cluster, "leaderElection.namespace=elections,leaderElection.id=wave-eu");
     const role = only<Manifest & { rules: readonly { resourceNames?: readonly string[] }[] }>("Role", elsewhere);
     expect(role.metadata).toMatchObject({ name: "wave-leader-election", namespace: "elections" });
@@ -157,11 +162,11 @@ describeOnControlPlane("the chart", (cluster) => {
     expect([...ofKind("Role", off), ...ofKind("Lease", off)]).toEqual([]);
   });
 
-  it("installs no Lease, which Wave makes: Argo CD warns for ever of one that it is given", async () => {
+  it("installs no Lease, because Wave creates it and Argo CD warns about an installed one", async () => {
     expect(ofKind("Lease", await rendered(cluster))).toEqual([]);
   });
 
-  it("has a disruption budget where a replica can be spared, and none where that would block a drain", async () => {
+  it("has a PodDisruptionBudget with several replicas, and none with one, which would block a drain", async () => {
     expect(ofKind("PodDisruptionBudget", await rendered(cluster))).toHaveLength(1);
     expect(ofKind("PodDisruptionBudget", await rendered(cluster, "replicas=1"))).toHaveLength(0);
     expect(ofKind("PodDisruptionBudget", await rendered(cluster, "pdb.enabled=false"))).toHaveLength(0);
@@ -178,7 +183,7 @@ describeOnControlPlane("the chart", (cluster) => {
     expect(deploymentIn(manifests).metadata.name).toBe(name);
   });
 
-  it("has the usual labels on every object, and those that are common to all", async () => {
+  it("has the standard labels and commonLabels on every object", async () => {
     const everything = [
       "webhooks.enabled=true,accountPolicy.enabled=true,hashKeySecret=key,networkPolicy.enabled=true",
       "metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true",

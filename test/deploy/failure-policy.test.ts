@@ -7,7 +7,7 @@ import { chart, manifestsIn, only } from "./rendered.ts";
 
 const ns = "failure-policy";
 
-describeOnControlPlane("a Wave that does not answer, with the failurePolicy Fail", (cluster) => {
+describeOnControlPlane("a Wave that does not answer, with failurePolicy Fail", (cluster) => {
   const create = (name: string, annotations = {}) => {
     const object = workload(name, { containers: [container] });
     const metadata = { ...object.metadata, annotations };
@@ -33,15 +33,18 @@ describeOnControlPlane("a Wave that does not answer, with the failurePolicy Fail
     await cluster.api("DELETE", `${configurations}/${ns}-webhook`);
   });
 
-  it.for([optIn, { "reloader.stakater.com/auto": "true" }])("keeps out workloads that say %o", async (annotations) => {
-    await expect(create("app", annotations)).rejects.toThrow("workloads.wave.pusher.com");
-  });
+  it.for([optIn, { "reloader.stakater.com/auto": "true" }])(
+    "blocks workloads with annotations %o",
+    async (annotations) => {
+      await expect(create("app", annotations)).rejects.toThrow("workloads.wave.pusher.com");
+    },
+  );
 
-  it("lets workloads pass that say nothing, also where all are taken to have said auto", async () => {
+  it("admits workloads without annotations, also with autoReloadAll", async () => {
     await create("app");
   });
 
-  it("lets its own Deployment pass, so that it can be mended", async () => {
+  it("admits its own Deployment, so that it can be repaired", async () => {
     await create(ns, optIn);
   });
 });

@@ -6,7 +6,7 @@ import { describeOnControlPlane } from "../control-plane/suite.ts";
 import { deploymentIn, rendered, type Values } from "./rendered.ts";
 
 describe("the chart's values", () => {
-  it("have each flag of `wave run`, but those that make no sense in a Pod", () => {
+  it("include each flag of `wave run`, except those without use in a Pod", () => {
     const named = [...flagValues.map(({ flag }) => flag), ...Object.keys(noValues)];
     expect(named.toSorted()).toEqual(Object.keys(runFlags).toSorted());
   });
@@ -16,7 +16,7 @@ describeOnControlPlane("the chart", (cluster) => {
   const args = async (...values: Values) =>
     deploymentIn(await rendered(cluster, ...values)).spec.template.spec.containers[0].args.slice(1);
 
-  it("gives Wave what differs from what it does by itself, and nothing else", async () => {
+  it("passes only flags whose value differs from the default", async () => {
     expect(await args()).toEqual(["--leader-election=true"]);
     expect(await args("leaderElection.enabled=false,replicas=1")).toEqual([]);
   });
@@ -34,17 +34,17 @@ describeOnControlPlane("the chart", (cluster) => {
     webhooks: [{ enabled: true, serviceName: "hook", clientCaFile: "/ca" }, "--webhook-service-name=hook"],
     leaderElection: [{ id: "one", namespace: "elsewhere", retryPeriod: "1s" }, "--leader-election-namespace=elsewhere"],
   };
-  it.for(Object.entries(set))("makes %s an argument that Wave takes", async ([path, [value, argument]]) => {
+  it.for(Object.entries(set))("turns %s into an argument that Wave accepts", async ([path, [value, argument]]) => {
     const given = await args({ [path]: value });
     expect(given).toContain(argument);
     expect(parseRunArguments(given, { POD_NAMESPACE: "wave-system" })).toMatchObject({ action: "run" });
   });
 
-  it("takes an update rate of 0 as the chart of Wave 0.11 did, which the flag refuses", async () => {
+  it("accepts an update rate of 0 like the chart of Wave 0.11, although the flag rejects it", async () => {
     expect(await args("updateRate=0")).toContain("--update-rate=unlimited");
   });
 
-  it("leaves out flags of webhooks and election that are off, which Wave refuses", async () => {
+  it("omits the flags of webhooks and leader election if these are off, because Wave rejects them", async () => {
     const given = await args(
       "webhooks.clientCaFile=/ca,leaderElection.retryPeriod=1s,leaderElection.enabled=false,replicas=1",
     );

@@ -12,12 +12,12 @@ import { deploy, manifestsIn, ofKind, rendered } from "./rendered.ts";
 
 const read = (path: string) => readFileSync(join(deploy, path), "utf8");
 
-describe("what is made from the table of the chart's values", () => {
-  it.for(Object.entries(generatedFiles()))("is in deploy/%s as `npm run chart` writes it", ([path, text]) => {
+describe("the files generated from tables", () => {
+  it.for(Object.entries(generatedFiles()))("include deploy/%s as `npm run chart` writes it", ([path, text]) => {
     expect(read(path)).toBe(text);
   });
 
-  it("has no value that no template reads", () => {
+  it("have no value that no template reads", () => {
     const templates = globSync("chart/templates/**", { cwd: deploy, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
@@ -28,8 +28,8 @@ describe("what is made from the table of the chart's values", () => {
   });
 });
 
-describeOnControlPlane("what is made from the chart", (cluster) => {
-  it("is as `npm run chart` writes it", async () => {
+describeOnControlPlane("the rendered manifests", (cluster) => {
+  it("are as `npm run chart` writes them", async () => {
     for (const [path, text] of Object.entries(await renderedFiles((args) => helm(cluster, args)))) {
       expect(read(path), path).toBe(text);
     }
@@ -52,7 +52,7 @@ describeOnControlPlane("what is made from the chart", (cluster) => {
     expect(applied).toContain("deployment.apps/wave created (server dry run)");
   });
 
-  it("can be applied as one file, with its namespace", async () => {
+  it("can be applied as one file with the namespace", async () => {
     const file = join(deploy, "wave.yaml");
     const [namespace] = ofKind("Namespace", manifestsIn(read("wave.yaml")));
     expect(namespace?.metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
@@ -61,7 +61,7 @@ describeOnControlPlane("what is made from the chart", (cluster) => {
     for (const object of ["namespace/wave-system", "deployment.apps/wave"]) expect(applied).toContain(object);
   });
 
-  it("follows an overlay of kustomize into another namespace, with its webhook and its bindings", async () => {
+  it("follow a kustomize overlay into another namespace, including webhook and bindings", async () => {
     const overlay = {
       namespace: "elsewhere",
       resources: [relative(realpathSync(tmpdir()), join(deploy, "kustomize/webhooks"))].map((path) => `../${path}`),

@@ -21,7 +21,7 @@ const flagsOfBinWave = /^exec "\$root\/bin\/node" (.*) "\$bundle" "\$@"$/m.exec(
 const byDigest = expect.stringMatching(/:[^@]+@sha256:[0-9a-f]{64}$/);
 
 describe("the image", () => {
-  it("runs Wave as bin/wave does: the same flags of node, the same environment", () => {
+  it("runs Wave like bin/wave: the same flags of Node.js, the same environment", () => {
     expect(nodeFlags, "ENTRYPOINT in deploy/image/Dockerfile takes its flags from the end of bin/wave").toEqual(
       flagsOfBinWave,
     );
@@ -29,16 +29,16 @@ describe("the image", () => {
     expect(Array.from(dockerfile.matchAll(/^ENV (.*)$/gm), ([, setting]) => setting)).toEqual(exported);
   });
 
-  it("has Node where `helm test` runs it", () => {
+  it("has Node.js at the path that `helm test` uses", () => {
     expect(read("deploy/chart/templates/tests/works.yaml")).toContain(`command: [${entrypoint[0]}, `);
   });
 
-  it("is made from base images that are named by their digests", () => {
+  it("uses base images with digests", () => {
     const from = Array.from(dockerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm), ([, base]) => base);
     expect(from).toEqual([byDigest, byDigest, "base"]);
   });
 
-  it("has all that it is made from, and all that it needs to run", async () => {
+  it("contains everything that it lists, and everything that it needs to run", async () => {
     const folder = await mkdtemp(join(tmpdir(), "wave-image-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const [built, final] = [join(folder, "built"), join(folder, "final")];

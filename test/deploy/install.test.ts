@@ -90,13 +90,13 @@ describeOnControlPlane("Wave installed by its chart", () => {
       await wave?.stop("SIGKILL");
     });
 
-    it("is found to work by what `helm test` runs, not before it leads", async () => {
+    it("passes `helm test` only after a replica leads", async () => {
       // A lease duration after it has made the Lease: docs/adr/0006-leader-election.md.
       await expect(runTestOf(cluster, release)).resolves.toMatch(webhooks ? /leads(.|\n)*registered/ : /leads/);
       expect(await wave.metrics()).toMatch(/^wave_leader 1$/m);
     });
 
-    it("leads by a Lease that it makes itself", async () => {
+    it("leads with a Lease that it creates itself", async () => {
       expect((await lease()).spec?.holderIdentity).not.toBe("");
     });
 
@@ -107,7 +107,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
     });
 
     if (webhooks) {
-      it("answers the API server, which trusts it, with the hash of what it reads at that moment", async () => {
+      it("answers the API server with the hash of the stored configuration", async () => {
         const created = workload("new", reads("app"));
         const object = { ...created, metadata: { ...created.metadata, namespace: shop } };
         const trusted = await until("the caBundle", caBundle);
@@ -123,14 +123,14 @@ describeOnControlPlane("Wave installed by its chart", () => {
         expect(Buffer.from(patch, "base64").toString()).toMatch(/v2(-[0-9a-f]{8})?:[0-9a-f]{64}/);
       });
 
-      it("replaces a Pod that was held", async () => {
+      it("replaces a pending Pod", async () => {
         await until("the Pod to be a new one that runs", async () =>
           ((await pod("held-0")).status as { phase?: string }).phase === "Running" ? true : undefined,
         );
       });
     }
 
-    it("keeps its leader and what the API server trusts when the chart is upgraded and rolled back", async () => {
+    it("keeps its leader and the caBundle when the chart is upgraded and rolled back", async () => {
       // Wave would repair both within a moment, but by one transition of the Lease and one generation more.
       const kept = async () => ({
         keys: await keysOfHashes(),
@@ -155,14 +155,14 @@ describeOnControlPlane("Wave installed by its chart", () => {
       expect([await replicas(), await kept()]).toEqual([2, before]);
     });
 
-    it("writes nothing into what is installed that would be put back: no tool for GitOps sees a difference", async () => {
+    it("writes nothing into installed objects that a GitOps tool would revert", async () => {
       const manifest = await helm(cluster, ["get", "manifest", name, "-n", namespace]);
       for (const how of [["--server-side", "--force-conflicts", "--field-manager=argocd-controller"], []]) {
         await expect(cluster.kubectl(["diff", ...how, "-f", "-"], manifest)).resolves.toBe("");
       }
     });
 
-    it("was forbidden nothing that it tried", async () => {
+    it("got no Forbidden response", async () => {
       const user = `system:serviceaccount:${namespace}:${name}`;
       const requests = () => readAuditLog(plane.auditLog).filter((event) => event.user.username === user);
       const last = webhooks ? "secrets" : "leases";
@@ -174,7 +174,7 @@ describeOnControlPlane("Wave installed by its chart", () => {
       expect(requests().filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
     });
 
-    it("is gone when it is uninstalled, but for what it made: its Lease, its certificate authority, its key", async () => {
+    it("leaves only its Lease, its certificate authority and its hash key after an uninstall", async () => {
       await helm(cluster, ["uninstall", name, "-n", namespace, "--wait"]);
       await wave.stop();
       const label = ["-l", `app.kubernetes.io/instance=${name}`, "-o", "name"];

@@ -10,7 +10,7 @@ import { chart, deploymentIn, type Manifest, ofKind, only, rendered } from "./re
 const file = (name: string) => readFileSync(join(chart, "files", name), "utf8");
 
 describe("alerts and dashboard", () => {
-  it("ask for metrics that Wave has, and for labels and values that these have", () => {
+  it("use only existing metrics, labels and label values", () => {
     const rows = new Map<string, MetricRow>(
       Object.values(catalogue).flatMap((each) => Object.values(each).map((row) => [row.name, row])),
     );
@@ -27,7 +27,7 @@ describe("alerts and dashboard", () => {
 });
 
 describeOnControlPlane("the chart's monitoring", (cluster) => {
-  it("is nothing unless it is asked for", async () => {
+  it("is off by default", async () => {
     const kinds = (await rendered(cluster)).map(({ kind }) => kind);
     for (const kind of ["Service", "ServiceMonitor", "PodMonitor", "PrometheusRule", "ConfigMap"])
       expect(kinds).not.toContain(kind);
@@ -57,7 +57,7 @@ describeOnControlPlane("the chart's monitoring", (cluster) => {
     expect(chosen.map(({ ports }) => ports?.some(({ name }) => name === "metrics"))).toEqual([true]);
   });
 
-  it("installs the alerts and the dashboard as they are in their files", async () => {
+  it("installs the alerts and the dashboard of the files", async () => {
     const metrics = {
       prometheusRule: { enabled: true, labels: { role: "alerts" } },
       dashboard: { enabled: true, annotations: { folder: "Wave" } },

@@ -15,7 +15,7 @@ describeOnControlPlane("the chart's NetworkPolicy", (cluster) => {
   const scrapers = [{ namespaceSelector: { matchLabels: { name: "monitoring" } } }];
   const apiServers = [{ ipBlock: { cidr: "10.0.0.0/24" } }];
 
-  it("lets API servers reach the webhook and scrapers the metrics, and nobody else anything", async () => {
+  it("permits API servers to reach the webhook and scrapers to reach the metrics, and nothing else", async () => {
     expect(await policy({ scrapers, apiServers }, "webhooks.enabled=true")).toEqual({
       podSelector: { matchLabels: { "app.kubernetes.io/name": "wave", "app.kubernetes.io/instance": "wave" } },
       policyTypes: ["Ingress"],
@@ -26,13 +26,13 @@ describeOnControlPlane("the chart's NetworkPolicy", (cluster) => {
     });
   });
 
-  it("lets everybody reach the webhook where nobody can tell API servers, and nobody the metrics where none scrape", async () => {
+  it("permits all sources to reach the webhook by default, and none to reach the metrics without scrapers", async () => {
     const spec = await policy({ scrapers: [] }, "webhooks.enabled=true");
     expect(spec).toMatchObject({ ingress: [{ ports: [{ port: 9443 }] }] });
     expect(await policy({ scrapers: [] })).not.toHaveProperty("ingress");
   });
 
-  it("limits what Pods reach where it is told to", async () => {
+  it("limits egress if egress is set", async () => {
     const egress = [{ to: apiServers, ports: [{ port: 6443 }] }];
     expect(await policy({ egress })).toMatchObject({ policyTypes: ["Ingress", "Egress"], egress });
   });

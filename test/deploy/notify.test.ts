@@ -19,7 +19,7 @@ describeOnControlPlane("the chart's notifications", (cluster) => {
     expect(ofKind("Secret", manifests)).toEqual([]);
   });
 
-  it("are what the values say, from a Secret, and a change of it restarts Pods", async () => {
+  it("come from a Secret with notify.config, and a change restarts Pods", async () => {
     const manifests = await rendered(cluster, { notify: { config } });
     const secret = only("Secret", manifests);
     expect(secret.metadata.name).toBe("wave-notify");
@@ -33,7 +33,7 @@ describeOnControlPlane("the chart's notifications", (cluster) => {
     expect(other.annotations).not.toEqual(annotations);
   });
 
-  it("take the file and URLs from a Secret of their own", async () => {
+  it("can come from an existing Secret with the file and URLs", async () => {
     const { args, volumes, annotations } = await podOf({ existingSecret: "chats" });
     expect(args).toContain("--notify=/notify/notify.yaml");
     expect(volumes).toEqual([{ name: "notify", projected: { sources: [{ secret: { name: "chats" } }] } }]);
@@ -44,7 +44,7 @@ describeOnControlPlane("the chart's notifications", (cluster) => {
     expect(both.volumes).toEqual([{ name: "notify", projected: { sources } }]);
   });
 
-  it("may be sent where a NetworkPolicy limits what Pods reach", async () => {
+  it("are permitted by a NetworkPolicy that limits egress", async () => {
     const networkPolicy = { enabled: true, egress: [{ ports: [{ port: 6443 }] }] };
     const egress = async (...values: object[]) =>
       (only("NetworkPolicy", await rendered(cluster, { networkPolicy }, ...values)).spec as { egress: object[] })

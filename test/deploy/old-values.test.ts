@@ -15,7 +15,7 @@ describeOnControlPlane("a values file of Wave 0.11", (cluster) => {
   const install = (...args: readonly string[]) =>
     helm(cluster, ["install", "wave", chart, "-n", "wave-system", "--dry-run=client", "-f", file, ...args]);
 
-  it("means what it meant", async () => {
+  it("has the same effect", async () => {
     const manifests = manifestsIn(
       await helm(cluster, ["template", "wave", chart, "--kube-version", "1.30.0", "--skip-tests", "-f", file]),
     );
@@ -43,14 +43,14 @@ describeOnControlPlane("a values file of Wave 0.11", (cluster) => {
     }
   });
 
-  it("names the image of another program, which is passed over, and helm says so", async () => {
+  it("names an unsupported image, which the chart ignores and reports", async () => {
     const said = await install();
     expect(said).toContain(`image: "wave:${appVersion}"`);
     expect(said).toMatch(/The image that your values name is of Wave 0\.11 or before/);
     await expect(install("--set", "image.repository=r/wave,image.name=,image.tag=")).resolves.not.toContain("0.11");
   });
 
-  it("may have the chart make no roles", async () => {
+  it("can switch off the roles", async () => {
     const args = ["template", "wave", chart, "--kube-version", "1.30.0", "-f", file];
     const manifests = manifestsIn(await helm(cluster, [...args, "--set", "global.rbac.enabled=false"]));
     expect(manifests.filter(({ kind }) => /Role/.test(kind))).toEqual([]);

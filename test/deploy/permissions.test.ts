@@ -40,12 +40,12 @@ interface Mode {
 }
 
 // An API server of its own: a Wave in all namespaces would roll the workloads of other suites.
-describeOnControlPlane("what the chart allows Wave", () => {
+describeOnControlPlane("the roles of the chart", () => {
   let plane: ControlPlane;
   let cluster: Cluster;
   beforeAll(async () => {
     // Where lists are not streamed, as in Kubernetes 1.30, they need a permission of their own.
-    plane = await startControlPlane({ apiServerFlags: ["--feature-schedulingHolds=WatchList=false"] });
+    plane = await startControlPlane({ apiServerFlags: ["--feature-gates=WatchList=false"] });
     cluster = connect(plane);
     await installDriver(cluster);
   });
@@ -67,7 +67,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
     { name: "kinds", workloadKinds: [widgets.flag], accountPolicy: { enabled: true } },
     { name: "owning", ownerReferences: true, accountPolicy: { enabled: true } },
     { name: "migrating", migrateLegacy: true, namespaces: ["migrating-shop"] },
-  ])("where it runs as $name", ({ name, certificates, ...mode }) => {
+  ])("in mode $name", ({ name, certificates, ...mode }) => {
     const ns = `${name}-shop`;
     const elects = mode.leaderElection === undefined;
     const keepsAuthority = mode.webhooks !== undefined && certificates === undefined;
@@ -115,7 +115,7 @@ describeOnControlPlane("what the chart allows Wave", () => {
       if (folder !== undefined) await rm(folder, { recursive: true });
     });
 
-    it("is what it does: nothing more is tried, and nothing less is used", async () => {
+    it("match the requests of Wave: none is forbidden, and each permission is used", async () => {
       for (const { kind } of workloadKinds) {
         const first = await newHash(cluster, ns, kind, "app");
         await shop.edit("Secret", "app", { a: `${kind} 2` });

@@ -28,7 +28,7 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     expect((await podSpec({ image })).containers[0].image).toBe(expected);
   });
 
-  it("has what is the cluster's to decide: where it runs, as whom, and what else it sees", async () => {
+  it("has the values for scheduling, security and volumes", async () => {
     const pod = {
       nodeSelector: { disk: "ssd" },
       tolerations: [{ key: "a", operator: "Exists" }],
@@ -67,7 +67,7 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     expect(deployment.metadata.annotations).toEqual({ e: "f" });
   });
 
-  it("is spread over nodes, or as it is told; its own labels are chosen where none are", async () => {
+  it("is spread over nodes, or by the given constraints, with its own labels as the default selector", async () => {
     const own = { matchLabels: { "app.kubernetes.io/name": "wave", "app.kubernetes.io/instance": "wave" } };
     const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
     const theirs = { ...zone, labelSelector: { matchLabels: { app: "wave" } } };
@@ -76,7 +76,7 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     expect(told).toEqual([{ ...zone, labelSelector: own }, theirs]);
   });
 
-  it("has the ports that its addresses have, and no probes where these are off", async () => {
+  it("has the ports of its addresses, and no probes if these are off", async () => {
     const ports = async (...values: Parameters<typeof rendered>[1][]) =>
       (await podSpec(...values)).containers[0].ports?.map(({ name, containerPort }) => `${name} ${containerPort}`);
     expect(await ports("webhooks.enabled=true")).toEqual(["metrics 8080", "probes 8081", "webhook 9443"]);
@@ -85,7 +85,7 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     expect((await podSpec(addresses)).containers[0]).not.toHaveProperty("readinessProbe");
   });
 
-  it("has the service account that there is", async () => {
+  it("has the configured ServiceAccount", async () => {
     const account = async (serviceAccount: object) => {
       const manifests = await rendered(cluster, { serviceAccount });
       const [binding] = ofKind("ClusterRoleBinding", manifests);
@@ -100,7 +100,7 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     expect(await account({ create: false })).toEqual(["default", []]);
   });
 
-  it("may have neighbours of any kind, which know the release", async () => {
+  it("can be installed with extra objects, whose templates know the release", async () => {
     const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "{{ .Release.Name }}-more" } };
     const manifests = await rendered(cluster, {
       extraObjects: [map, `${JSON.stringify(map).replace("-more", "-text")}`],

@@ -28,7 +28,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [`wave_leader{${pod}}`]: "1x4 0x20", 'wave_leader{namespace="wave",job="wave",pod="wave-1"}': "0x24" },
       afterMinutes: 8,
       labels: ofJob,
-      summary: "No replica of Wave in wave leads, so nothing is rolled.",
+      summary: "Wave in wave has no leader and rolls no workload. Check its Pods and its Lease.",
     },
     quiet: [
       // A change of leader takes 15 s, and with luck a scrape sees it.
@@ -40,7 +40,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [`wave_api_server_reachable{${pod}}`]: "1x4 0x20" },
       afterMinutes: 8,
       labels: ofPod,
-      summary: "Wave's wave-0 gets no answer from the API server; its log says of which address, and why.",
+      summary: "Pod wave-0 of Wave cannot reach the API server. Check its log for the address and the error.",
     },
     quiet: [{ [`wave_api_server_reachable{${pod}}`]: "1 1 0 1 1 0 1x30" }],
   },
@@ -50,7 +50,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 6,
       labels: ofPod,
       summary:
-        "Wave's wave-0 has not listed what it has to know, so that it decides nothing; /readyz says what it waits for.",
+        "Pod wave-0 of Wave has not synced its caches and rolls no workload. Check /readyz for the missing resource.",
     },
     quiet: [{ [`wave_caches_synced{${pod}}`]: "0 0 1x30" }],
   },
@@ -59,7 +59,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [`wave_watch_last_heard_seconds{${pod},resource="secrets"}`]: "0+60x20" },
       afterMinutes: 9,
       labels: { ...ofPod, resource: "secrets" },
-      summary: "Wave's wave-0 has heard nothing of secrets for 9m 0s.",
+      summary: "Pod wave-0 of Wave has received nothing from its watch of secrets for 9m 0s. Check its log.",
     },
     quiet: [{ [`wave_watch_last_heard_seconds{${pod},resource="secrets"}`]: "0 59 3 120 60 250 10x30" }],
   },
@@ -68,7 +68,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [`wave_cache_unsynced_namespaces{${pod}}`]: "2x30" },
       afterMinutes: 11,
       labels: ofJob,
-      summary: "Wave in wave cannot list 2 of its namespaces, and decides nothing there.",
+      summary: "Wave in wave cannot list 2 of its namespaces and rolls no workload there. Run wave doctor.",
     },
     quiet: [{ [`wave_cache_unsynced_namespaces{${pod}}`]: "1x5 0x30" }],
   },
@@ -77,7 +77,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [`wave_hash_key_problem{${pod}}`]: "1x30" },
       afterMinutes: 11,
       labels: ofJob,
-      summary: "The Secret with the key of Wave's hashes in wave is not as it has to be; the log says why.",
+      summary: "The Secret with the hash key of Wave in wave is missing, damaged or unreadable. Check the log of Wave.",
     },
     quiet: [{ [`wave_hash_key_problem{${pod}}`]: "1x3 0x30" }],
   },
@@ -86,8 +86,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [`wave_workloads_longest_seconds{${pod},state="waiting"}`]: "0+60x40" },
       afterMinutes: 20,
       labels: { ...ofJob, state: "waiting" },
-      summary:
-        "A workload keeps its old Pods for 20m 0s (waiting), and waits for what it requires; wave list -A --state waiting,overLimit shows which.",
+      summary: "A workload has not been rolled for 20m 0s (state waiting). Run wave list -A --state waiting,overLimit.",
     },
     quiet: [
       { [`wave_workloads_longest_seconds{${pod},state="waiting"}`]: "0+60x14 0x30" },
@@ -100,7 +99,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 65,
       labels: { ...ofJob, reason: "batch" },
       summary:
-        "A rollout is held for 1h 5m 0s by wave, which should have ended; wave list -A --state held shows which.",
+        "A rollout has been held for 1h 5m 0s (reason batch), longer than expected. Run wave list -A --state held.",
     },
     quiet: [
       { [`wave_held_workloads_longest_seconds{${pod},reason="window"}`]: "0+60x90" },
@@ -114,7 +113,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 5,
       labels: ofJob,
       summary:
-        "Wave in wave rolls 1 changes of configuration no further, because workloads failed with them; wave list -A --state held shows which wait.",
+        "Wave in wave has halted the rollouts of 1 configuration changes because workloads failed. Run wave list -A --state held.",
     },
     quiet: [{ [`wave_rollouts_halted{${pod}}`]: "0x30" }],
   },
@@ -126,7 +125,8 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       },
       afterMinutes: 13,
       labels: { ...ofJob, state: "refused" },
-      summary: "Wave in wave cannot write 3 workloads (refused); their Events RolloutFailed and the log say why.",
+      summary:
+        "Wave in wave cannot write 3 workloads (state refused). Check their Events RolloutFailed and the log of Wave.",
     },
     quiet: [
       { [`wave_workloads{${pod},state="refused"}`]: "0 1 1 1 0x30" },
@@ -142,7 +142,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       afterMinutes: 16,
       labels: ofJob,
       summary:
-        "The API server has answered none of the writes of Wave in wave for 10 minutes, though it may answer others.",
+        "The API server has answered no write of Wave in wave for 10 minutes. Check admission webhooks and the API server.",
     },
     quiet: [
       {
@@ -156,8 +156,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [`wave_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: "0x30" },
       afterMinutes: 11,
       labels: ofPod,
-      summary:
-        "The certificate of Wave's webhook in wave-0 expires within three days, or there is none; the log says why it is not renewed.",
+      summary: "The webhook certificate of Pod wave-0 of Wave is missing or expires within three days. Check its log.",
     },
     // promtool's time begins at 0: four days from then, and one that is renewed in time.
     quiet: [
@@ -171,12 +170,11 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
       series: { [failOpen]: "_x4 1x20" },
       afterMinutes: 8,
       labels: { name: "workloads.wave.pusher.com" },
-      summary:
-        "The API server let workloads pass without Wave's webhook, which it did not reach; wave doctor says why.",
+      summary: "The API server could not reach the webhook of Wave and admitted workloads without it. Run wave doctor.",
     },
     quiet: [{ [failOpen]: "_x60" }, { [failOpen.replace("workloads.wave", "other")]: "_x4 1+1x40" }],
   },
 };
 
-/** What a Wave in order shows beside whatever a case is about, so that its absence is not what fires. */
+/** Metrics of a healthy Wave, added to each case so that no alert fires because they are missing. */
 export const inOrder: Series = { [`wave_leader{${wave},pod="in-order"}`]: "1x120" };

@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)(`the alerts, by promtool${missing ? ` (${
     expect(await promtool(["check", "rules"], "alerts.yaml", text)).toContain(`SUCCESS: ${rules.length} rules found`);
   });
 
-  it.for(rules)("$alert fires when it is to, with a summary that names what it is about", async (rule) => {
+  it.for(rules)("$alert fires in time, with a summary that names its object", async (rule) => {
     const { fires } = alertCases[rule.alert] ?? expect.fail(`${rule.alert} has no case`);
     const { labels, summary, afterMinutes, series } = fires;
     const alert = {
@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(`the alerts, by promtool${missing ? ` (${
 
   it("WaveHasNoLeader fires where no Wave is left to be scraped", async () => {
     const { severity } = rules.find(({ alert }) => alert === "WaveHasNoLeader")?.labels ?? {};
-    const summary = "No replica of Wave leads, so nothing is rolled.";
+    const summary = "Wave has no leader and rolls no workload. Check its Pods and its Lease.";
     const exp_annotations = { summary, runbook: "docs/alerts.md#wavehasnoleader" };
     const exp_alerts = [{ exp_labels: { severity }, exp_annotations }];
     await tested([{ series: {}, times: [{ eval_time: "5m", alertname: "WaveHasNoLeader", exp_alerts }] }]);

@@ -66,7 +66,7 @@ describeOnControlPlane("a Wave that Prometheus scrapes", (cluster) => {
       const alert = await until("the alert", async () => (await prometheus.firing()).get("WaveWorkloadWaitsTooLong"));
       expect(alert.labels).toMatchObject({ severity: "warning", namespace: "wave-system", state: "waiting" });
       expect(alert.annotations).toMatchObject({
-        summary: expect.stringMatching(/^A workload keeps its old Pods for \d/),
+        summary: expect.stringMatching(/^A workload has not been rolled for \d/),
       });
       await scene.namespace.configMap("missing", { a: "1" });
       await newHash(cluster, ns, "Deployment", "waits");

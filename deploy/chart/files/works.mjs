@@ -1,4 +1,4 @@
-// What `helm test` runs in a Pod: for a minute it asks whether a replica leads and the webhook is registered.
+// Run by `helm test` in a Pod: checks for a minute whether a replica leads and the webhook is registered.
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
@@ -17,14 +17,14 @@ async function get(path) {
 async function aReplicaLeads() {
   const { spec } = await get(LEASE);
   const { holderIdentity, acquireTime, renewTime, leaseDurationSeconds = 0, leaseTransitions = 0 } = spec ?? {};
-  if (!holderIdentity) throw new Error("nobody holds the Lease");
-  // Clocks of nodes differ by seconds; a Wave that is gone has not renewed for longer.
+  if (!holderIdentity) throw new Error("the Lease has no holder");
+  // Clocks of nodes may differ by seconds. A stopped Wave has not renewed for longer.
   const seconds = (Date.now() - Date.parse(renewTime)) / 1000;
-  if (seconds > 4 * leaseDurationSeconds) throw new Error(`${holderIdentity} has not renewed it for ${seconds} s`);
-  // Whoever made the Lease leads when it has existed for its duration: docs/adr/0006-leader-election.md.
+  if (seconds > 4 * leaseDurationSeconds) throw new Error(`${holderIdentity} has not renewed the Lease for ${seconds} s`);
+  // The replica that created the Lease leads after the lease duration: docs/adr/0006-leader-election.md.
   const held = (Date.parse(renewTime) - Date.parse(acquireTime)) / 1000;
   if (leaseTransitions === 0 && held < leaseDurationSeconds) {
-    throw new Error(`${holderIdentity} leads when the Lease is ${leaseDurationSeconds} s old`);
+    throw new Error(`${holderIdentity} becomes leader when the Lease is ${leaseDurationSeconds} s old`);
   }
 }
 

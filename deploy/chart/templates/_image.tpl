@@ -1,6 +1,6 @@
 {{- /*
-What Wave runs from. A values file of Wave 0.11 names the image of that time, which this chart cannot run: its public name and
-its tags are passed over, and NOTES.txt says so.
+The image of Wave. A values file of Wave 0.11 names an image that this chart does not support. The chart ignores its public name and
+its tags, and NOTES.txt reports that.
 */}}
 {{- define "wave.image" -}}
 {{- $image := .Values.image }}
@@ -12,12 +12,12 @@ its tags are passed over, and NOTES.txt says so.
 {{- if $image.digest }}{{ $repository }}@{{ $image.digest }}{{ else }}{{ $repository }}:{{ $tag }}{{ end }}
 {{- end }}
 
-{{- /* "true" where the tag is one of Wave up to 0.11. */}}
+{{- /* "true" if the tag belongs to Wave 0.11 or earlier. */}}
 {{- define "wave.oldImage" -}}
 {{- if regexMatch "^v0\\.([0-9]|1[01])\\.[0-9]+" (toString .Values.image.tag) }}true{{ end }}
 {{- end }}
 
-{{- /* By their names too, as charts of one parent may have them. */}}
+{{- /* Pull secrets, as names or as objects. */}}
 {{- define "wave.imagePullSecrets" -}}
 {{- $secrets := list }}
 {{- range concat (.Values.global.imagePullSecrets | default list) (.Values.imagePullSecrets | default list) }}

@@ -1,6 +1,6 @@
 {{- /*
-The kinds of the value workloadKinds, as JSON: `{"kinds": [{"group": …, "version": "*", "plural": …, "path": "spec.template"}]}`, as
-`wave run` reads its flag (src/domain/model/kinds/requested-kind.ts).
+The kinds of the value workloadKinds, as JSON: `{"kinds": [{"group": …, "version": "*", "plural": …, "path": "spec.template"}]}`, in the
+form of the flag of `wave run` (src/domain/model/kinds/requested-kind.ts).
 */}}
 {{- define "wave.kinds" -}}
 {{- $kinds := list }}

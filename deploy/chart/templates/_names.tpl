@@ -1,4 +1,4 @@
-{{- /* What objects are named after: the release, because a second Wave is a second release. */}}
+{{- /* The name prefix of all objects: the name of the release. */}}
 {{- define "wave.fullname" -}}
 {{- $after := .Values.nameOverride | default "" }}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride }}
@@ -7,21 +7,21 @@
 {{- end }}
 {{- end }}
 
-{{- /* What never changes of a Wave that is installed: a Deployment's selector cannot. */}}
+{{- /* Labels that never change, because the selector of a Deployment is immutable. */}}
 {{- define "wave.selector" -}}
 app.kubernetes.io/name: {{ .Values.nameOverride | default "wave" | toYaml }}
 app.kubernetes.io/instance: {{ toYaml .Release.Name }}
 {{- end }}
 
-{{- /* Labels of every object; those of the chart win. */}}
+{{- /* Labels of all objects. Labels of the chart override commonLabels. */}}
 {{- define "wave.labels" -}}
 {{- $own := dict "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") "app.kubernetes.io/version" .Chart.AppVersion "app.kubernetes.io/managed-by" .Release.Service }}
 {{- mergeOverwrite (dict) (.Values.commonLabels | default dict) $own (include "wave.selector" . | fromYaml) | toYaml }}
 {{- end }}
 
 {{- /*
-The metadata of an object in the release's namespace. Takes the chart's context, or root and name. Names are written by toYaml,
-here and elsewhere, which quotes `no` and `123`: those are names too.
+The metadata of an object in the namespace of the release. Takes the context of the chart, or root and name. `toYaml` quotes names
+such as `no` and `123`.
 */}}
 {{- define "wave.metadata" -}}
 {{- $root := .root | default . -}}
@@ -35,17 +35,17 @@ labels:
 {{- .Values.serviceAccount.name | default (ternary (include "wave.fullname" .) "default" .Values.serviceAccount.create) }}
 {{- end }}
 
-{{- /* Of the webhook's Service and configuration. */}}
+{{- /* Name of the webhook Service and of the MutatingWebhookConfiguration. */}}
 {{- define "wave.webhook" -}}
 {{- .Values.webhooks.serviceName | default (printf "%s-webhook" (include "wave.fullname" .)) }}
 {{- end }}
 
-{{- /* Of the Secret with notify.config. */}}
+{{- /* Name of the Secret with notify.config. */}}
 {{- define "wave.notify" -}}
 {{- printf "%s-notify" (include "wave.fullname" .) }}
 {{- end }}
 
-{{- /* The file of --notify; nothing where it is off. */}}
+{{- /* Path of the file for --notify; empty if notifications are off. */}}
 {{- define "wave.notifyFile" -}}
 {{- if .Values.notify.config }}/notify/notify.json
 {{- else if .Values.notify.existingSecret }}/notify/notify.yaml
@@ -60,12 +60,12 @@ labels:
 {{- .Values.leaderElection.namespace | default .Release.Namespace }}
 {{- end }}
 
-{{- /* Whether certificates come from files, so that Wave keeps no authority: "true" or nothing. */}}
+{{- /* "true" if certificates come from files, so that Wave needs no authority Secret; otherwise empty. */}}
 {{- define "wave.tlsDirectory" -}}
 {{- if or .Values.webhooks.certManager.enabled .Values.webhooks.tlsDirectory }}true{{ end }}
 {{- end }}
 
-{{- /* The port of an address such as :8080; nothing where it is off. */}}
+{{- /* The port of an address such as :8080; empty if it is off. */}}
 {{- define "wave.port" -}}
 {{- regexFind "[0-9]+$" (regexFind ":[0-9]+$" (toString .)) }}
 {{- end }}

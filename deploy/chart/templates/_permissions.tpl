@@ -1,6 +1,6 @@
 {{- /*
-A role of Wave and its binding, in all namespaces or in each of those that Wave is limited to.
-Takes root (the chart's context), name, and rules as text.
+A role of Wave and its binding, in all namespaces or in each watched one.
+Takes root (the context of the chart), name, and rules as text.
 */}}
 {{- define "wave.permissions" -}}
 {{- range .root.Values.namespaces | default (list "") }}
@@ -8,7 +8,7 @@ Takes root (the chart's context), name, and rules as text.
 {{- end }}
 {{- end }}
 
-{{- /* A Role and its binding in a namespace; without one a ClusterRole and its binding. Takes root, name, rules, namespace. */}}
+{{- /* A Role and its binding in a namespace; a ClusterRole and its binding if namespace is empty. Takes root, name, rules, namespace. */}}
 {{- define "wave.role" -}}
 {{- if .root.Values.global.rbac.enabled }}
 {{- $kind := ternary "Role" "ClusterRole" (ne .namespace "") }}
@@ -42,16 +42,4 @@ namespace: {{ toYaml . }}
 {{- end }}
 labels:
   {{- include "wave.labels" .root | nindent 2 }}
-{{- end }}
-
-{{- /* One Secret in the release's namespace that Wave itself makes and keeps. Takes its name. */}}
-{{- define "wave.secretRules" -}}
-- apiGroups: [""]
-  resources: [secrets]
-  resourceNames: [{{ toYaml . }}]
-  verbs: [get, list, watch, update]
-# A create cannot be limited to a name.
-- apiGroups: [""]
-  resources: [secrets]
-  verbs: [create]
 {{- end }}

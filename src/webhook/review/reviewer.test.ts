@@ -238,8 +238,8 @@ describe("the reviewer", () => {
     const present = await review(asks("CREATE", deployment({ annotations })));
     expect(absent).toEqual(present);
     expect(absent.warnings).toEqual([
-      expect.stringContaining('Secret "other/key": not there, or without'),
-      expect.stringContaining('waiting for Secret "other/key": its Pods stay Pending'),
+      expect.stringContaining('Secret "other/key": missing, or not shared with this namespace'),
+      expect.stringContaining('Waiting for Secret "other/key"'),
     ]);
   });
 
@@ -288,7 +288,7 @@ describe("the reviewer", () => {
     const other = reviewer(asks("CREATE", elsewhere, undefined, { namespace: "other" }));
     go.resolve();
     for (const answer of await Promise.all(answers)) expect(answer.patch).toBeDefined();
-    expect((await other).warnings[0]).toContain("waiting for");
+    expect((await other).warnings[0]).toContain("Waiting for");
     expect((await reviewer(asks("CREATE", deployment()))).patch).toBeDefined();
   });
 
@@ -336,7 +336,7 @@ describe("the reviewer", () => {
   ])("allows %s with a warning about the rules of the webhook", async (_what, request, text) => {
     expect(await review(request)).toEqual({
       patch: undefined,
-      warnings: [`Wave's webhook was called for "${text}" and has nothing to do with it: check its rules`],
+      warnings: [`Wave's webhook does not review "${text}". Check the rules of its MutatingWebhookConfiguration.`],
     });
   });
 

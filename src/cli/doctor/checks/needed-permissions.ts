@@ -1,13 +1,17 @@
-import { knownKinds } from "../../../domain/model/kinds/known-kinds.ts";
-import { rolloutStrategies } from "../../../domain/model/rollout-strategy.ts";
-import { resources } from "../../../kube/api/resources.ts";
+import {
+  kindPermissions,
+  type PermissionCondition,
+  type PermissionName,
+  type PermissionRow,
+  permissionRows,
+  roleScopes,
+} from "../../../manager/permissions.ts";
 import type { RunningWave } from "../../cluster/running-wave.ts";
-import { builtInArgumentKinds } from "../../command/workload-argument.ts";
 import { wantedKinds } from "../../flags/kind-flags.ts";
 import { ownershipOf } from "../../flags/run-flags.ts";
 import { elects } from "../context/doctor-context.ts";
 
-/** A permission that Wave needs on objects of one kind: a row of docs/permissions.md. */
+/** A permission that a Wave needs on objects of one resource. */
 export interface NeededPermission {
   /** The suffix of the role in the chart; "" for the role with the name of the release. */
   readonly role: string;
@@ -20,99 +24,59 @@ export interface NeededPermission {
   readonly within: "watched" | "none" | { readonly namespace: string };
 }
 
-/** Returns the permissions that a Wave needs with its flags. A test compares them with docs/permissions.md. */
+/** Returns the rows of the permission table that a Wave needs with its flags. */
 export function neededPermissions(wave: RunningWave): readonly NeededPermission[] {
+  const kinds = (wantedKinds(wave.values) ?? []).flatMap(({ id }) => kindPermissions(id));
   return [
-    ...always(),
-    ...(wave.values["enable-csi-integration"] ? forClasses() : []),
-    ...(wantedKinds(wave.values) ?? []).flatMap(({ id }) => [need("", id, "get list watch patch"), ...forStrategy(id)]),
-    ...(elects(wave) ? forElection(wave) : []),
-    ...forOwners(wave),
-    ...forHashKey(wave),
-    ...(wave.values["enable-webhooks"] ? forWebhook(wave) : []),
-  ];
+    ...permissionRows.filter(({ when }) => isNeeded[when](wave)),
+    ...kinds.map((permission): PermissionRow => ({ ...permission, role: "", when: "always" })),
+  ].map((row) => neededPermission(row, wave));
 }
 
-function need(
-  role: string,
-  resource: string,
-  verbs: string,
-  within: NeededPermission["within"] = "watched",
-  name?: string,
-): NeededPermission {
+const isNeeded: Readonly<Record<PermissionCondition, (wave: RunningWave) => boolean>> = {
+  always: () => true,
+  ownersWritten: ({ values }) => ownershipOf(values) !== undefined,
+  ownersKept: ({ values }) => ownershipOf(values) === "keep",
+  csi: ({ values }) => values["enable-csi-integration"],
+  leaderElection: elects,
+  hashKey: ({ values }) => values["hash-key-secret"] !== undefined,
+  webhooks: ({ values }) => values["enable-webhooks"],
+  installedWebhook: ({ values }) => values["enable-webhooks"] && values["webhook-url"] === undefined,
+  ownAuthority: ({ values }) => values["enable-webhooks"] && values["webhook-tls-directory"] === undefined,
+};
+
+function neededPermission({ role, resource, name, verbs }: PermissionRow, wave: RunningWave): NeededPermission {
   const [plural = "", ...group] = resource.split(".");
-  return { role, group: group.join("."), resource: plural, name, verbs: verbs.split(" "), within };
+  const objectName = name && nameOf(name, wave);
+  return { role, group: group.join("."), resource: plural, name: objectName, verbs, within: scopeOf(role, wave) };
 }
 
-function groupOf(apiVersion: string): string {
-  return apiVersion.slice(0, apiVersion.lastIndexOf("/"));
+function nameOf(name: PermissionName, { values }: RunningWave): string | undefined {
+  switch (name) {
+    case "namespaces":
+      return undefined;
+    case "lease":
+      return values["leader-election-id"];
+    case "hashKey":
+      return values["hash-key-secret"]?.name;
+    case "webhook":
+      return values["webhook-service-name"];
+    case "authority":
+      return `${values["webhook-service-name"]}-authority`;
+  }
 }
 
-function always(): readonly NeededPermission[] {
-  return [
-    need("", "configmaps", "list watch get"),
-    need("", "secrets", "list watch get"),
-    ...builtInArgumentKinds.map(({ resource }) =>
-      need("", `${resource.plural}.${groupOf(resource.apiVersion)}`, "list watch get patch"),
-    ),
-    need("namespaces", "namespaces", "list watch", "none"),
-    need("", "events", "create patch"),
-  ];
-}
-
-function forClasses(): readonly NeededPermission[] {
-  const { plural, apiVersion } = resources.secretProviderClassPodStatuses;
-  return [need("", `${plural}.${groupOf(apiVersion)}`, "list watch")];
-}
-
-/** Returns the additional permissions for the rollout strategy of a kind. */
-function forStrategy(id: string): readonly NeededPermission[] {
-  const { permissions } = rolloutStrategies[knownKinds[id]?.strategy ?? "template"];
-  return permissions.map(({ resource, verbs }) => need("", resource ?? id, verbs.join(" ")));
-}
-
-function forOwners(wave: RunningWave): readonly NeededPermission[] {
-  const ownership = ownershipOf(wave.values);
-  if (ownership === undefined) return [];
-  return [
-    need("", "configmaps", "patch"),
-    need("", "secrets", "patch"),
-    ...(ownership === "keep" ? [need("namespaces", "namespaces", "get", "none")] : []),
-  ];
-}
-
-function forElection(wave: RunningWave): readonly NeededPermission[] {
-  const within = { namespace: wave.values["leader-election-namespace"] ?? wave.namespace };
-  const lease = wave.values["leader-election-id"];
-  return [
-    need("leader-election", "leases.coordination.k8s.io", "get update", within, lease),
-    need("leader-election", "leases.coordination.k8s.io", "create", within),
-    need("leader-election", "events", "create patch", within),
-  ];
-}
-
-function forHashKey(wave: RunningWave): readonly NeededPermission[] {
-  const secret = wave.values["hash-key-secret"];
-  return secret === undefined ? [] : keptSecret("hash-key", secret.namespace, secret.name);
-}
-
-function forWebhook(wave: RunningWave): readonly NeededPermission[] {
-  const service = wave.values["webhook-service-name"];
-  const configurations = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
-  const outside = wave.values["webhook-url"] !== undefined;
-  return [
-    need("webhook", "pods", "list delete"),
-    ...(outside ? [] : [need("webhook-configuration", configurations, "get list watch patch", "none", service)]),
-    ...(wave.values["webhook-tls-directory"] === undefined
-      ? keptSecret("webhook-authority", wave.namespace, `${service}-authority`)
-      : []),
-  ];
-}
-
-function keptSecret(role: string, namespace: string, name: string): readonly NeededPermission[] {
-  return [
-    need(role, "secrets", "get list watch", { namespace }, name),
-    need(role, "secrets", "update", { namespace }, name),
-    need(role, "secrets", "create", { namespace }),
-  ];
+function scopeOf(role: PermissionRow["role"], { values, namespace }: RunningWave): NeededPermission["within"] {
+  switch (roleScopes[role]) {
+    case "watched":
+      return "watched";
+    case "cluster":
+      return "none";
+    case "leaseNamespace":
+      return { namespace: values["leader-election-namespace"] ?? namespace };
+    case "hashKeyNamespace":
+      return { namespace: values["hash-key-secret"]?.namespace ?? namespace };
+    case "ownNamespace":
+      return { namespace };
+  }
 }
