@@ -107,7 +107,7 @@ export const holdRows: readonly HoldRow[] = [
     reasons: {
       progressing: {
         when: "the previous rollout is in progress",
-        ends: "that rollout completes or fails; 30 s without a new available Pod; `--rollout-timeout`",
+        ends: "that rollout completes or fails, 30 s pass without a new available Pod, or `--rollout-timeout` ends",
       },
     },
   },
@@ -119,7 +119,7 @@ export const holdRows: readonly HoldRow[] = [
       batch: { when: "other workloads roll first after the same change", ends: "their rollouts complete" },
       halted: {
         when: "too many workloads failed after the same change",
-        ends: "another change of the object; recovery of the failed workloads; `wave resume`",
+        ends: "another change of the object, recovery of the failed workloads, or `wave resume`",
       },
     },
   },
