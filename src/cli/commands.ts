@@ -1,4 +1,4 @@
-import { accepting, type Command } from "./command/command.ts";
+import type { Command } from "./command/command.ts";
 import { exitCodes } from "./command/exit-codes.ts";
 import { version } from "./command/version.ts";
 
@@ -64,8 +64,7 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   run: {
     group: "Install",
     summary: "Run the controller",
-    load: async () =>
-      accepting((await import("./run/run.ts")).runCommand, { flags: (await import("./flags/run-flags.ts")).runFlags }),
+    load: async () => (await import("./run/run.ts")).run,
   },
   migrate: {
     group: "Install",
@@ -75,8 +74,7 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   demo: {
     group: "Install",
     summary: "Demonstrate Wave in a few seconds, without a cluster",
-    load: async () =>
-      accepting((await import("./demo/demo.ts")).demo, { flags: (await import("./demo/demo-flags.ts")).demoFlags }),
+    load: async () => (await import("./demo/demo.ts")).demo,
   },
   completion: {
     group: "Install",

@@ -18,7 +18,7 @@ const now = Date.parse("2026-01-31T12:00:00Z");
 const policy: KnownPolicy = {
   ...defaultPolicy,
   pacing: { ...unpaced, maxConcurrent: 50, canarySize: 1 },
-  keys: { state: "not asked for", why: "" },
+  keys: { state: "not requested", why: "" },
   kinds: builtInKinds,
 };
 const page = { kind: "ConfigMap", namespace: "default", name: "page" } as const;

@@ -59,10 +59,10 @@ export function clusterCommand<T extends FlagTable>({ name, flags, kinds, help, 
       config = await clusterConfigOf(parsed.values, terminal);
       return await withCluster(name, config, run);
     } catch (error) {
-      const told = reportFailure(error, config);
-      if (told === undefined) throw error;
-      terminal.writeError(errorLine(told.line));
-      return told.code;
+      const failure = reportFailure(error, config);
+      if (failure === undefined) throw error;
+      terminal.writeError(errorLine(failure.line));
+      return failure.code;
     }
   };
   return accepting(command, { flags, kinds });

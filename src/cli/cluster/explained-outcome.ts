@@ -47,18 +47,18 @@ export function explainedOutcome(
     return { ...nothing, outcome: "unknown", reason: withoutKey(workload, keys.why) };
   // The hash that Wave would write depends on its keys.
   const currentHash = keys.state === "unread" || !("view" in decided) ? null : decided.view.hash;
-  const told = {
+  const explained = {
     ...nothing,
     outcome,
     reason: reasonFor(decided, reason, workload),
     currentHash,
   };
-  if (outcome !== "held") return told;
+  if (outcome !== "held") return explained;
   const { reason: by, message, until } = plan.hold;
-  return { ...told, due: plan.due.outcome, hold: { reason: by, message, until: timeOf(until) } };
+  return { ...explained, due: plan.due.outcome, hold: { reason: by, message, until: timeOf(until) } };
 }
 
-/** The reason of a plan assumes a Wave that observed the change. A command did not observe it, and says only what it can know. */
+/** The reason of a plan assumes a Wave that observed the change. A command did not observe it, so its reason is less specific. */
 function reasonFor(decided: Decision, reason: string, workload: Workload): string {
   if (decided.outcome === "recorded" && decided.cause === "key")
     return sentences(reason, "A running Wave that still remembers the previous key compares instead");

@@ -27,7 +27,7 @@ import type { ReadConfigs } from "./read-configs.ts";
 import { workloadNotes } from "./workload-notes.ts";
 import { type WorkloadSnapshot, withAllReferences } from "./workload-snapshot.ts";
 import { assessState } from "./workload-state.ts";
-import type { WorkloadState } from "./workload-states.ts";
+import type { WorkloadStateName } from "./workload-states.ts";
 
 /** A configuration object that could not be read, so that the plan is unknown. */
 export interface UnreadObject extends ConfigName {
@@ -44,7 +44,7 @@ export interface Explanation extends ExplainedOutcome {
   /** The controllers whose annotations opt the workload in. */
   readonly compatibility: readonly Compatibility[];
   /** The state, from the plan and the progress of the last rollout. */
-  readonly state: WorkloadState;
+  readonly state: WorkloadStateName;
   /** The cause of the state as one word; null if the state needs none. */
   readonly because: string | null;
   /** The cause of the state as one line for people; null if the state needs none. */
@@ -99,7 +99,7 @@ export function explainWorkload({
   const plan = live.outcome === "candidate" ? withBatchHold(live, batch?.(workload, live.changed)) : live;
   const { kind, namespace, name, optIn, recordedHash } = workload;
   const source = compatibilitySourceOf(object);
-  const asked = readDirectives(source, policy);
+  const directives = readDirectives(source, policy);
   const written =
     reader.limitExceeded === undefined ? collectReferences(object, optedInDirectives(source, policy), policy) : [];
   const named = new Set(written.map(configKey));
@@ -107,12 +107,12 @@ export function explainWorkload({
   const places = [...written, ...reader.references.filter((reference) => !named.has(configKey(reference)))].map(
     (reference) => ({ ...reference, path: fieldOfKind(workload.row, reference.path) }),
   );
-  const told = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
-  const podCount = pods.state === "read" ? podsOf(workload, plan, told.outcome, counted, pods, policy) : undefined;
+  const explained = explainedOutcome(plan, { unread, unnamed: unnamed?.error }, workload, keys);
+  const podCount = pods.state === "read" ? podsOf(workload, plan, explained.outcome, counted, pods, policy) : undefined;
   const { state, because, message, since } = assessState({
     object,
     workload,
-    ...told,
+    ...explained,
     hold: plan.outcome === "held" ? plan.hold : undefined,
     unread: unread[0] ? read.get(configKey(unread[0]))?.state : unnamed?.state,
     pods,
@@ -127,13 +127,13 @@ export function explainWorkload({
     workload: { kind, namespace, name },
     strategy: workload.strategy.name,
     optIn: optIn.state === "out" && optIn.controlledBy !== undefined ? "left alone" : optIn.state,
-    compatibility: asked.filter((each) => each.optIn.state === "in").map(({ compatibility }) => compatibility),
+    compatibility: directives.filter((each) => each.optIn.state === "in").map(({ compatibility }) => compatibility),
     state,
     because: because || null,
     message: message || null,
     kubernetes,
     since: timeOf(since),
-    ...told,
+    ...explained,
     pods: podCount ?? null,
     policy: decidedPolicy(workload, policy),
     recordedHash: recordedHash ?? null,
@@ -144,7 +144,7 @@ export function explainWorkload({
       const state = counted.refusedKeys.has(key) ? "refused" : untracked.get(key);
       return {
         ...explainedReference(reference, state ?? read.get(key)?.state ?? "absent", lookup),
-        trackedBy: directiveSourcesOf(reference, source, asked, policy.compatibility),
+        trackedBy: directiveSourcesOf(reference, source, directives, policy.compatibility),
       };
     }),
     limitExceeded:

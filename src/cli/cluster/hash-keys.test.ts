@@ -24,7 +24,7 @@ async function removeKeys(): Promise<void> {
   await cluster.call("DELETE", inDefault("secrets/wave-hash-key")).catch(() => {});
 }
 
-/** A workload whose hash is under the key 1. */
+/** Records a hash with key 1 on the workload. */
 async function recordUnderKey(): Promise<string> {
   await cluster.createConfigMap("page", { "index.html": "hello" });
   await cluster.createSecret({ password: "hunter2" });

@@ -8,14 +8,14 @@ import { errorText } from "../../telemetry/logging/error-text.ts";
 export type ReadHashKeys =
   | { readonly state: "read"; readonly keys: HashKeys }
   /** `why` is the next step or the error, in one line. */
-  | { readonly state: "not asked for" | "unread"; readonly why: string };
+  | { readonly state: "not requested" | "unread"; readonly why: string };
 
 /** Reads the keys from the Secret that `--hash-key-secret` names, if it names one. Never rejects. */
 export async function readHashKeys(
   client: Pick<ApiClient, "request">,
   name: HashKeySecretName | undefined,
 ): Promise<ReadHashKeys> {
-  if (name === undefined) return { state: "not asked for", why: "pass --hash-key-secret" };
+  if (name === undefined) return { state: "not requested", why: "pass --hash-key-secret" };
   const secret = hashKeySecret(client, name);
   try {
     const read = await secret.read();

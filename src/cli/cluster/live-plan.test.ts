@@ -5,9 +5,9 @@ import { builtInKinds } from "../../domain/model/built-in-kinds.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { planLive } from "./live-plan.ts";
 
-const keys = { state: "not asked for", why: "" } as const;
+const keys = { state: "not requested", why: "" } as const;
 
-/** The plan at noon of a workload that reads a ConfigMap which says that it changed so many seconds later. */
+/** Returns the plan at noon of a workload whose ConfigMap has a change time this many seconds later. */
 function planned(seconds: number) {
   const config = changedAt(configMap("web", { a: "new" }), noon / 1000 + seconds);
   const policy = {

@@ -20,7 +20,7 @@ async function call(method: string, path: string, body?: object): Promise<KubeOb
   return response.json() as Promise<KubeObject>;
 }
 
-// The garbage collector deletes what has no owner, and knows owners by their uid alone.
+// The garbage collector deletes objects whose owner uid does not exist.
 const { uid } = (await call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "owner" } })).metadata;
 
 async function createPod(name: string, owner: { kind: string; name: string }, hash: string, metadata: object = {}) {

@@ -64,27 +64,27 @@ function isInBatch({ found, read, policy, now }: WorkloadSnapshot): boolean {
 }
 
 /** Adds the workloads of the namespace that may roll before this workload, as far as they can be listed. */
-async function withOthers({ client }: Cluster, asked: WorkloadSnapshot): Promise<WorkloadSnapshot> {
-  const { now } = asked;
-  const { namespace } = asked.found.workload;
+async function withOthers({ client }: Cluster, snapshot: WorkloadSnapshot): Promise<WorkloadSnapshot> {
+  const { now } = snapshot;
+  const { namespace } = snapshot.found.workload;
   try {
-    const { found: listed, failures } = await listWorkloads(client, { namespace }, asked.policy);
+    const { found: listed, failures } = await listWorkloads(client, { namespace }, snapshot.policy);
     const { namesMatching } = await readNames(
       client,
       listed.map(({ workload }) => workload),
     );
-    const policy = { ...asked.policy, namesMatching };
+    const policy = { ...snapshot.policy, namesMatching };
     const found = listed.map((each) => ({ ...each, workload: withMatches(each.workload, policy) }));
     const objects = found.flatMap(({ workload }) => objectsToRead(workload, policyOf(policy)));
     const read = await readManyConfigs(client, objects, policy.compatibility);
     const { holdOf, holderOf } = batchesNow({ found, read, policy, now });
     let others: readonly string[] = [];
-    const plan = planLive(asked.found, asked.read, asked.policy, now);
-    const group = plan.outcome === "candidate" ? holderOf(asked.found.workload, plan.changed) : undefined;
+    const plan = planLive(snapshot.found, snapshot.read, snapshot.policy, now);
+    const group = plan.outcome === "candidate" ? holderOf(snapshot.found.workload, plan.changed) : undefined;
     if (group !== undefined) others = batchNotes(group);
-    return { ...asked, batch: holdOf, others, gaps: [...asked.gaps, ...failures.map(othersUnknown)] };
+    return { ...snapshot, batch: holdOf, others, gaps: [...snapshot.gaps, ...failures.map(othersUnknown)] };
   } catch (error) {
-    return { ...asked, gaps: [...asked.gaps, othersUnknown(errorText(error))] };
+    return { ...snapshot, gaps: [...snapshot.gaps, othersUnknown(errorText(error))] };
   }
 }
 

@@ -79,7 +79,7 @@ function flagsOf({ args = [], env = [] }: Container): ParsedFlags & Pick<Running
 function parsed(args: readonly string[], env: Environment): ParsedFlags | UsageError {
   try {
     const parsed = parseFlags(runFlags, args, env);
-    if (parsed.action !== "run") return new UsageError(`it is asked for its ${parsed.action}`);
+    if (parsed.action !== "run") return new UsageError(`the arguments request ${parsed.action}`);
     return { values: parsed.values, flags: new Map([...parsed.given].map(([name, { text }]) => [name, text])) };
   } catch (error) {
     if (error instanceof UsageError) return error;

@@ -7,7 +7,7 @@ import { kubernetesReasonOf } from "./kubernetes-reason.ts";
 import type { PodCount } from "./pods.ts";
 import { assessState, desiredPods, statusProgressSince } from "./workload-state.ts";
 
-/** Where an object of a kind stands that Wave wrote a day ago, of whose Pods so many are current. */
+/** Returns the state of an object that Wave rolled a day ago, with this number of current Pods. */
 function standing(kind: string, wanted: Parameters<typeof workloadObject>[0], podCount: PodCount) {
   const named = parseRequestedKind(kind);
   if (named === undefined) throw new Error(`${kind} cannot be named`);

@@ -5,11 +5,11 @@ import type { PacingFlags } from "../../domain/policy/pacing-flags.ts";
 import { conditionsOf, type KubernetesReason, kubernetesWord } from "./kubernetes-reason.ts";
 import type { PodCount, ReadPods } from "./pods.ts";
 import { sentences } from "./sentences.ts";
-import type { WorkloadState } from "./workload-states.ts";
+import type { WorkloadStateName } from "./workload-states.ts";
 
 /** The state of a workload, with its cause. */
 export interface AssessedState {
-  readonly state: WorkloadState;
+  readonly state: WorkloadStateName;
   /** The cause as one word; "" if the state needs none. */
   readonly because: string;
   /** The cause as one line for people; "" if the reason of the plan already gives it. */

@@ -24,7 +24,7 @@ async function offered(...words: readonly string[]): Promise<readonly string[]> 
     .map((line) => line.replace(/\t.*/, ""));
 }
 
-describe("a shell is offered", () => {
+describe("a shell gets", () => {
   it.each([
     [["wa"], ["wait", ":4"]],
     [
@@ -101,7 +101,7 @@ describe("a shell is offered", () => {
     expect(await offered(...words)).toEqual(expected);
   });
 
-  describe("where a Wave runs that rolls other kinds,", () => {
+  describe("if Wave rolls other kinds,", () => {
     const before = new Set(["deployment/", "statefulset/", "daemonset/"]);
     const others = async (...words: readonly string[]) => (await offered(...words)).filter((word) => !before.has(word));
 
@@ -113,13 +113,13 @@ describe("a shell is offered", () => {
           template: { metadata: { labels: { app: "wave" } }, spec: { containers: [{ name: "w", image: "w", args }] } },
         },
       });
-      // Of the resources that the sandbox has any does, since nobody looks into it.
+      // Any resource of the sandbox works, because its content is not read.
       const path = `${sandbox.url}/apis/coordination.k8s.io/v1/namespaces/shop/leases`;
       const [headers, body] = [{ "content-type": "application/json" }, JSON.stringify({ metadata: { name: "flat" } })];
       expect((await fetch(path, { method: "POST", headers, body })).status).toBe(201);
     });
 
-    it("those too, and their objects", async () => {
+    it("also these kinds and their objects", async () => {
       expect(await others("explain", "-n", "shop", "")).toEqual([
         "rollouts.argoproj.io/",
         "leases.coordination.k8s.io/",
@@ -134,12 +134,12 @@ describe("a shell is offered", () => {
       expect(await others("wait", "-n", "shop", "rollouts.argoproj.io/")).toEqual([":4"]);
     });
 
-    it("what the line says instead, and nothing where that Wave does not serve the namespace", async () => {
+    it("the kinds of the line first, and none if Wave does not watch the namespace", async () => {
       expect(await others("explain", "-n", "shop", "--workload-kinds=jobs.batch", "")).toEqual(["jobs.batch/", ":6"]);
       expect(await others("explain", "-n", "default", "")).toEqual([":6"]);
     });
 
-    it("the others all the same where the API server does not answer in a moment", async () => {
+    it("the built-in kinds if the API server does not answer in time", async () => {
       const match = ({ path }: { readonly path: string }) => path.endsWith("/deployments");
       const end = sandbox.faults.add({ match, action: { type: "blackHole" } });
       expect(await offered("explain", "-n", "shop", "")).toEqual([...before, ":6"]);
@@ -147,7 +147,7 @@ describe("a shell is offered", () => {
     });
   });
 
-  it("nothing of a cluster that does not answer, refuses, or is not configured", async () => {
+  it("nothing from a cluster that is unreachable, denies access, or is not configured", async () => {
     const words = ["__complete", "explain", "deployment/"];
     expect((await runWave(words)).out).toBe(":4\n");
     sandbox.faults.add({ match: () => true, action: { type: "status", status: 403 } });
@@ -157,14 +157,14 @@ describe("a shell is offered", () => {
 });
 
 const folder = mkdtempSync(join(tmpdir(), "wave-completion-"));
-const stand = join(folder, "wave");
-writeFileSync(stand, `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dirname, "../../main.ts")}" "$@"\n`);
-chmodSync(stand, 0o755);
+const program = join(folder, "wave");
+writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${join(import.meta.dirname, "../../main.ts")}" "$@"\n`);
+chmodSync(program, 0o755);
 
 const run = (shell: Shell, ...args: readonly string[]) =>
   execFileSync(shell, args, { encoding: "utf8", env: { PATH: `${folder}:${process.env.PATH}`, HOME: folder } });
 
-/** How each is asked what it makes of a line. */
+/** The code with which each shell completes a line. */
 const asking: Readonly<Record<Shell, (line: string) => string>> = {
   bash: (line) => `
     compopt() { :; }
@@ -194,7 +194,7 @@ describe.each(shells.filter(isThere))("%s itself", (shell) => {
       .split("\n")
       .map((each) => each.replace(/\t.*/, ""));
 
-  it("finds no mistake in its script", () => {
+  it("accepts the syntax of its script", () => {
     const file = join(folder, shell);
     writeFileSync(file, scripts[shell]);
     expect(run(shell, "-n", file)).toBe("");
@@ -204,7 +204,7 @@ describe.each(shells.filter(isThere))("%s itself", (shell) => {
     expect(completed("wave rel")).toEqual(["release"]);
     expect(completed("wave list --all")).toEqual(["--all-namespaces"]);
     expect(completed("wave list -o ")).toEqual(["table", "wide", "json", "yaml"].toSorted(inOrderOf(shell)));
-    // Readline replaces what stands after the equals sign.
+    // Readline replaces the text after the equals sign.
     expect(completed("wave list --output=j")).toEqual([shell === "bash" ? "json" : "--output=json"]);
   });
 });
@@ -215,8 +215,8 @@ function inOrderOf(shell: Shell): (a: string, b: string) => number {
 }
 
 it.each([
-  { args: [], says: "error: no shell given; use bash, zsh or fish\n" },
-  { args: ["tcsh"], says: 'error: "tcsh" is not a supported shell; use bash, zsh or fish\n' },
-])("wave completion refuses $args in one line", async ({ args, says }) => {
-  expect(await runWave(["completion", ...args])).toEqual({ code: 2, out: "", err: says });
+  { args: [], message: "error: no shell given; use bash, zsh or fish\n" },
+  { args: ["tcsh"], message: 'error: "tcsh" is not a supported shell; use bash, zsh or fish\n' },
+])("wave completion rejects $args in one line", async ({ args, message }) => {
+  expect(await runWave(["completion", ...args])).toEqual({ code: 2, out: "", err: message });
 });

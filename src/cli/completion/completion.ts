@@ -1,4 +1,4 @@
-// Completion for shells. This folder knows the flags and kinds of commands, and asks the cluster for names only.
+// Completion for shells. This folder knows the flags and kinds of commands, and reads only names from the cluster.
 import { formatList, quoted } from "../../domain/syntax/wording.ts";
 import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";

@@ -8,11 +8,11 @@ import { type Sandbox, startSandbox } from "../../../sandbox/sandbox.ts";
 import { waitedMs } from "../../../test/support/processor-time.ts";
 
 const main = join(import.meta.dirname, "../../main.ts");
-/** A `wave demo` of its own process, on the sources. */
+/** Starts `wave demo` from the sources in its own process. */
 function start(...args: string[]) {
   const child = spawn(process.execPath, [main, "demo", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    // A variable that stands for a flag of `wave run` must not lead the demo to a cluster.
+    // A variable for a flag of `wave run` must not lead the demo to a cluster.
     env: {
       PATH: process.env.PATH,
       HOME: "/does/not/exist",
@@ -30,15 +30,15 @@ function start(...args: string[]) {
   const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
     child.once("close", (code) => resolve({ code, out, err })),
   );
-  const said = async (text: string): Promise<string> => {
+  const printed = async (text: string): Promise<string> => {
     while (!out.includes(text)) {
       const more = await Promise.race([once(child.stdout, "data"), ended]);
-      if (!Array.isArray(more) && !out.includes(text)) throw new Error(`it ended without a word of "${text}": ${err}`);
+      if (!Array.isArray(more) && !out.includes(text)) throw new Error(`it ended without printing "${text}": ${err}`);
     }
     return out;
   };
   onTestFinished(() => void child.kill("SIGKILL"));
-  return { child, ended, said };
+  return { child, ended, printed };
 }
 
 /** Starts a sandbox that stands in for a real cluster, and writes a kubeconfig for it. */
@@ -105,8 +105,8 @@ describe("wave demo", () => {
   });
 
   it("keeps everything running with --keep until Ctrl-C, and then removes it", async () => {
-    const { child, ended, said } = start("--keep");
-    const story = await said("Log of Wave:");
+    const { child, ended, printed } = start("--keep");
+    const story = await printed("Log of Wave:");
     const kubeconfig = /--kubeconfig (\S+) edit configmap web-page/.exec(story)?.[1] ?? "";
     const { server } = JSON.parse(readFileSync(kubeconfig, "utf8")).clusters[0].cluster;
     await fetch(`${server}/api/v1/namespaces/default/configmaps/web-page`, {
@@ -114,7 +114,7 @@ describe("wave demo", () => {
       headers: { "content-type": "application/merge-patch+json" },
       body: JSON.stringify({ data: { "index.html": "a person's own" } }),
     });
-    await said('reason="ConfigMap \\"web-page\\" changed (key \\"index.html\\")"');
+    await printed('reason="ConfigMap \\"web-page\\" changed (key \\"index.html\\")"');
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 0, err: "" });
     expect(existsSync(kubeconfig)).toBe(false);
@@ -147,8 +147,8 @@ describe("wave demo on a cluster", () => {
       match: ({ method, path }) => method === "PATCH" && path.includes("/configmaps"),
       action: { type: "blackHole" },
     });
-    const { child, ended, said } = start("--kubeconfig", kubeconfig);
-    await said("2. ");
+    const { child, ended, printed } = start("--kubeconfig", kubeconfig);
+    await printed("2. ");
     child.kill("SIGINT");
     const { code, err } = await ended;
     expect({ code, err }).toEqual({ code: 130, err: "error: ended by SIGINT\n" });
@@ -157,8 +157,8 @@ describe("wave demo on a cluster", () => {
 
   it("leaves nothing if its reader is gone", async () => {
     const { sandbox, kubeconfig } = await realCluster();
-    const { child, ended, said } = start("--kubeconfig", kubeconfig);
-    await said("1. ");
+    const { child, ended, printed } = start("--kubeconfig", kubeconfig);
+    await printed("1. ");
     child.stdout.destroy();
     expect((await ended).code).not.toBe(0);
     expect(await demoNamespaces(sandbox)).toEqual([]);
@@ -180,11 +180,11 @@ describe("wave demo on a cluster", () => {
     const { sandbox, kubeconfig } = await realCluster();
     const isCreation = ({ method, path }: { method: string; path: string }) =>
       method === "POST" && path.endsWith("/configmaps");
-    const { ended, said } = start("--kubeconfig", kubeconfig);
-    const namespace = /in namespace (\S+),/.exec(await said("1. "))?.[1];
+    const { ended, printed } = start("--kubeconfig", kubeconfig);
+    const namespace = /in namespace (\S+),/.exec(await printed("1. "))?.[1];
     // Delays what follows the edit, so that another client can change the Deployment.
     sandbox.faults.add({ match: isCreation, action: { type: "delay", ms: 1000 } });
-    await said("change notes.txt");
+    await printed("change notes.txt");
     await fetch(`${sandbox.url}/apis/apps/v1/namespaces/${namespace}/deployments/web`, {
       method: "PATCH",
       headers: { "content-type": "application/merge-patch+json" },

@@ -4,7 +4,7 @@ import { quoted } from "../../domain/syntax/wording.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
-import type { Terminal } from "../command/command.ts";
+import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { reportFailure } from "../command/command-failure.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { errorLine } from "../command/messages.ts";
@@ -20,11 +20,14 @@ import { observe } from "./observer.ts";
 import { startWave } from "./start-wave.ts";
 import { runStory } from "./story.ts";
 
+/** `wave demo`, with the flags that shells complete. */
+export const demo: Command = accepting(runDemo, { flags: demoFlags });
+
 /**
- * `wave demo`: runs Wave and shows what it does. Resolves with 0 if every step had the expected result; otherwise with 1 and one line on
+ * Runs Wave and shows what it does. Resolves with 0 if every step had the expected result; otherwise with 1 and one line on
  * standard error; after a signal with 128 plus the number of the signal. The demo always removes what it created.
  */
-export async function demo(args: readonly string[], terminal: Terminal): Promise<number> {
+async function runDemo(args: readonly string[], terminal: Terminal): Promise<number> {
   // No variable selects a cluster: the first command of a new user must not touch a real cluster by surprise.
   const request = parseFlags(demoFlags, args, {});
   if (request.action === "help") {
@@ -53,8 +56,8 @@ export async function demo(args: readonly string[], terminal: Terminal): Promise
   const open = kubeconfig === undefined && context === undefined ? openSandbox : openNamespace;
   try {
     const stage = await open(options);
-    const told = await perform(stage, keep, terminal, signal).catch((error: unknown) => failure(error, terminal));
-    return await leave(stage, told, terminal);
+    const result = await perform(stage, keep, terminal, signal).catch((error: unknown) => failure(error, terminal));
+    return await leave(stage, result, terminal);
   } catch (error) {
     return failure(error, terminal);
   }
@@ -145,15 +148,15 @@ function showNextSteps(narrator: Narrator): void {
 }
 
 /** Removes everything that the demo created; resolves with the exit code. */
-async function leave(stage: DemoCluster, told: number, terminal: Terminal): Promise<number> {
+async function leave(stage: DemoCluster, result: number, terminal: Terminal): Promise<number> {
   if (stage.namespaceFlags.length > 0)
     terminal.write(`Removing namespace ${stage.namespace}. This takes some seconds.\n`);
   try {
     await stage.close();
-    return told;
+    return result;
   } catch (error) {
     const code = failure(error, terminal);
-    return told === 0 ? code : told;
+    return result === 0 ? code : result;
   }
 }
 

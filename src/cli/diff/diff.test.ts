@@ -17,7 +17,7 @@ async function scene() {
   const namespace = `diff-${++scenes}`;
   const cluster = commandScene(sandbox, namespace);
   await cluster.createNamespace(namespace);
-  /** Runs `wave diff -f -` on these objects, as YAML. */
+  /** Runs `wave diff -f -` with these objects as YAML. */
   const run = (objects: readonly object[], ...args: readonly string[]) =>
     runWave(["diff", "-f", "-", "-n", namespace, ...args], cluster.env, {
       input: async function* () {
@@ -31,7 +31,7 @@ async function scene() {
     expect(code).toBe(workloads.some(({ effect }) => ["roll", "held", "template"].includes(effect)) ? 1 : 0);
     return workloads;
   };
-  /** A workload that is current. */
+  /** Creates a workload that is current. */
   const createCurrent = async (path: string, wanted = {}) => {
     await cluster.createWorkload(path, wanted);
     const { currentHash } = await cluster.explained(path);
@@ -314,51 +314,51 @@ describe("wave diff", () => {
   });
 
   it.each([
-    { text: "a: 1\nb: [1,\n", says: "f.yaml:3: invalid YAML (" },
+    { text: "a: 1\nb: [1,\n", message: "f.yaml:3: invalid YAML (" },
     {
       text: "kind: ConfigMap\n---\n\n# x\nkind: ConfigMap\n",
-      says: "f.yaml:1: not a Kubernetes object: apiVersion is missing",
+      message: "f.yaml:1: not a Kubernetes object: apiVersion is missing",
     },
-    { text: "---\n\n# x\napiVersion: v1\nkind: ConfigMap\n", says: "f.yaml:4: ConfigMap without metadata.name" },
+    { text: "---\n\n# x\napiVersion: v1\nkind: ConfigMap\n", message: "f.yaml:4: ConfigMap without metadata.name" },
     {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 1}\n",
-      says: "f.yaml:1: metadata.name is not a string; put the value in quotes",
+      message: "f.yaml:1: metadata.name is not a string; put the value in quotes",
     },
-    { text: "a: &a [*a]\n", says: "f.yaml:1: " },
+    { text: "a: &a [*a]\n", message: "f.yaml:1: " },
     {
       text: "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]\n",
-      says: "f.yaml:1: invalid YAML: an alias",
+      message: "f.yaml:1: invalid YAML: an alias",
     },
-    { text: `${"[".repeat(5_000)}1${"]".repeat(5_000)}`, says: "f.yaml:1: the document is nested deeper" },
+    { text: `${"[".repeat(5_000)}1${"]".repeat(5_000)}`, message: "f.yaml:1: the document is nested deeper" },
     {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {port: 8080}\n",
-      says: 'f.yaml:1: ConfigMap "default/a" is malformed: data has a value that is not a string, at key "port"',
+      message: 'f.yaml:1: ConfigMap "default/a" is malformed: data has a value that is not a string, at key "port"',
     },
     {
       text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other}\n",
       args: ["-n", "shop"],
-      says: 'f.yaml:1: ConfigMap "a" is in namespace "other", but --namespace is "shop"',
+      message: 'f.yaml:1: ConfigMap "a" is in namespace "other", but --namespace is "shop"',
     },
-  ])("rejects a bad manifest in one line with its location: $says", async ({ text, says, args = [] }) => {
+  ])("rejects a bad manifest in one line with its location: $message", async ({ text, message, args = [] }) => {
     const { env } = await scene();
     const file = join(mkdtempSync(join(tmpdir(), "wave-diff-")), "f.yaml");
     writeFileSync(file, text);
     const { code, out, err } = await runWave(["diff", "-f", file, ...args], env);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(says);
+    expect(err).toContain(message);
     expect(err.split("\n")).toHaveLength(2);
   });
 
   it.each([
-    { args: [], says: "no manifests given; use -f FILE, -f FOLDER, or -f - for standard input" },
-    { args: ["web.yaml"], says: 'unexpected argument "web.yaml"; use -f web.yaml' },
-    { args: ["-f", "/does/not/exist"], says: "file or folder /does/not/exist not found" },
-    { args: ["-f", "-"], says: "no manifest found in standard input" },
-  ])("rejects $args in one line", async ({ args, says }) => {
+    { args: [], message: "no manifests given; use -f FILE, -f FOLDER, or -f - for standard input" },
+    { args: ["web.yaml"], message: 'unexpected argument "web.yaml"; use -f web.yaml' },
+    { args: ["-f", "/does/not/exist"], message: "file or folder /does/not/exist not found" },
+    { args: ["-f", "-"], message: "no manifest found in standard input" },
+  ])("rejects $args in one line", async ({ args, message }) => {
     const { env } = await scene();
     const { code, err } = await runWave(["diff", ...args], env);
     expect(code).toBe(2);
-    expect(err).toContain(`error: ${says}`);
+    expect(err).toContain(`error: ${message}`);
   });
 
   it("leaves out hooks that no upgrade runs, and notes when other hooks run", async () => {
@@ -384,7 +384,7 @@ describe("wave diff", () => {
     const { code, out } = await run([configMap("page", { key: "2" }), missing], "-omarkdown");
     expect(code).toBe(1);
     expect(out).toContain("\n| 1 | `diff-");
-    // Nothing of the name is outside of a code span, and none of its bars ends a cell.
+    // The whole name is in code spans, and its bars end no cell.
     const row = out.split("\n").find((line) => line.includes("deployment/next")) ?? "";
     expect(row).toContain("``");
     expect(row.replace(/(`+)(?!`).*?[^`]\1(?!`)/g, "")).not.toMatch(/img|http|all/);

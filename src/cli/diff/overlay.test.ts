@@ -17,7 +17,7 @@ const podTemplate = (image: string) => ({
   spec: { containers: [{ name: "web", image }] },
 });
 
-/** Whether a new image replaces Pods by itself. */
+/** Reports whether a new image makes Kubernetes replace Pods. */
 async function changesTemplate(row: WorkloadRow, kind: string, apiVersion: string, specOf: (image: string) => object) {
   const object = (image: string) => ({
     apiVersion,

@@ -21,8 +21,8 @@ const rollout = (templateSource: string) =>
     spec: { workloadRef: { apiVersion: "apps/v1", kind: "Deployment", name: templateSource } },
   }) as unknown as WorkloadObject;
 
-/** The images of the templates, and which Deployments were read for them. */
-async function lent(
+/** Returns the images of the pod templates, and the Deployments that were read for them. */
+async function resolved(
   before: WorkloadObject | undefined,
   after: WorkloadObject,
   templateSources: OverlaidTemplateSources = new Map(),
@@ -41,9 +41,9 @@ async function lent(
 }
 
 it("a Deployment that is the template source before and after is read once", async () => {
-  expect(await lent(rollout("a"), rollout("a"))).toEqual({ images: ["a:stored", "a:stored"], read: ["a"] });
-  expect(await lent(rollout("a"), rollout("b"))).toEqual({ images: ["a:stored", "b:stored"], read: ["a", "b"] });
-  expect(await lent(undefined, rollout("a"))).toEqual({ images: [undefined, "a:stored"], read: ["a"] });
+  expect(await resolved(rollout("a"), rollout("a"))).toEqual({ images: ["a:stored", "a:stored"], read: ["a"] });
+  expect(await resolved(rollout("a"), rollout("b"))).toEqual({ images: ["a:stored", "b:stored"], read: ["a", "b"] });
+  expect(await resolved(undefined, rollout("a"))).toEqual({ images: [undefined, "a:stored"], read: ["a"] });
 });
 
 it("a Deployment of the manifests is not read: the overlay has its pod template", async () => {
@@ -51,12 +51,12 @@ it("a Deployment of the manifests is not read: the overlay has its pod template"
     [templateSourceKey("shop", "a"), { before: deployment("a", "a:1"), after: deployment("a", "a:2") }],
     [templateSourceKey("shop", "new"), { before: undefined, after: deployment("new", "new:1") }],
   ]);
-  expect(await lent(rollout("a"), rollout("a"), templateSources)).toEqual({ images: ["a:1", "a:2"], read: [] });
-  expect(await lent(rollout("b"), rollout("new"), templateSources)).toEqual({
+  expect(await resolved(rollout("a"), rollout("a"), templateSources)).toEqual({ images: ["a:1", "a:2"], read: [] });
+  expect(await resolved(rollout("b"), rollout("new"), templateSources)).toEqual({
     images: ["b:stored", "new:1"],
     read: ["b"],
   });
-  expect(await lent(rollout("new"), rollout("new"), templateSources)).toEqual({
+  expect(await resolved(rollout("new"), rollout("new"), templateSources)).toEqual({
     images: [undefined, "new:1"],
     read: [],
   });

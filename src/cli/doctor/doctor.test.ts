@@ -149,16 +149,16 @@ describe("wave doctor", () => {
 
   it("makes hardly more requests for a hundred workloads than for three", async () => {
     const { diagnosed, createWorkload } = await scene();
-    const asked = async () => {
+    const requested = async () => {
       const before = sandbox.requests.length;
       await diagnosed();
       return sandbox.requests.length - before;
     };
     for (const at of [1, 2]) await createWorkload(`deployments/w${at}`);
-    const few = await asked();
+    const few = await requested();
     for (let at = 3; at < 100; at++) await createWorkload(`deployments/w${at}`);
     // One more page of each list of Deployments, and of Pods.
-    expect(await asked()).toBeLessThanOrEqual(few + 6);
+    expect(await requested()).toBeLessThanOrEqual(few + 6);
   });
 
   it("reports incomplete checks with their missing permissions, runs all others, and ends with 3", async () => {
@@ -218,12 +218,12 @@ describe("wave doctor", () => {
   });
 
   it("ends with 3 if the API server is unreachable, and with 2 for a usage error", async () => {
-    const nobody = kubeconfigFile({
+    const unreachable = kubeconfigFile({
       ...sandbox.kubeconfig(),
       clusters: [{ name: "sandbox", cluster: { server: "http://127.0.0.1:1" } }],
     });
-    expect((await runWave(["doctor"], { KUBECONFIG: nobody })).code).toBe(3);
-    expect(await runWave(["doctor", "deployment/web"], { KUBECONFIG: nobody })).toMatchObject({
+    expect((await runWave(["doctor"], { KUBECONFIG: unreachable })).code).toBe(3);
+    expect(await runWave(["doctor", "deployment/web"], { KUBECONFIG: unreachable })).toMatchObject({
       code: 2,
       err: 'error: unexpected argument "deployment/web"; use -n NAMESPACE or -A\n',
     });

@@ -33,7 +33,7 @@ function explained(wanted: WorkloadFixture, read: Readonly<Record<string, ReadCo
       ...defaultPolicy,
       schedulingHold,
       pacing: unpaced,
-      keys: { state: "not asked for", why: "" },
+      keys: { state: "not requested", why: "" },
       kinds: builtInKinds,
     },
     pods: { state: "read", of: () => new Map() },
@@ -51,7 +51,7 @@ function explainedForeign(wanted: WorkloadFixture) {
   return explainWorkload({
     found: { object: peerObject(wanted), workload: peerWorkload(wanted) },
     read: new Map([["ConfigMap/default/page", page]]),
-    policy: { ...allCompatibilities, pacing: unpaced, keys: { state: "not asked for", why: "" }, kinds: builtInKinds },
+    policy: { ...allCompatibilities, pacing: unpaced, keys: { state: "not requested", why: "" }, kinds: builtInKinds },
     pods: { state: "read", of: () => new Map() },
     now: 0,
     batch: undefined,

@@ -19,7 +19,7 @@ async function scene() {
   };
 }
 
-/** What Wave in Go records for the ConfigMap `page` with this value. */
+/** Returns the hash that Wave in Go records for the ConfigMap `page` with this value. */
 function hashInGo(value: string): string {
   const text = `{"configMaps":{"page":{"key":"${Buffer.from(value).toString("base64")}"}},"secrets":{}}`;
   return createHash("sha256").update(text).digest("hex");

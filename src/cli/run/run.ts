@@ -5,19 +5,23 @@ import { systemClock } from "../../lib/clock.ts";
 import { NotifyFileError } from "../../notify/file/notify-file-error.ts";
 import { errorText } from "../../telemetry/logging/error-text.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
-import type { Terminal } from "../command/command.ts";
+import { accepting, type Command, type Terminal } from "../command/command.ts";
 import { exitCodes } from "../command/exit-codes.ts";
 import { version } from "../command/version.ts";
+import { runFlags } from "../flags/run-flags.ts";
 import { UsageError } from "../flags/usage-error.ts";
 import { hasColors } from "../output/paint.ts";
 import { parseRunArguments } from "./run-arguments.ts";
+
+/** `wave run`, with the flags that shells complete. */
+export const run: Command = accepting(runCommand, { flags: runFlags });
 
 /**
  * Runs the controller until SIGTERM or SIGINT, and resolves with 0. Resolves with 1 after an error, which the last log line
  * explains. A second signal ends the process at once.
  * @throws UsageError for a mistake in flags, variables, the kubeconfig or the file of `--notify`.
  */
-export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = parseRunArguments(args, terminal.env);
   if (parsed.action === "help") {
     const { runHelp } = await import("./run-help.ts");

@@ -6,7 +6,7 @@ const template = (container: JsonMap, rest: JsonMap = {}): JsonMap => ({
   spec: { template: { spec: { containers: [{ name: "web", image: "nginx", ...container }], ...rest } } },
 });
 
-/** As the API server stores it. */
+/** Returns the object as the API server stores it. */
 const live = (container: JsonMap, rest: JsonMap = {}): JsonMap =>
   template(
     { imagePullPolicy: "Always", terminationMessagePath: "/dev/termination-log", ...container },
@@ -57,14 +57,14 @@ describe("a manifest that equals the stored object changes nothing:", () => {
       { a: [{ fieldPath: "x", apiVersion: "v1" }] },
       { a: [{ fieldPath: "x" }] },
     ],
-  ])("%s", (_, stored, said) => {
-    expect(applyManifest(live(stored), template(said))).toEqual(live(stored));
+  ])("%s", (_, stored, manifest) => {
+    expect(applyManifest(live(stored), template(manifest))).toEqual(live(stored));
   });
 });
 
 describe("a manifest changes only the fields that differ:", () => {
-  const containerAfter = (stored: JsonMap, said: JsonMap): Json => {
-    const { spec } = applyManifest(live(stored), template(said)) as {
+  const containerAfter = (stored: JsonMap, manifest: JsonMap): Json => {
+    const { spec } = applyManifest(live(stored), template(manifest)) as {
       spec: { template: { spec: { containers: Json[] } } };
     };
     return spec.template.spec.containers[0];
@@ -97,9 +97,9 @@ describe("a manifest changes only the fields that differ:", () => {
     ],
     ["a list that is one thing", { args: ["a", "b"] }, { args: ["a"] }, { args: ["a"] }],
     ["null", { command: ["x"] }, { command: null }, {}],
-  ])("%s", (_, stored, said, expected) => {
+  ])("%s", (_, stored, manifest, expected) => {
     const filledIn = { imagePullPolicy: "Always", terminationMessagePath: "/dev/termination-log" };
-    expect(containerAfter(stored, said)).toEqual({ name: "web", image: "nginx", ...filledIn, ...expected });
+    expect(containerAfter(stored, manifest)).toEqual({ name: "web", image: "nginx", ...filledIn, ...expected });
   });
 });
 
@@ -114,19 +114,19 @@ describe("a field that was applied before and is absent now is removed,", () => 
     });
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": note, own: "x" };
     const stored = { ...data({ a: "1", b: "1", c: "1" }), metadata: { name: "page", annotations } };
-    const said = { ...data({ a: "1" }), metadata: { name: "page" } };
-    expect(applyManifest(stored, said)).toEqual({ ...stored, data: { a: "1", c: "1" } });
+    const manifest = { ...data({ a: "1" }), metadata: { name: "page" } };
+    expect(applyManifest(stored, manifest)).toEqual({ ...stored, data: { a: "1", c: "1" } });
   });
 
   it("but not a key of stringData of a Secret, because only data is stored", () => {
     const note = JSON.stringify({ kind: "Secret", stringData: { a: "1", b: "1" } });
     const metadata = { annotations: { "kubectl.kubernetes.io/last-applied-configuration": note } };
     const stored = { kind: "Secret", metadata, data: { a: "MQ==", b: "MQ==" } };
-    const said = { kind: "Secret", stringData: { a: "2" } };
-    expect(applyManifest(stored, said).data).toEqual({ a: "Mg==", b: "MQ==" });
+    const manifest = { kind: "Secret", stringData: { a: "2" } };
+    expect(applyManifest(stored, manifest).data).toEqual({ a: "Mg==", b: "MQ==" });
     const fields = { "f:data": { "f:a": {}, "f:b": {} } };
     const ofHelm = withManager({ kind: "Secret", data: { a: "MQ==", b: "MQ==" } }, "helm", "Update", fields);
-    expect(applyManifest(ofHelm, said).data).toEqual({ a: "Mg==", b: "MQ==" });
+    expect(applyManifest(ofHelm, manifest).data).toEqual({ a: "Mg==", b: "MQ==" });
     expect(applyManifest(ofHelm, { kind: "Secret", data: { a: "Mg==" } }).data).toEqual({ a: "Mg==" });
   });
 

@@ -4,7 +4,7 @@ import type { UnreadResource } from "../context/annotation-scan.ts";
 import type { DoctorContext } from "../context/doctor-context.ts";
 import { type CheckResult, notRead } from "../context/finding.ts";
 
-/** Checks that annotations for Wave have an effect where they are, and have valid values. */
+/** Checks that annotations for Wave are on objects on which they have an effect, and have valid values. */
 export async function checkAnnotations(doctorContext: DoctorContext): Promise<CheckResult> {
   const { mistakes, unread, count } = await doctorContext.annotationScan();
   const unknown = unread.map((each) => notRead(null, `Annotations of ${each.plural} were not checked`, each));

@@ -7,7 +7,7 @@ import { type NeededPermission, neededPermissions } from "./needed-permissions.t
 
 const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), "utf8");
 
-/** A Wave of the chart with everything switched on that takes a permission. */
+/** Returns a Wave with these flags. */
 function wave(...flags: readonly string[]) {
   const found = toRunningWave({
     metadata: { name: "wave", namespace: "wave-system", uid: "1", resourceVersion: "1" },
