@@ -1,46 +1,37 @@
 import { describeObject } from "../config/messages.ts";
+import type { WorkloadName } from "../model/workload-key.ts";
+import type { DecidedBy } from "../policy/rollout-policy.ts";
 import { annotationPrefix } from "../references/annotations.ts";
-import type { ConfigName } from "../references/references.ts";
-import { isStored } from "../references/references.ts";
+import { type ConfigName, isStored } from "../references/references.ts";
 import { formatDuration } from "../syntax/duration.ts";
 import { formatCount, quoted } from "../syntax/wording.ts";
-
-/** A workload, as commands in the texts name it. */
-interface HeldWorkload {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** Who set a value: a flag, or an annotation of the workload or its Namespace. */
-type SetBy = "workload" | "namespace" | "flag";
 
 /**
  * The messages of all holds: state, cause, next step. A message contains no value that changes while the hold lasts, so that
  * one hold is one Event.
  */
 export const holdTexts = {
-  observed: (by: SetBy) =>
+  observed: (by: DecidedBy) =>
     by === "flag"
       ? "Rollout held: Wave runs with --observe and writes nothing. To allow rollouts, remove --observe."
       : `Rollout held by ${describeAnnotation("mode", by)}: "observe". To allow rollouts, set another mode.`,
 
   invalid: (problems: string) => `Rollout held: ${problems}. Set a valid value.`,
 
-  holdOnWorkload: (workload: HeldWorkload) =>
+  holdOnWorkload: (workload: WorkloadName) =>
     `Rollout held by ${describeAnnotation("hold", "workload")}. Run: wave release ${argumentOf(workload)}.`,
 
-  holdOnNamespace: ({ namespace }: HeldWorkload) =>
+  holdOnNamespace: ({ namespace }: WorkloadName) =>
     `Rollout held by ${describeAnnotation("hold", "namespace")} ${quoted(namespace)}. Run: wave release namespace/${namespace}.`,
 
-  holdOnObjects: (described: string, objects: readonly ConfigName[]) =>
-    `Rollout held by annotation ${annotationPrefix}hold on ${described}. Run: wave release ${argumentOfOnly(objects)}.`,
+  holdOnObjects: (described: string, objects: readonly ConfigName[], namespace: string) =>
+    `Rollout held by annotation ${annotationPrefix}hold on ${described}. Run: wave release ${argumentsOf(objects, namespace)}.`,
 
-  approval: (workload: HeldWorkload, digits: string, approved: string | undefined) =>
+  approval: (workload: WorkloadName, digits: string, approved: string | undefined) =>
     `Waiting for approval of hash ${digits}${approved === undefined ? "" : `; approved is ${quoted(approved)}`}. ` +
     `Run: wave approve ${argumentOf(workload)}, or set annotation ${annotationPrefix}approved: "${digits}".`,
 
-  window: (by: SetBy, text: string, opensAt: string) =>
+  window: (by: DecidedBy, text: string, opensAt: string) =>
     `Rollout held until ${opensAt}: outside window ${quoted(text)}, set by ${by === "flag" ? "--window" : describeAnnotation("window", by)}.`,
 
   settling: (settleMs: number, settleMaxMs: number) =>
@@ -93,7 +84,9 @@ function argumentOf({ kind, name }: { readonly kind: string; readonly name: stri
   return `${kind.toLowerCase()}/${name}`;
 }
 
-function argumentOfOnly(objects: readonly ConfigName[]): string {
+/** Returns the arguments for one object, with its namespace if that is not `namespace`; a placeholder for several objects. */
+function argumentsOf(objects: readonly ConfigName[], namespace: string): string {
   const [only] = objects;
-  return only !== undefined && objects.length === 1 ? argumentOf(only) : "KIND/NAME for each of them";
+  if (only === undefined || objects.length > 1) return "KIND/NAME for each of them";
+  return only.namespace === namespace ? argumentOf(only) : `${argumentOf(only)} -n ${only.namespace}`;
 }
