@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from "node:path";
 
 /**
- * Says what is in the image: `node contents.ts BASE OUT`, in the stage that has made the bundle. BASE is the root of the base
+ * Lists the contents of the image: `node contents.ts BASE OUT`, in the stage that has made the bundle. BASE is the root of the base
  * image. OUT gets `package.json` (that dist/ is of ES modules), `licenses/` of what is bundled, and `sbom.spdx.json`: the
  * bundle, Node with what is compiled into it, and Debian's packages, with their licences
  * (https://spdx.github.io/spdx-spec/v2.3/). The same input makes the same bytes.
@@ -30,7 +30,7 @@ interface Lock {
 
 const readJson = <T>(path: string): T => JSON.parse(readFileSync(path, "utf8"));
 
-/** What the bundle is made of besides Wave: the packages that are not for development alone. */
+/** The packages in the bundle besides Wave: all that are not only for development. */
 function bundled(): readonly Part[] {
   const { packages } = readJson<Lock>("package-lock.json");
   return Object.entries(packages)

@@ -22,14 +22,14 @@ describe("startRunnable", () => {
   });
 
   it.each([
-    { how: "throws", run: () => Promise.reject(new Error("boom")), says: "boom" },
-    { how: "just ends", run: () => Promise.resolve(), says: "caches ended unexpectedly" },
-  ])("reports its failure once when it $how, and can still be stopped", async ({ run, says }) => {
+    { how: "throws", run: () => Promise.reject(new Error("boom")), message: "boom" },
+    { how: "just ends", run: () => Promise.resolve(), message: "caches ended unexpectedly" },
+  ])("reports the failure once when the part $how, and can still be stopped", async ({ run, message }) => {
     const failures: unknown[] = [];
     const part = startRunnable("caches", run, (error) => failures.push(error));
     await new Promise((resolve) => setImmediate(resolve));
     await part.stop();
-    expect(failures).toEqual([new Error(says)]);
+    expect(failures).toEqual([new Error(message)]);
   });
 
   it("reports no failure when the part throws because of stop", async () => {

@@ -32,7 +32,7 @@ describe("a receiver", () => {
           kind: "Deployment",
           namespace: "shop",
           name: "web",
-          message: 'rolled out because ConfigMap "web-page" changed (key "index.html")',
+          message: 'Rollout started: ConfigMap "web-page" changed (key "index.html").',
           time: "2026-01-01T00:00:00.000Z",
           unsent: [],
         },
@@ -62,14 +62,14 @@ describe("a receiver", () => {
   it("gets a lasting problem once, and not again when its Event is renewed or a new leader starts", async () => {
     const { url, received } = await startEndpoint();
     const { notifier } = await startNotifier({ ...everything, url });
-    const standing = (name: string, repeats?: "told" | "perhaps") =>
+    const lasting = (name: string, repeats?: "told" | "perhaps") =>
       rolled(name, { type: "Warning", reason: "ConfigMissing", ...(repeats && { repeats }) });
-    notifier.recorded(standing("renewed", "told"), "again");
-    notifier.recorded(standing("renewed-after-its-end", "told"), "first");
-    notifier.recorded(standing("told-by-the-leader-before", "perhaps"), "again");
-    notifier.recorded(standing("seen-by-this-leader-first", "perhaps"), "first");
-    notifier.recorded(standing("without-an-event", "perhaps"), "failed");
-    notifier.recorded(standing("came-back"), "again");
+    notifier.recorded(lasting("renewed", "told"), "again");
+    notifier.recorded(lasting("renewed-after-its-end", "told"), "first");
+    notifier.recorded(lasting("recorded-by-the-previous-leader", "perhaps"), "again");
+    notifier.recorded(lasting("seen-by-this-leader-first", "perhaps"), "first");
+    notifier.recorded(lasting("without-an-event", "perhaps"), "failed");
+    notifier.recorded(lasting("came-back"), "again");
     notifier.recorded(rolled("rolled-again"), "again");
     await eventually(() => expect(texts(received)).toContain("shop/rolled-again"));
     expect(texts(received)).toEqual([

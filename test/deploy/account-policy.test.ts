@@ -119,7 +119,7 @@ describeOnControlPlane("a client with the token of Wave, with accountPolicy enab
     ["host namespaces", [{ op: "add", path: `${spec}/hostPID`, value: true }], "spec of a pod template"],
     ["without a field", [{ op: "remove", path: `${spec}/containers/0/envFrom` }], "spec of a pod template"],
     ["a scheduler of its choice", [{ op: "replace", path: `${spec}/schedulerName`, value: "evil" }], "scheduler"],
-    ["a pause", [{ op: "add", path: "/spec/paused", value: true }], "not pause"],
+    ["a pause", [{ op: "add", path: "/spec/paused", value: true }], "pause"],
     ["replicas", [{ op: "replace", path: "/spec/replicas", value: 50 }], "spec of a workload, except"],
     ["another annotation of the template", [{ op: "add", path: `${hash}/sidecar`, value: "evil" }], "config-hash"],
     ["a label of the template", [{ op: "add", path: "/spec/template/metadata/labels/x", value: "y" }], "metadata"],

@@ -18,7 +18,7 @@ describeOnControlPlane("a Wave that does not answer, with failurePolicy Fail", (
     await makeNamespace(cluster, ns);
     const values = `webhooks.enabled=true,webhooks.failurePolicy=Fail,compatibility={stakater},autoReloadAll=true,namespaces={${ns}}`;
     const args = ["template", ns, chart, "-n", ns, "--kube-version", "1.30.0", "--set", values];
-    // Without the Service, so that nobody answers and nothing is called.
+    // Without the Service, so that no webhook answers.
     const manifests = manifestsIn(await helm(cluster, [...args, "-s", "templates/webhooks.yaml"]));
     await cluster.api("POST", configurations, only("MutatingWebhookConfiguration", manifests));
     // The API server takes a moment to learn of it.

@@ -100,7 +100,7 @@ export function agedAuthority(release: string): object {
 /** Files for the value `webhooks.tlsDirectory` of a release: a certificate for its webhook's Service, and a token. */
 export function certificateFiles(release: string): Readonly<Record<string, string>> {
   const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 };
-  const authority = createAuthority("somebody's authority", validity);
+  const authority = createAuthority("another authority", validity);
   const { certificate, key } = issueServingCertificate(authority, [`${release}-webhook.${release}.svc`], validity);
   return { "tls.crt": certificate.pem, "tls.key": key, "ca.crt": authority.certificate.pem, token: "t".repeat(32) };
 }
@@ -142,7 +142,7 @@ export async function runTestOf(cluster: Cluster, { name, namespace, values }: R
   return stdout;
 }
 
-/** The answer of a webhook to a review, asked as the API server asks: by the Service's name, trusting the caBundle. */
+/** Sends a review like the API server: to the name of the Service, trusting the caBundle. Returns the response. */
 export async function reviewBy(
   { webhookPort: port }: Replica,
   { service, caBundle, path }: { service: string; caBundle: string; path: string },

@@ -46,7 +46,7 @@ describeOnControlPlane("a values file of Wave 0.11", (cluster) => {
   it("names an unsupported image, which the chart ignores and reports", async () => {
     const said = await install();
     expect(said).toContain(`image: "wave:${appVersion}"`);
-    expect(said).toMatch(/The image that your values name is of Wave 0\.11 or before/);
+    expect(said).toMatch(/Your values name an image of Wave 0\.11 or earlier/);
     await expect(install("--set", "image.repository=r/wave,image.name=,image.tag=")).resolves.not.toContain("0.11");
   });
 

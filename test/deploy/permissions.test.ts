@@ -32,7 +32,7 @@ const webhooks = { enabled: true };
 interface Mode {
   readonly name: string;
   readonly webhooks?: object;
-  /** "files": somebody else makes them. Else Wave does. */
+  /** "files": from another program. Default: from Wave. */
   readonly certificates?: "files";
   readonly hashKeySecret?: string;
   readonly leaderElection?: object;
@@ -148,7 +148,7 @@ describeOnControlPlane("the roles of the chart", () => {
       const grants = grantsOf(manifestsIn(await helm(cluster, ["get", "manifest", name, "-n", name])));
       const user = `system:serviceaccount:${name}:${name}`;
       const compared = () => compareWithUse(readAuditLog(plane.auditLog), user, grants);
-      // The audit log is written in batches. What is still missing at the end is told by its name.
+      // The API server writes the audit log in batches. The comparison below names a permission that is still missing.
       const complete = async () => (compared().unused.length === 0 ? true : undefined);
       await until("all to be used", complete, 60_000).catch(() => undefined);
       expect(compared()).toEqual({ forbidden: [], unused: [] });
@@ -166,13 +166,13 @@ describeOnControlPlane("the roles of the chart", () => {
       await shop.merge(`/apis/apps/v1/namespaces/${ns}/deployments/app`, { metadata: { finalizers } });
     }
 
-    /** Somebody empties the Lease: its holder stops, and leads again, of which it tells once more. */
+    /** Gives the Lease to another holder: the leader stops, leads again, and writes the Event again. */
     async function loseLease() {
       const path = `/apis/coordination.k8s.io/v1/namespaces/${name}/leases/${name}`;
       const holder = async () =>
         (await cluster.api<AnyObject & { spec: { holderIdentity?: string } }>("GET", path)).spec.holderIdentity;
       const before = await holder();
-      const spec = { holderIdentity: "somebody", leaseDurationSeconds: 1, renewTime: "2026-01-01T00:00:00.000000Z" };
+      const spec = { holderIdentity: "other", leaseDurationSeconds: 1, renewTime: "2026-01-01T00:00:00.000000Z" };
       await cluster.api("PATCH", path, { spec }, "application/merge-patch+json");
       await until("it to lead again", async () => ((await holder()) === before ? true : undefined));
     }

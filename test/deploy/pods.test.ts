@@ -72,8 +72,8 @@ describeOnControlPlane("a Pod of the chart", (cluster) => {
     const zone = { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "DoNotSchedule" };
     const theirs = { ...zone, labelSelector: { matchLabels: { app: "wave" } } };
     expect((await podSpec()).topologySpreadConstraints).toMatchObject([{ labelSelector: own }]);
-    const told = (await podSpec({ topologySpreadConstraints: [zone, theirs] })).topologySpreadConstraints;
-    expect(told).toEqual([{ ...zone, labelSelector: own }, theirs]);
+    const constraints = (await podSpec({ topologySpreadConstraints: [zone, theirs] })).topologySpreadConstraints;
+    expect(constraints).toEqual([{ ...zone, labelSelector: own }, theirs]);
   });
 
   it("has the ports of its addresses, and no probes if these are off", async () => {

@@ -20,7 +20,7 @@ const keys = (count: number, salt: number) =>
 
 const servers = [
   ["sends lists as streams", []],
-  ["sends lists in pages", ["--feature-schedulingHolds=WatchList=false"]],
+  ["sends lists in pages", ["--feature-gates=WatchList=false"]],
 ] as const;
 
 describe.skipIf(missingControlPlane() !== undefined).each(servers)(

@@ -75,7 +75,7 @@ export class FakeLeaseServer {
 export interface Network {
   /** Milliseconds that a request takes to the server, and its answer back. */
   delayMs: () => number;
-  /** While true nothing arrives. What is sent then is lost, or arrives when it is mended if `delivers` says so. */
+  /** While true, no request arrives. Requests are lost, or arrive after the repair if `delivers` is true. */
   cut: boolean;
   readonly delivers: () => boolean;
 }

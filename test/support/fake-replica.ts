@@ -66,7 +66,7 @@ export class FakeReplica {
   readonly logged: string[] = [];
   readonly terms: ObservedTerm[] = [];
   writeMs = 5;
-  /** What the leader's work does once it is told to stop, after its write in flight. */
+  /** What the work of the leader does after it was stopped, after its write in flight. */
   afterStop: (leadership: Leadership) => Promise<void> = async () => {};
   readonly #shutdown = new AbortController();
   readonly #done: Promise<void>;

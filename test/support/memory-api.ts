@@ -23,7 +23,7 @@ export class MemoryApi implements ApiClient {
     return answer as T;
   }
 
-  /** Says that something was written, from now on until the signal. */
+  /** Yields after each write, from now on until the signal. */
   async *changes(signal: AbortSignal): AsyncGenerator<undefined> {
     let seen = this.writes.length;
     while (!signal.aborted) {

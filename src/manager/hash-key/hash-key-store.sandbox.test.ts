@@ -35,14 +35,14 @@ afterEach(async () => {
   await Promise.all(stopping.splice(0).map((stop) => stop()));
 });
 
-/** A replica's keeper, and what it says. */
+/** The store of a replica, and its log lines. */
 function start(newBytes?: () => Uint8Array) {
   const { client, metrics } = clientOf(sandbox.url);
   const lines: string[] = [];
   const say = (message: string, fields: object = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`);
   const log = { debug: () => {}, info: say, warn: say, error: say };
   let changes = 0;
-  const keeper = new HashKeyStore({
+  const store = new HashKeyStore({
     client,
     secret: { namespace: "default", name: "wave-hash-key" },
     clock: systemClock,
@@ -53,20 +53,20 @@ function start(newBytes?: () => Uint8Array) {
     ...(newBytes && { newBytes }),
   });
   const stop = new AbortController();
-  const running = keeper.run(stop.signal);
+  const running = store.run(stop.signal);
   stopping.push(async () => {
     stop.abort();
     await running;
     await client.close();
   });
-  return { keeper, lines, metrics, changes: () => changes, signal: stop.signal };
+  return { store, lines, metrics, changes: () => changes, signal: stop.signal };
 }
 
 const never = new AbortController().signal;
 
 async function started(newBytes?: () => Uint8Array) {
   const replica = start(newBytes);
-  await replica.keeper.whenKnown(never);
+  await replica.store.whenKnown(never);
   return replica;
 }
 
@@ -85,8 +85,8 @@ function askForRotation(): Promise<unknown> {
   return admin.request({ method: "PATCH", path, body });
 }
 
-const ids = ({ keeper }: { keeper: HashKeyStore }) => {
-  const { current, previous, remembered } = keeper.known();
+const ids = ({ store }: { store: HashKeyStore }) => {
+  const { current, previous, remembered } = store.known();
   return [current.id, previous?.id, remembered.map(({ id }) => id)];
 };
 
@@ -108,24 +108,24 @@ describe("HashKeyStore", () => {
       times: 2,
     });
     const replica = start();
-    expect(() => replica.keeper.known()).toThrow("not known yet");
-    await eventually(() => expect(replica.keeper.problem()).toContain("403"));
+    expect(() => replica.store.known()).toThrow("not known yet");
+    await eventually(() => expect(replica.store.problem()).toContain("403"));
     expect(replica.metrics.render()).toContain("wave_hash_key_problem 1\n");
-    await replica.keeper.whenKnown(never);
-    expect(replica.keeper.problem()).toBeUndefined();
+    await replica.store.whenKnown(never);
+    expect(replica.store.problem()).toBeUndefined();
     await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
   });
 
   it("rotates the key once on request, and all replicas use the new one", async () => {
     const replicas = await Promise.all([started(), started(), started()]);
-    const [before] = replicas.map(({ keeper }) => keeper.known().current.id);
+    const [before] = replicas.map(({ store }) => store.known().current.id);
     await askForRotation();
     await eventually(() => expect(replicas.map(({ changes }) => changes())).toEqual([1, 1, 1]));
     const { metadata, data } = await stored();
     expect(metadata.annotations ?? {}).not.toHaveProperty([rotateHashKey]);
     expect(Object.keys(data ?? {})).toEqual(["key", "previous"]);
     for (const replica of replicas) {
-      expect(replica.keeper.known().current.id).not.toBe(before);
+      expect(replica.store.known().current.id).not.toBe(before);
       expect(ids(replica).slice(1)).toEqual([before, []]);
     }
   });
@@ -184,17 +184,17 @@ describe("HashKeyStore", () => {
     ["has no key", { previous: bytes(1) }, managedBy, 'is damaged: "key" is not 32 bytes long'],
     ["has a short one", { key: bytes(0x41).subarray(1) }, managedBy, 'is damaged: "key" is not 32 bytes long'],
     ["has a short previous one", { key: bytes(1), previous: bytes(1).subarray(1) }, managedBy, '"previous" is not'],
-  ])("are not taken from a Secret that %s: one line says what to do, and nothing is written", async (...row) => {
+  ])("rejects a Secret that %s with one line and the next step, and writes nothing", async (...row) => {
     const [, data, labels, message] = row;
     await create(data, labels);
     const before = await stored();
     const replica = start();
-    await eventually(() => expect(replica.keeper.problem()).toContain(message));
-    expect(replica.keeper.problem()).not.toContain("\n");
+    await eventually(() => expect(replica.store.problem()).toContain(message));
+    expect(replica.store.problem()).not.toContain("\n");
     expect(replica.lines.join()).not.toContain(Object.values(data)[0]?.toString("base64").slice(0, 30));
     expect((await stored()).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
     await admin.request({ method: "DELETE", path });
-    await replica.keeper.whenKnown(never);
+    await replica.store.whenKnown(never);
   });
 
   it("continues with the known keys while the Secret is damaged, and reports that by the metric and one log line", async () => {
@@ -204,7 +204,7 @@ describe("HashKeyStore", () => {
     await admin.request({ method: "PATCH", path, body: { data: { key: "AAAA" } } });
     await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 1\n"));
     expect(ids(replica)).toEqual(before);
-    expect(replica.keeper.problem()).toBeUndefined();
+    expect(replica.store.problem()).toBeUndefined();
     expect(replica.lines.filter((line) => line.includes("continuing with the known keys"))).toHaveLength(1);
     await admin.request({ method: "PATCH", path, body: { data } });
     await eventually(() => expect(replica.metrics.render()).toContain("wave_hash_key_problem 0\n"));
@@ -220,16 +220,16 @@ describe("HashKeyStore", () => {
     await admin.request({ method: "PATCH", path, body: { data: keys } });
     const reads = () => sandbox.requests.filter(({ verb, name }) => verb === "get" && name === "wave-hash-key").length;
     const before = reads();
-    await Promise.all(Array.from({ length: 100 }, () => replica.keeper.reread(never)));
+    await Promise.all(Array.from({ length: 100 }, () => replica.store.reread(never)));
     expect(reads() - before).toBeLessThanOrEqual(2);
-    expect(Buffer.from(keys.key, "base64").equals(replica.keeper.known().current.secret.export())).toBe(true);
+    expect(Buffer.from(keys.key, "base64").equals(replica.store.known().current.secret.export())).toBe(true);
   });
 
   it("rejects instead of an unknown key while the Secret cannot be read", async () => {
     const replica = await started();
     sandbox.faults.add({ match: (request) => request.path === path, action: { type: "status", status: 503 } });
-    await expect(replica.keeper.reread(never)).rejects.toThrow(/^cannot read the hash key: .*503/);
+    await expect(replica.store.reread(never)).rejects.toThrow(/^cannot read the hash key: .*503/);
     const stop = AbortSignal.abort(new Error("the term is over"));
-    await expect(replica.keeper.reread(stop)).rejects.toThrow("the term is over");
+    await expect(replica.store.reread(stop)).rejects.toThrow("the term is over");
   });
 });

@@ -7,7 +7,7 @@ import { electionIdentity } from "./leader-election.ts";
 
 const hour = 3_600_000;
 
-/** A server with a Lease that nobody holds, so that the first to look leads at once. */
+/** A server with a Lease without holder, so that the first replica leads at once. */
 function freeLease(): { clock: FakeClock; server: FakeLeaseServer } {
   const server = new FakeLeaseServer();
   server.write({});
@@ -25,7 +25,7 @@ async function leaderAndStandby() {
   return { clock, server, a, b };
 }
 
-/** Advances in steps until `condition` holds, and says how many milliseconds that took. */
+/** Advances in steps until `condition` is true, and returns the elapsed milliseconds. */
 async function until(clock: FakeClock, condition: () => boolean, atMostMs = 60_000): Promise<number> {
   const start = clock.monotonic();
   while (!condition()) {

@@ -15,7 +15,7 @@ async function read(receivers: unknown, files: Readonly<Record<string, string>> 
   return readNotifyFile(join(folder, "notify.yaml"), env);
 }
 
-/** What is wrong with a receiver of these fields besides, after the name of the file. */
+/** Returns the error for a receiver with these additional fields, without the name of the file. */
 async function errorFor(fields: object, files?: Readonly<Record<string, string>>): Promise<string> {
   const error: unknown = await read([{ ...receiver, ...fields }], files).catch((thrown: unknown) => thrown);
   if (!(error instanceof NotifyFileError))

@@ -96,8 +96,8 @@ describe("planAuthority and advanceAuthority", () => {
     expect(tokensOf(retired)).toEqual([tokenOf(promoted.current)]);
     expect(trustedBy(retired)).toEqual(trustedBy(promoted));
     expect(plan(retired, now, -1, 3_600_000)).toMatchObject({ action: "keep" });
-    const anew = advanceAuthority(first, "create", at(start + 300 * day));
-    expect(tokensOf(anew)).toEqual([tokenOf(anew.current), before]);
+    const recreated = advanceAuthority(first, "create", at(start + 300 * day));
+    expect(tokensOf(recreated)).toEqual([tokenOf(recreated.current), before]);
   });
 
   it("create an authority that is valid by the right clock although this clock is years ahead", () => {

@@ -45,7 +45,7 @@ class Cluster {
   readonly authorities = new Set<string>();
   readonly paths = new Set<string>();
   now = 0;
-  /** When the authority was last created out of nothing: nobody could trust it beforehand. */
+  /** When the authority was last created without a predecessor, so that no client could trust it earlier. */
   #created = 0;
   /** What the API server trusted and called, from when on. */
   readonly #registered: { readonly since: number; readonly pem: string; readonly token: string | undefined }[] = [];

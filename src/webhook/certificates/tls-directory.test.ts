@@ -18,7 +18,7 @@ const configurations = resourcePath(resources.mutatingWebhookConfigurations);
 const clock = new FakeClock();
 const validity = { notBefore: clock.wall() - 1000, notAfter: clock.wall() + 3_600_000 };
 const issue = () => {
-  const authority = createAuthority("somebody's", validity);
+  const authority = createAuthority("another", validity);
   const { certificate, key } = issueServingCertificate(authority, ["a"], validity);
   return { certificate: certificate.pem, key, authority: authority.certificate };
 };
@@ -31,7 +31,7 @@ let served: ServingConfig[];
 const reconcile = () => source.reconcile(signal, async (shown) => void served.push(shown));
 const registered = () => installedRegistration(api, service).read(signal);
 const trusted = async () => (await registered())?.trusted;
-const token = "token-of-a-path-that-nobody-knows";
+const token = "token-of-an-unguessable-path-here";
 
 /** Writes like the kubelet: a new folder, and one link that is replaced. */
 async function mount(files: Readonly<Record<string, string>>): Promise<void> {
@@ -111,7 +111,7 @@ describe("certificates from a directory", () => {
   it("change the path with two lines and then one, and every replica always answers the registered path", async () => {
     const mountTokens = (...tokens: readonly string[]) =>
       mount({ "tls.crt": first.certificate, "tls.key": first.key, token: tokens.join("\n") });
-    const next = "another-token-that-nobody-knows-0";
+    const next = "another-token-that-is-unguessable";
     await mountTokens(token);
     await reconcile();
     await mountTokens(token, next);

@@ -57,7 +57,7 @@ function deployment(
   return object;
 }
 
-const asks = (
+const requestOf = (
   operation: string,
   object: object | undefined,
   oldObject?: object,
@@ -135,11 +135,15 @@ describe("the reviewer", () => {
       });
       return createReviewer({ ...options(silentLogger), policy: { ...policy, namespacePolicyOf } });
     };
-    expect(await deciding(false)(asks("CREATE", silent))).toEqual({ patch: undefined, warnings: [] });
+    expect(await deciding(false)(requestOf("CREATE", silent))).toEqual({ patch: undefined, warnings: [] });
     expect(api.asked).toEqual([]);
-    const { patch } = await deciding(true)(asks("CREATE", silent));
+    const { patch } = await deciding(true)(requestOf("CREATE", silent));
     expect(hashIn(patch)?.value).toMatch(/^v2:/);
-    const dropped = asks("UPDATE", silent, { ...silent, ...deployment({ hash: "v2:old" }), metadata: silent.metadata });
+    const dropped = requestOf("UPDATE", silent, {
+      ...silent,
+      ...deployment({ hash: "v2:old" }),
+      metadata: silent.metadata,
+    });
     expect(hashIn((await deciding(true)(dropped)).patch)?.value).toBe("v2:old");
     expect((await deciding(false)(dropped)).patch).toBeUndefined();
   });
@@ -154,15 +158,15 @@ describe("the reviewer", () => {
     const { metadata } = good;
     for (const spec of [undefined, { template: "hush" }, { template: { spec: { containers: "hush" } } }]) {
       const bad = { ...good, spec };
-      for (const request of [asks("CREATE", bad, undefined, change), asks("UPDATE", bad, good, change)]) {
+      for (const request of [requestOf("CREATE", bad, undefined, change), requestOf("UPDATE", bad, good, change)]) {
         const { patch, denied, warnings } = await reviewer(request);
         expect([patch, denied]).toEqual([undefined, undefined]);
         expect(warnings.join()).toContain(`widgets.example.com "shop/web" is malformed`);
         expect(warnings.join()).not.toContain("hush");
       }
-      expect(hashIn((await reviewer(asks("UPDATE", good, bad, change))).patch)?.value).toMatch(/^v2:/);
+      expect(hashIn((await reviewer(requestOf("UPDATE", good, bad, change))).patch)?.value).toMatch(/^v2:/);
       const silent = { ...bad, metadata: { namespace: metadata.namespace, name: metadata.name } };
-      expect((await reviewer(asks("UPDATE", silent, silent, change))).patch).toBeUndefined();
+      expect((await reviewer(requestOf("UPDATE", silent, silent, change))).patch).toBeUndefined();
     }
   });
 
@@ -170,7 +174,7 @@ describe("the reviewer", () => {
     const { metadata, ...rest } = deployment();
     const silent = { ...rest, metadata: { namespace: metadata.namespace, name: metadata.name } };
     const reviewer = createReviewer(options(silentLogger));
-    const answers = await Promise.all(Array.from({ length: 200 }, () => reviewer(asks("CREATE", silent))));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => reviewer(requestOf("CREATE", silent))));
     expect(answers.flatMap(({ warnings }) => warnings)).toEqual([]);
     expect(metrics.render()).toContain('outcome="ignored"} 200');
   });
@@ -178,7 +182,7 @@ describe("the reviewer", () => {
   it("writes the hash of the stored configuration, and reads each object once and all concurrently", async () => {
     await createBoth();
     api.most = 0;
-    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    const { patch, warnings } = await review(requestOf("CREATE", deployment()));
     expect(patch).toEqual([{ op: "add", path: hashPath, value: expect.stringMatching(/^v2:[0-9a-f]{64}$/) }]);
     expect(warnings).toEqual([]);
     expect(api.asked.sort()).toEqual([`GET ${page}`, `GET ${db}`]);
@@ -187,7 +191,7 @@ describe("the reviewer", () => {
 
   it("computes the same hash as the controller for the same configuration", async () => {
     await createBoth();
-    const first = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
+    const first = hashIn((await review(requestOf("CREATE", deployment()))).patch)?.value;
     const configs = [
       toConfig("ConfigMap", api.objects.get(page) as ConfigObject),
       toConfig("Secret", api.objects.get(db) as ConfigObject),
@@ -200,12 +204,12 @@ describe("the reviewer", () => {
       policy,
     );
     expect(hashIn(planned.patch)?.value).toBe(first);
-    expect((await review(asks("CREATE", deployment({ hash: first ?? "" })))).patch).toBeUndefined();
+    expect((await review(requestOf("CREATE", deployment({ hash: first ?? "" })))).patch).toBeUndefined();
   });
 
   it("sets the scheduling hold while an object is missing, and names the object", async () => {
     await create("shop", "configmaps", { metadata: { namespace: "shop", name: "page" } });
-    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    const { patch, warnings } = await review(requestOf("CREATE", deployment()));
     expect(patch).toContainEqual({
       op: "add",
       path: "/spec/template/spec/schedulerName",
@@ -216,26 +220,28 @@ describe("the reviewer", () => {
 
   it("reads nothing for an update that changes neither the pod template nor annotations of Wave", async () => {
     const old = deployment({ hash: "v2:old" });
-    const { patch, warnings } = await review(asks("UPDATE", { ...deployment({ hash: "v2:old", replicas: 5 }) }, old));
+    const { patch, warnings } = await review(
+      requestOf("UPDATE", { ...deployment({ hash: "v2:old", replicas: 5 }) }, old),
+    );
     expect({ patch, warnings, asked: api.asked }).toEqual({ patch: undefined, warnings: [], asked: [] });
   });
 
   it("restores the hash in an update without it, and writes the current hash when the template changes", async () => {
     await createBoth();
     const old = deployment({ hash: "v2:old" });
-    expect((await review(asks("UPDATE", deployment(), old))).patch).toEqual([
+    expect((await review(requestOf("UPDATE", deployment(), old))).patch).toEqual([
       { op: "add", path: hashPath, value: "v2:old" },
     ]);
-    const updated = await review(asks("UPDATE", deployment({ hash: "v2:old", image: "nginx:2" }), old));
+    const updated = await review(requestOf("UPDATE", deployment({ hash: "v2:old", image: "nginx:2" }), old));
     expect(hashIn(updated.patch)?.value).toMatch(/^v2:[0-9a-f]{64}$/);
   });
 
   it("reads no object of another namespace that the policy excludes, and does not reveal whether it exists", async () => {
     await createBoth();
     const annotations = { "wave.pusher.com/extra-secrets": "other/key" };
-    const absent = await review(asks("CREATE", deployment({ annotations })));
+    const absent = await review(requestOf("CREATE", deployment({ annotations })));
     await create("other", "secrets", { metadata: { namespace: "other", name: "key" }, data: {} });
-    const present = await review(asks("CREATE", deployment({ annotations })));
+    const present = await review(requestOf("CREATE", deployment({ annotations })));
     expect(absent).toEqual(present);
     expect(absent.warnings).toEqual([
       expect.stringContaining('Secret "other/key": missing, or not shared with this namespace'),
@@ -267,7 +273,7 @@ describe("the reviewer", () => {
   ])("allows a workload unchanged with a warning when the API server %s", async (_how, error, text) => {
     await createBoth();
     api.fail = ({ path }) => (path === db ? error : undefined);
-    const { patch, warnings } = await review(asks("CREATE", deployment()));
+    const { patch, warnings } = await review(requestOf("CREATE", deployment()));
     expect(patch).toBeUndefined();
     expect(warnings).toEqual([`Wave did not change this workload yet: ${text}. The controller handles it later.`]);
     expect(metrics.render()).toContain(
@@ -280,23 +286,23 @@ describe("the reviewer", () => {
     const go = Promise.withResolvers<void>();
     api.pause = () => go.promise;
     const reviewer = createReviewer(options(silentLogger));
-    const answers = Array.from({ length: 64 }, () => reviewer(asks("CREATE", deployment())));
-    expect((await reviewer(asks("CREATE", deployment()))).warnings).toEqual([
+    const answers = Array.from({ length: 64 }, () => reviewer(requestOf("CREATE", deployment())));
+    expect((await reviewer(requestOf("CREATE", deployment()))).warnings).toEqual([
       "Wave did not change this workload yet: too many requests of this namespace at the same time. The controller handles it later.",
     ]);
     const elsewhere = { ...deployment(), metadata: { ...deployment().metadata, namespace: "other" } };
-    const other = reviewer(asks("CREATE", elsewhere, undefined, { namespace: "other" }));
+    const other = reviewer(requestOf("CREATE", elsewhere, undefined, { namespace: "other" }));
     go.resolve();
     for (const answer of await Promise.all(answers)) expect(answer.patch).toBeDefined();
     expect((await other).warnings[0]).toContain("Waiting for");
-    expect((await reviewer(asks("CREATE", deployment()))).patch).toBeDefined();
+    expect((await reviewer(requestOf("CREATE", deployment()))).patch).toBeDefined();
   });
 
   it("reads the stored state with a timeout of one second per read, so that two consecutive reads fit", async () => {
     await createBoth();
     const seen: ApiRequest[] = [];
     api.fail = (request) => void seen.push(request);
-    await review(asks("CREATE", deployment()));
+    await review(requestOf("CREATE", deployment()));
     // A resourceVersion would let the API server answer from its cache.
     const now = { method: "GET", timeoutMs: 1000 };
     expect(seen).toEqual([
@@ -307,32 +313,36 @@ describe("the reviewer", () => {
 
   it("sees what was written before the request, also while other reviews read", async () => {
     await createBoth();
-    const old = hashIn((await review(asks("CREATE", deployment()))).patch)?.value;
+    const old = hashIn((await review(requestOf("CREATE", deployment()))).patch)?.value;
     let answered = 0;
     api.pause = async () => {
       answered++;
       for (let turn = 0; turn < 20; turn++) await null;
     };
     const reviewer = createReviewer(options(silentLogger));
-    const early = reviewer(asks("CREATE", deployment()));
+    const early = reviewer(requestOf("CREATE", deployment()));
     // Both objects have been read, and the responses are in flight.
     while (answered < 4) await null;
     const metadata = { namespace: "shop", name: "page", uid: "u", resourceVersion: "9" };
     api.objects.set(page, { metadata, data: { index: "new" } } as KubeObject);
-    const late = hashIn((await reviewer(asks("CREATE", deployment()))).patch)?.value;
+    const late = hashIn((await reviewer(requestOf("CREATE", deployment()))).patch)?.value;
     expect(hashIn((await early).patch)?.value).toBe(old);
     expect(late).not.toBe(old);
-    expect(late).toBe(hashIn((await review(asks("CREATE", deployment()))).patch)?.value);
+    expect(late).toBe(hashIn((await review(requestOf("CREATE", deployment()))).patch)?.value);
   });
 
   it.each([
     [
       "another kind",
-      asks("CREATE", { kind: "Pod" }, undefined, { kind: { group: "", version: "v1", kind: "Pod" } }),
+      requestOf("CREATE", { kind: "Pod" }, undefined, { kind: { group: "", version: "v1", kind: "Pod" } }),
       "CREATE Pod",
     ],
-    ["another operation", asks("DELETE", undefined, deployment()), "DELETE Deployment"],
-    ["a subresource", asks("UPDATE", deployment(), deployment(), { subResource: "scale" }), "UPDATE Deployment scale"],
+    ["another operation", requestOf("DELETE", undefined, deployment()), "DELETE Deployment"],
+    [
+      "a subresource",
+      requestOf("UPDATE", deployment(), deployment(), { subResource: "scale" }),
+      "UPDATE Deployment scale",
+    ],
   ])("allows %s with a warning about the rules of the webhook", async (_what, request, text) => {
     expect(await review(request)).toEqual({
       patch: undefined,
@@ -347,7 +357,7 @@ describe("the reviewer", () => {
     const log = { debug: note, info: note, warn: note, error: note };
     const reviewer = createReviewer(options(log));
     for (const object of [deployment(), deployment({ annotations: { "wave.pusher.com/nonsense": "x" } })]) {
-      lines.push(JSON.stringify(await reviewer(asks("CREATE", object))));
+      lines.push(JSON.stringify(await reviewer(requestOf("CREATE", object))));
     }
     expect(lines.length).toBeGreaterThan(3);
     expect(lines.join() + metrics.render()).not.toMatch(new RegExp(`hello|hunter2|${secretValue}`));
@@ -361,7 +371,7 @@ describe("an update that cannot affect Pods", () => {
 
   it.each([
     ["replicas", deployment({ hash: "v2:old", replicas: 2 }), old, true],
-    ["an annotation of somebody else", deployment({ hash: "v2:old", annotations: { a: "b" } }), old, true],
+    ["an annotation of another controller", deployment({ hash: "v2:old", annotations: { a: "b" } }), old, true],
     ["an annotation for Wave", deployment({ hash: "v2:old", annotations: { "wave.pusher.com/x": "b" } }), old, false],
     ["the image", deployment({ hash: "v2:old", image: "b" }), old, false],
     ["the hash", deployment({ hash: "v2:new" }), old, false],

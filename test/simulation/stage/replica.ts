@@ -142,7 +142,7 @@ export class Replica {
         connect: this.network.connect,
         createWebhook: webhooks.createWebhook(this.process),
       });
-      await runAssembly(assembly, { log, signal, onFailure: (error) => failed.abort(error) });
+      await runAssembly(assembly, { log, signal: over, onFailure: (error) => failed.abort(error) });
       failed.signal.throwIfAborted();
       if (!this.isOver && !this.#stop.signal.aborted) violated(`${name} ended although nobody told it to`);
     } catch (error) {

@@ -14,12 +14,12 @@ export function rolled(name: string, more: Partial<ObjectEvent> = {}, namespace 
     regarding: { apiVersion: "apps/v1", kind: "Deployment", namespace, name, uid: name },
     type: "Normal",
     reason: "ConfigChanged",
-    message: 'rolled out because ConfigMap "web-page" changed (key "index.html")',
+    message: 'Rollout started: ConfigMap "web-page" changed (key "index.html").',
     ...more,
   };
 }
 
-/** A notifier that runs, on a clock that stands still until it is moved. Only tests import this file. */
+/** Starts a notifier with a manual clock. Only tests import this file. */
 export async function startNotifier(...receivers: readonly object[]) {
   const clock = new FakeClock();
   const metrics = new MetricsRegistry();
